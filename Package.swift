@@ -133,7 +133,8 @@ let package = Package(
             swiftSettings: system),
         .target(name: "CCausewayOpenSSL", dependencies: ["CCausewayLinux"]),
         .target(
-            name: "CausewayTLS", dependencies: ["CausewayTypes", "CausewayProtocols", "CCausewayOpenSSL"],
+            name: "CausewayTLS",
+            dependencies: ["CausewayTypes", "CausewayProtocols", "CausewaySystem", "CCausewayOpenSSL"],
             swiftSettings: house),
         .target(
             name: "Causeway",
@@ -239,14 +240,17 @@ let package = Package(
         // Sessions of nearby peers, on the public API of `Network`.
         .target(
             name: "CausewayPeers",
-            dependencies: ["Causeway", "CausewayPeerProtocols", "CausewayTLS", "Network", "Security"],
+            dependencies: [
+                "Causeway", "CausewayPeerProtocols", "CausewaySystem", "CausewayTLS", "Network", "Security",
+            ],
             swiftSettings: house),
         // Distributed actors of nearby peers: the lookup of functions in C, the protocol without I/O, and the actor system on sessions.
         .target(name: "CCausewayActors"),
         .target(name: "CausewayActorProtocols", swiftSettings: pure),
         .target(
             name: "CausewayPeerActors",
-            dependencies: ["CausewayActorProtocols", "CausewayPeers", "CCausewayActors"], swiftSettings: house),
+            dependencies: ["CausewayActorProtocols", "CausewayPeers", "CausewaySystem", "CCausewayActors"],
+            swiftSettings: house),
         // Apple's framework for sessions of nearby peers, on `CausewayPeers`.
         .target(
             name: "MultipeerConnectivity",

@@ -7,7 +7,7 @@ extension Exercise {
     @discardableResult
     public static func actorFrame(_ bytes: [UInt8]) -> Bool {
         guard let frame = try? ActorFrame(bytes) else { return false }
-        precondition((try? ActorFrame(frame.bytes)) == frame)
+        check((try? ActorFrame(frame.bytes)) == frame)
         return true
     }
 
@@ -78,10 +78,10 @@ private struct ActorEngineSubject {
         guard !services.isEmpty else { return }
         let service = services.remove(at: choices.next(below: services.count))
         if engine.begin(service) {
-            precondition(!engine.begin(service), "begun twice")
+            Exercise.check(!engine.begin(service), "begun twice")
             _ = engine.finish(service, with: .void)
         }
-        precondition(engine.finish(service, with: .void) == nil, "finished twice")
+        Exercise.check(engine.finish(service, with: .void) == nil, "finished twice")
     }
 
     private func listing(_ choices: inout Exercise.Choices) -> ActorListing {
@@ -107,16 +107,16 @@ private struct ActorEngineSubject {
         for action in engine.nextActions() {
             actionCount += 1
             switch action {
-            case .resume(let waiter, _): precondition(waiting.remove(waiter) != nil, "resumed twice")
+            case .resume(let waiter, _): Exercise.check(waiting.remove(waiter) != nil, "resumed twice")
             case .serve(_, let service): services.append(service)
             case .send(let frame, let peer):
-                precondition((try? ActorFrame(frame.bytes)) == frame && engine.isMember(peer))
+                Exercise.check((try? ActorFrame(frame.bytes)) == frame && engine.isMember(peer))
             case .stop, .changed: break
             }
         }
         for peer in 0..<peerCount {
-            precondition(engine.calls.count(of: peer) <= 6 && engine.services.count(of: peer) <= 6)
-            precondition(
+            Exercise.check(engine.calls.count(of: peer) <= 6 && engine.services.count(of: peer) <= 6)
+            Exercise.check(
                 engine.directory.count(of: peer) <= 5 && (0...400).contains(engine.services.waitingByteCount(of: peer)))
         }
     }
@@ -124,8 +124,8 @@ private struct ActorEngineSubject {
     mutating func finish() -> Int {
         for peer in 0..<peerCount { engine.left(peer, "") }
         settle()
-        precondition(waiting.isEmpty && engine.services.count == 0, "\(waiting.count) calls are left")
-        precondition(engine.nextDeadline == nil)
+        Exercise.check(waiting.isEmpty && engine.services.count == 0, "\(waiting.count) calls are left")
+        Exercise.check(engine.nextDeadline == nil)
         return actionCount
     }
 }

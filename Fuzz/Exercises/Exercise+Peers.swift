@@ -12,7 +12,7 @@ extension Exercise {
         let input = Array(bytes.dropFirst())
         let whole = frames(input, { .max })
         let pieces = frames(input, { random.integer(in: 1...20) })
-        precondition(whole == pieces)
+        check(whole == pieces)
         for frame in whole { checkBody(frame) }
         return whole.count
     }
@@ -39,14 +39,14 @@ extension Exercise {
         frame.serialize(into: &written)
         var reader = PeerFrameReader()
         reader.append(written)
-        precondition((try? reader.next()) == frame)
-        if let hello = try? Hello(frame.payload) { precondition((try? Hello(hello.frame.payload)) == hello) }
+        check((try? reader.next()) == frame)
+        if let hello = try? Hello(frame.payload) { check((try? Hello(hello.frame.payload)) == hello) }
         if let entries = try? RosterEntry.roster(frame.payload) {
-            precondition((try? RosterEntry.roster(RosterEntry.rosterFrame(entries, epoch: 1).payload)) == entries)
+            check((try? RosterEntry.roster(RosterEntry.rosterFrame(entries, epoch: 1).payload)) == entries)
         }
-        if let data = try? ConnectionData(frame.payload) { precondition((try? ConnectionData(data.bytes)) == data) }
+        if let data = try? ConnectionData(frame.payload) { check((try? ConnectionData(data.bytes)) == data) }
         if let notice = try? DatagramNotice(frame.payload) {
-            precondition((try? DatagramNotice(notice.frame.payload)) == notice)
+            check((try? DatagramNotice(notice.frame.payload)) == notice)
         }
         _ = try? PeerBodies.context(frame.payload)
         _ = PeerBodies.reason(frame.payload)
@@ -60,8 +60,11 @@ extension Exercise {
             return (key: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : "")
         }
         guard let record = PeerAdvertisement(pairs) else { return false }
-        guard let again = PeerAdvertisement(record.pairs) else { preconditionFailure("the record cannot be decoded") }
-        precondition(again.peer.key == record.peer.key && again.instanceName == record.instanceName)
+        guard let again = PeerAdvertisement(record.pairs) else {
+            check(false, "the record cannot be decoded")
+            return true
+        }
+        check(again.peer.key == record.peer.key && again.instanceName == record.instanceName)
         return true
     }
 
@@ -72,12 +75,12 @@ extension Exercise {
         let text = String(decoding: bytes, as: UTF8.self)
         for text in [text, "CAUSEWAY-PEER:1/\(text)"] {
             guard let pairing = try? PairingText(text) else { continue }
-            precondition((try? PairingText(pairing.text)) == pairing)
+            check((try? PairingText(pairing.text)) == pairing)
             isRead = true
         }
         for bytes in [bytes, Array("causeway-pin 1\n".utf8) + bytes] {
             guard let entry = try? PinEntry(bytes) else { continue }
-            precondition((try? PinEntry(Array(entry.text.utf8))) == entry)
+            check((try? PinEntry(Array(entry.text.utf8))) == entry)
             isRead = true
         }
         return isRead
@@ -229,8 +232,8 @@ private struct PeerMeshSubject: ~Copyable {
             default: break
             }
         }
-        precondition(mesh.datagramLaneCount <= 8 && lanes.count == mesh.datagramLaneCount, "\(lanes.count) lanes")
-        precondition(mesh.linkCount <= 200 && mesh.bufferedByteCount <= 200 * (65 << 10))
+        Exercise.check(mesh.datagramLaneCount <= 8 && lanes.count == mesh.datagramLaneCount, "\(lanes.count) lanes")
+        Exercise.check(mesh.linkCount <= 200 && mesh.bufferedByteCount <= 200 * (65 << 10))
     }
 
     private mutating func dialed(_ link: LinkID, _ dial: PeerDial) {
@@ -248,7 +251,7 @@ private struct PeerMeshSubject: ~Copyable {
         do {
             while try reader.next() != nil {}
         } catch {
-            preconditionFailure("the output is invalid")
+            Exercise.check(false, "the output is invalid")
         }
     }
 
@@ -264,7 +267,7 @@ private struct PeerMeshSubject: ~Copyable {
             mesh.advance(to: now)
             settle()
         }
-        precondition(
+        Exercise.check(
             members.isEmpty && mesh.linkCount == 0 && lanes.isEmpty,
             "\(members.count) members, \(mesh.linkCount) links, \(lanes.count) lanes are left")
         return actionCount

@@ -3,6 +3,19 @@
 /// Each function stops the process at the first violated invariant. The functions are called by the fuzzers in the package `Fuzz` and by
 /// unit tests with random bytes.
 public enum Exercise {
+    /// Takes the violations of invariants that ``check(_:_:)`` finds. `nil`, as in fuzzers: the first one stops the process.
+    @TaskLocal public static var violated: (@Sendable (String) -> Void)?
+
+    /// Checks an invariant.
+    static func check(
+        _ holds: @autoclosure () -> Bool, _ message: @autoclosure () -> String = "an invariant is violated",
+        file: StaticString = #fileID, line: UInt = #line
+    ) {
+        guard !holds() else { return }
+        guard let violated else { preconditionFailure("\(message()) (\(file):\(line))") }
+        violated("\(message()) (\(file):\(line))")
+    }
+
     /// Converts bytes to choices, in order. After the last byte, every choice is 0.
     struct Choices {
         private var bytes: ArraySlice<UInt8>

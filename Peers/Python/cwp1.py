@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """A peer that speaks CWP/1, written from Documentation/Protocols/CWP-1.md alone. Standard library only.
 
-usage: cwp1.py --dial HOST:PORT --key KEY.pem --certificate CERT.pem [--name NAME] [--send TEXT]... [--file PATH]
-               [--stream TEXT] [--echo] [--seconds N]
+usage: cwp1.py --dial HOST:PORT --key KEY.pem --certificate CERT.pem [--accept] [--id HEX] [--name NAME] [--send TEXT]...
+               [--file PATH] [--until BYTES] [--part PATH] [--stream TEXT] [--echo] [--seconds N]
 
-Dials a peer, invites it, and joins. Prints one JSON object per event. KEY and CERT are a P-256 key and a self-signed certificate:
+Dials a peer, invites it, and joins. With --accept it only reads the peer's certificate, then listens, and accepts the peer's invitation.
+--until leaves after so many bytes of the file were sent; --part has the first bytes of the file that the peer will send.
+
+Prints one JSON object per event. KEY and CERT are a P-256 key and a self-signed certificate:
 
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout KEY.pem -out CERT.pem -subj /CN=peer -days 1
 """
@@ -16,129 +19,18 @@ import os
 import pathlib
 import socket
 import ssl
-import struct
-import tempfile
 import time
 
-HELLO, INVITE, ACCEPT, DECLINE, WITHDRAW, CERTIFIED, CERTIFICATE, DATA, ACK = range(1, 10)
-STREAM_OPEN, STREAM_DATA, STREAM_WINDOW, STREAM_END, STREAM_RESET = range(0x10, 0x15)
-OFFER, GET, PART, DONE, CANCEL = range(0x18, 0x1D)
-LANE, ROSTER, INTRODUCE, GONE, PING, PONG, BYE = 0x20, 0x28, 0x29, 0x2A, 0x30, 0x31, 0x3F
-SAS_COMMIT, SAS_NONCE, SAS_REVEAL, SAS_RESULT = range(0x38, 0x3C)
-NUMBERED = {
-    DATA, STREAM_OPEN, STREAM_DATA, STREAM_WINDOW, STREAM_END, STREAM_RESET, OFFER, GET, DONE, CANCEL, ROSTER, INTRODUCE, GONE,
-    SAS_COMMIT, SAS_NONCE, SAS_REVEAL, SAS_RESULT,
-}
-PAYLOAD = 16_384
-
+from cwp1_link import *
 
 def note(event, **values):
     print(json.dumps({"event": event, **values}), flush=True)
 
 
-def field(tag, value):
-    return struct.pack(">BH", tag, len(value)) + value
-
-
-def fields(payload):
-    """All fields of a payload: tag to list of values."""
-    found, position = {}, 0
-    while position < len(payload):
-        tag, length = struct.unpack_from(">BH", payload, position)
-        if position + 3 + length > len(payload):
-            raise ValueError(f"field {tag} is truncated")
-        found.setdefault(tag, []).append(payload[position + 3 : position + 3 + length])
-        position += 3 + length
-    return found
-
-
-def der_element(data, position):
-    """The header and content range of a DER element."""
-    length, start = data[position + 1], position + 2
-    if length & 0x80:
-        count = length & 0x7F
-        length, start = int.from_bytes(data[start : start + count], "big"), start + count
-    return start, start + length
-
-
-def public_key(certificate):
-    """The SubjectPublicKeyInfo of a certificate."""
-    start, _ = der_element(certificate, 0)
-    position, _ = der_element(certificate, start)
-    if certificate[position] == 0xA0:
-        position = der_element(certificate, position)[1]
-    # Serial number, algorithm, issuer, validity, subject.
-    for _ in range(5):
-        position = der_element(certificate, position)[1]
-    return certificate[position : der_element(certificate, position)[1]]
-
-
-def expand_label(secret, label, context, length, digest):
-    """HKDF-Expand-Label (RFC 8446 §7.1)."""
-    text = b"tls13 " + label
-    info = struct.pack(">HB", length, len(text)) + text + bytes([len(context)]) + context
-    block, output, counter = b"", b"", 1
-    while len(output) < length:
-        block = hmac.new(secret, block + info + bytes([counter]), digest).digest()
-        output, counter = output + block, counter + 1
-    return output[:length]
-
-
-def exporter(key_log):
-    """The keying material of a connection, from the secret that the TLS library logs (RFC 8446 §7.5)."""
-    line = next(line for line in pathlib.Path(key_log).read_text().splitlines() if line.startswith("EXPORTER_SECRET"))
-    secret = bytes.fromhex(line.split()[2])
-    digest = "sha384" if len(secret) == 48 else "sha256"
-    empty = hashlib.new(digest, b"").digest()
-    derived = expand_label(secret, b"EXPORTER-cw-peers/1", empty, len(empty), digest)
-    return expand_label(derived, b"exporter", empty, 32, digest)
-
-
-class Link:
-    def __init__(self, options):
-        host, _, port = options.dial.rpartition(":")
-        certificate = ssl.PEM_cert_to_DER_cert(pathlib.Path(options.certificate).read_text())
-        self.key, self.name = public_key(certificate), options.name
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.minimum_version = ssl.TLSVersion.TLSv1_3
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        context.set_alpn_protocols(["cw-peers/1"])
-        context.load_cert_chain(options.certificate, options.key)
-        with tempfile.TemporaryDirectory() as folder:
-            context.keylog_filename = os.path.join(folder, "keys")
-            plain = socket.create_connection((host.strip("[]"), int(port)), timeout=10)
-            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self.socket = context.wrap_socket(plain)
-            self.exporter = exporter(context.keylog_filename)
-        self.peer_key = public_key(self.socket.getpeercert(binary_form=True))
-        self.input = b""
-
-    def send(self, kind, payload=b"", channel=0, flags=0):
-        flags |= 1 if kind in NUMBERED else 0
-        self.socket.sendall(struct.pack(">BBHI", kind, flags, channel, len(payload)) + payload)
-
-    def receive(self, seconds):
-        """The next frame, or None if none arrives in time."""
-        self.socket.settimeout(max(0.01, seconds))
-        try:
-            while True:
-                if len(self.input) >= 8:
-                    kind, flags, channel, length = struct.unpack_from(">BBHI", self.input)
-                    if len(self.input) >= 8 + length:
-                        payload, self.input = self.input[8 : 8 + length], self.input[8 + length :]
-                        return kind, flags, channel, payload
-                data = self.socket.recv(65_536)
-                if not data:
-                    raise SystemExit("the peer closed the link")
-                self.input += data
-        except TimeoutError:
-            return None
-
-
 class Peer:
     def __init__(self, link, options):
         self.link, self.options = link, options
-        self.id, self.handle = os.urandom(8), os.urandom(16)
+        self.id, self.handle = bytes.fromhex(options.id) if options.id else os.urandom(8), os.urandom(16)
         self.received, self.message_bytes, self.partial = 0, 0, b""
         self.credit, self.sent = 4 << 20, 0
         self.streams, self.files, self.offers = {}, {}, {}
@@ -151,14 +43,15 @@ class Peer:
 
     def hello(self):
         payload = field(1, b"\1\0") + field(2, b"\1\0") + field(3, (8).to_bytes(8, "big")) + field(4, self.id)
-        payload += field(5, self.link.key) + field(6, self.link.name.encode()) + field(7, self.handle)
-        payload += field(9, self.proof(1, self.handle, self.link.key)) + field(10, b"cwp1.py") + field(13, b"\0\0")
+        payload += field(5, self.link.key) + field(6, self.options.name.encode()) + field(7, self.handle)
+        role = 1 if self.link.is_dialler else 2
+        payload += field(9, self.proof(role, self.handle, self.link.key)) + field(10, b"cwp1.py") + field(13, b"\0\0")
         self.link.send(HELLO, payload)
 
     def check_hello(self, payload):
         found = fields(payload)
         handle, key = found[7][0], found[5][0]
-        if key != self.link.peer_key or found[9][0] != self.proof(2, handle, key):
+        if key != self.link.peer_key or found[9][0] != self.proof(2 if self.link.is_dialler else 1, handle, key):
             self.bye(5, "the HELLO is not bound to this connection")
         note("hello", name=found[6][0].decode(), id=found[4][0].hex())
 
@@ -177,12 +70,25 @@ class Peer:
             self.bye(5, f"frame {kind:#x} is unexpected")
         return kind, payload
 
-    def join(self):
+    def invite(self, context=b"from Python"):
         self.hello()
         self.check_hello(self.expect(HELLO)[1])
-        self.link.send(INVITE, field(1, b"from Python") + field(2, (30_000).to_bytes(4, "big")))
-        self.expect(ACCEPT)
-        note("accepted")
+        parts = b"".join(field(1, context[start : start + 32_768]) for start in range(0, len(context), 32_768))
+        self.link.send(INVITE, parts + field(2, (30_000).to_bytes(4, "big")))
+
+    def be_invited(self):
+        self.check_hello(self.expect(HELLO)[1])
+        self.hello()
+        note("invited", context=b"".join(fields(self.expect(INVITE)[1]).get(1, [])).decode())
+        self.link.send(ACCEPT, field(1, self.handle))
+
+    def join(self):
+        if self.link.is_dialler:
+            self.invite()
+            self.expect(ACCEPT)
+            note("accepted")
+        else:
+            self.be_invited()
         self.link.send(CERTIFICATE)
         self.expect(CERTIFICATE)
         self.link.send(CERTIFIED)
@@ -264,14 +170,16 @@ class Peer:
 
     def resource_frame(self, kind, channel, payload):
         if kind == OFFER:
-            self.files[channel] = [fields(payload)[1][0].decode(), b"", None]
-            self.link.send(GET, field(1, bytes(8)) + field(2, (1 << 40).to_bytes(8, "big")), channel)
+            part = pathlib.Path(self.options.part).read_bytes() if self.options.part else b""
+            self.files[channel] = [fields(payload)[1][0].decode(), part, None, None]
+            self.link.send(GET, field(1, len(part).to_bytes(8, "big")) + field(2, (1 << 40).to_bytes(8, "big")), channel)
         elif kind == PART and channel in self.files:
             if int.from_bytes(payload[:8], "big") == len(self.files[channel][1]):
                 self.files[channel][1] += payload[8:]
             self.finish_file(channel)
         elif kind == DONE and channel in self.files:
-            self.files[channel][2] = int.from_bytes(fields(payload)[1][0], "big")
+            found = fields(payload)
+            self.files[channel][2:] = [int.from_bytes(found[1][0], "big"), found.get(2, [None])[0]]
             self.finish_file(channel)
         elif kind == GET and channel in self.offers:
             self.send_parts(channel, fields(payload))
@@ -283,37 +191,65 @@ class Peer:
             note("cancelled")
 
     def finish_file(self, channel):
-        name, data, size = self.files[channel]
-        if len(data) == size:
-            note("file", name=name, bytes=size, sha256=hashlib.sha256(data).hexdigest())
+        name, data, size, digest = self.files[channel]
+        if len(data) != size:
+            return
+        own = hashlib.sha256(data).digest()
+        if digest not in (None, own):
+            note("damaged", name=name)
+            self.link.send(CANCEL, field(1, b"\x05"), channel)
+        else:
+            note("file", name=name, bytes=size, sha256=own.hex(), compared=digest is not None)
             self.link.send(DONE, b"", channel)
-            del self.files[channel]
+        del self.files[channel]
 
     def send_parts(self, channel, wanted):
         data, position = self.offers[channel]
         if 1 in wanted:
             position[0] = int.from_bytes(wanted[1][0], "big")
+            note("wanted", offset=position[0])
         limit = min(len(data), int.from_bytes(wanted[2][0], "big"))
         while position[0] < limit:
             part = data[position[0] : min(limit, position[0] + PAYLOAD - 8)]
             self.link.send(PART, position[0].to_bytes(8, "big") + part, channel)
             position[0] += len(part)
+            if self.options.until is not None and position[0] >= self.options.until:
+                note("interrupted", offset=position[0])
+                self.bye(0, 0)
         if position[0] == len(data):
-            self.link.send(DONE, field(1, len(data).to_bytes(8, "big")), channel)
+            digest = hashlib.sha256(data).digest()
+            self.link.send(DONE, field(1, len(data).to_bytes(8, "big")) + field(2, digest), channel)
 
 
-def main():
+def parse(words=None):
     parser = argparse.ArgumentParser(usage=__doc__)
     for name in ("dial", "key", "certificate"):
         parser.add_argument("--" + name, required=True)
+    for name in ("id", "file", "part", "stream"):
+        parser.add_argument("--" + name)
     parser.add_argument("--name", default="Python")
     parser.add_argument("--send", action="append", default=[])
-    parser.add_argument("--file")
-    parser.add_argument("--stream")
+    parser.add_argument("--accept", action="store_true")
     parser.add_argument("--echo", action="store_true")
+    parser.add_argument("--until", type=int)
     parser.add_argument("--seconds", type=float, default=10)
-    options = parser.parse_args()
-    peer = Peer(Link(options), options)
+    return parser.parse_args(words)
+
+
+def accepted(options):
+    """The link that the peer makes."""
+    known = Link.dial(options.dial, options)
+    known.socket.close()
+    options.id = options.id or os.urandom(8).hex()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        fingerprint = hashlib.sha256(known.key).digest()[:16]
+        note("listening", port=server.getsockname()[1], id=options.id, fingerprint=fingerprint.hex())
+        return Link(server.accept()[0], options, ssl.DER_cert_to_PEM_cert(known.peer_certificate))
+
+
+def main():
+    options = parse()
+    peer = Peer(accepted(options) if options.accept else Link.dial(options.dial, options), options)
     peer.join()
     for text in options.send:
         peer.message(text.encode())
@@ -327,4 +263,5 @@ def main():
     peer.bye(0, 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

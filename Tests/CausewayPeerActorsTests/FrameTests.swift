@@ -52,11 +52,14 @@ struct FrameTests {
     @Test("Arbitrary bytes of peers: frames, and whole lives of an engine", arguments: 0..<4)
     func arbitraryBytes(part: Int) {
         for seed in 0..<60 {
-            var random = SplitMix64(seed: UInt64(seed * 4 + part))
+            let number = seed * 4 + part
+            var random = SplitMix64(seed: UInt64(number))
             let bytes = random.bytes(random.integer(in: 0...600))
-            Exercise.actorFrame(bytes)
-            Exercise.actorFrame(ActorFrame.magic + bytes)
-            Exercise.actorEngine(bytes)
+            Exercise.$violated.withValue({ Issue.record("seed \(number): \($0)") }) {
+                Exercise.actorFrame(bytes)
+                Exercise.actorFrame(ActorFrame.magic + bytes)
+                Exercise.actorEngine(bytes)
+            }
         }
     }
 }

@@ -1,3 +1,5 @@
+import CausewayPeerProtocols
+import Foundation
 import Synchronization
 import Testing
 
@@ -37,6 +39,29 @@ struct EventBufferTests {
             if case .joined = event { counts.joined += 1 } else { counts.lost += 1 }
         }
         #expect(counts.joined == 1 && counts.lost < 2_100 && counts.lost > 2_000)
+    }
+
+    @Test("Invitations that have ended do not pile up while the program takes no events, and other events stay")
+    func invitations() async throws {
+        let buffer = EventBuffer()
+        let node = PeerNode(try LocalPeer(named: "Bob"))
+        let peer = PeerIdentity(id: 1, fingerprint: [], name: "Ann")
+        for number in 0..<200 {
+            // The node knows none of them: each has ended.
+            let invitation = PeerInvitation(peer, Data(count: 100), InvitationID(number), node)
+            buffer.add(
+                .invited(
+                    PeerInvite(
+                        peer: peer, context: invitation.context, recognition: .unknown, invitation: invitation,
+                        group: WeakGroup(group: nil))))
+            if number % 10 == 0 { buffer.add(.suspended(peer)) }
+        }
+        buffer.finish(.success(()))
+        var (invitations, others) = (0, 0)
+        while let event = try await buffer.next() {
+            if case .invited = event { invitations += 1 } else { others += 1 }
+        }
+        #expect(invitations <= 32 && others == 20)
     }
 
     @Test("The end comes after the events, and an error is thrown")

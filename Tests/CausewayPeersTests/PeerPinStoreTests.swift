@@ -91,6 +91,49 @@ struct PeerPinStoreTests {
         }
     }
 
+    @Test("On a full disk a key is an error that names the file, and what was recorded stays as it was")
+    func fullDisk() async {
+        await #expect(processExitsWith: .success) {
+            let root = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+            defer { try? FileManager.default.removeItem(atPath: root) }
+            let store = PeerPinStore("abc-chat", in: root)
+            let known = PinEntry(key: PeerKey(id: 1, high: 1, low: 0), name: "Ann", firstSeen: 5, isPaired: false)
+            try store.write(known)
+            // No file can have a byte now, as on a disk without space.
+            signal(SIGXFSZ, SIG_IGN)
+            var none = rlimit(rlim_cur: 0, rlim_max: .max)
+            #expect(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &none) == 0)
+            let paired = PinEntry(key: known.key, name: "Ann", firstSeen: 5, isPaired: true)
+            let other = PinEntry(key: PeerKey(id: 2, high: 2, low: 0), name: "Bob", firstSeen: 6, isPaired: true)
+            for entry in [paired, other] {
+                let failure = #expect(throws: PeerFailure.self) { try store.write(entry) }
+                #expect(
+                    failure?.code == .file && failure?.message.contains("cannot write \(root)/pins/abc-chat/") == true)
+            }
+            #expect(try store.load(.any).all == [known])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: "\(root)/pins/abc-chat").count == 1)
+        }
+    }
+
+    @Test(
+        "A pairing expires by the clock that reads it: at its second, before it if the clock is ahead, after it if behind"
+    )
+    func expiry() throws {
+        let content = try #require(
+            PairingText(
+                service: "abc-chat", peer: PeerKey(id: 1, high: 1, low: 1), name: "Ann",
+                secret: [UInt8](repeating: 1, count: 16), expires: 1_000))
+        let pairing = try PeerPairing(content.text)
+        let rows: [(clock: Double, hasExpired: Bool)] = [(0, false), (999.9, false), (1_000, true), (4_600, true)]
+        for row in rows { #expect(pairing.hasExpired(at: Date(timeIntervalSince1970: row.clock)) == row.hasExpired) }
+        #expect(PairingText.expiry(of: .milliseconds(500), from: 999.4) == 1_000)
+        #expect(PairingText.expiry(of: .seconds(300), from: 1_000) == 1_300)
+        // A clock before 1970, and one after the last time that the text can have.
+        #expect(PairingText.expiry(of: .seconds(300), from: -1e6) == 0)
+        let last = PairingText.expiry(of: .seconds(300), from: 1e30)
+        #expect(PairingText(service: "a", peer: content.peer, name: "", secret: content.secret, expires: last) == nil)
+    }
+
     @Test("A pairing text for users is read again, and its description does not show the secret")
     func text() throws {
         let content = try #require(

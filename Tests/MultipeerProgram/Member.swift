@@ -10,6 +10,8 @@ final class Member: NSObject {
     private var advertiser: MCNearbyServiceAdvertiser?
     private var browser: MCNearbyServiceBrowser?
     private let sending = DispatchQueue(label: "sending")
+    /// How invitations are answered after the command `unknown`.
+    private var conduct = ""
 
     init(_ name: String, _ directory: URL) {
         peer = MCPeerID(displayName: name)
@@ -36,6 +38,8 @@ final class Member: NSObject {
     /// - `file PATH [cancel]`: sends a file to all, and cancels it as soon as it progresses.
     /// - `refuse`: cancels the next file that arrives.
     /// - `streams COUNT SIZE`: opens streams to all and writes that many bytes to each.
+    /// - `unknown never|late|refuse`: peers named "Unknown..." are not answered, declined after 3 s, or declined; with `late` others are
+    ///   accepted after 1 s.
     /// - `leave`: disconnects.
     func perform(_ words: [String]) {
         let peers = session.connectedPeers
@@ -58,6 +62,9 @@ final class Member: NSObject {
                     transfers.write(Int(words.last ?? "") ?? 0, "s\(number)", to: peer, session)
                 }
             }
+        case ("unknown", let word?):
+            conduct = word
+            say("unknown \(word)")
         case ("leave", _): session.disconnect()
         default: say("what is '\(words.joined(separator: " "))'?")
         }
@@ -112,7 +119,15 @@ extension Member: MCNearbyServiceAdvertiserDelegate, MCNearbyServiceBrowserDeleg
         withContext context: Data?, invitationHandler: @escaping (Bool, MCSession?) -> Void
     ) {
         say("invited \(peerID.displayName) \(clock())")
-        invitationHandler(true, session)
+        let isUnknown = peerID.displayName.hasPrefix("Unknown")
+        switch conduct {
+        case "never" where isUnknown: break
+        case "late":
+            DispatchQueue.global().asyncAfter(deadline: .now() + (isUnknown ? 3 : 1)) { [self] in
+                invitationHandler(!isUnknown, isUnknown ? nil : session)
+            }
+        default: invitationHandler(conduct.isEmpty || !isUnknown, session)
+        }
     }
 
     func browser(

@@ -1,11 +1,11 @@
 internal import CausewayActorProtocols
 internal import Distributed
-internal import Synchronization
+internal import CausewaySystem
 
 /// The result of a function that a peer called, as it is sent.
 final class ResultBox: Sendable {
     private let system: PeerActorSystem
-    private let reply = Mutex<ActorReply?>(nil)
+    private let reply = LockedValue<ActorReply?>(nil)
 
     init(_ system: PeerActorSystem) {
         self.system = system

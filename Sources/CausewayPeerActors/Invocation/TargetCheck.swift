@@ -1,7 +1,7 @@
 internal import CCausewayActors
 internal import Distributed
 internal import Foundation
-internal import Synchronization
+internal import CausewaySystem
 
 /// Decides which functions of an actor a peer may call.
 ///
@@ -10,7 +10,7 @@ internal import Synchronization
 /// program, and its description says that it is a direct member of the actor's type.
 final class TargetCheck: Sendable {
     /// The functions that were permitted, with their types. Bounded by the functions of the program.
-    private let permitted = Mutex<[String: String]>([:])
+    private let permitted = LockedValue<[String: String]>([:])
 
     /// The name of a type in all processes; `nil` for private types, types in functions, and generic ones.
     static func name(of type: any DistributedActor.Type) -> String? {

@@ -1,5 +1,5 @@
 internal import CausewayActorProtocols
-internal import Synchronization
+internal import CausewaySystem
 
 /// Waits for the outcome of a call. The first outcome counts.
 final class CallWaiter: Sendable {
@@ -9,7 +9,7 @@ final class CallWaiter: Sendable {
         case done(ActorOutcome)
     }
 
-    private let state = Mutex(State.open)
+    private let state = LockedValue(State.open)
 
     func resolve(_ outcome: ActorOutcome) {
         let continuation = state.withLock { state -> CheckedContinuation<ActorOutcome, Never>? in

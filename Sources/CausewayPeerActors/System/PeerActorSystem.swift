@@ -1,7 +1,7 @@
 internal import CausewayActorProtocols
 public import CausewayPeers
 public import Distributed
-internal import Synchronization
+internal import CausewaySystem
 
 /// A distributed actor system whose nodes are the members of a `PeerSession`.
 ///
@@ -72,7 +72,7 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
     let targets = TargetCheck()
     let transport: any PeerActorTransport
     let clock: any PeerActorClock
-    let state: Mutex<ActorSystemState>
+    let state: LockedValue<ActorSystemState>
 
     /// Starts a system on a session. A session has at most one system at a time: stop it before another one is made.
     public convenience init(_ session: PeerSession, options: Options = Options()) {
@@ -87,7 +87,7 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
         errorTypes = ErrorTypes(options.errors)
         self.transport = transport
         self.clock = clock
-        state = Mutex(ActorSystemState(options.limits))
+        state = LockedValue(ActorSystemState(options.limits))
         transport.attach { [weak self] event in self?.handle(event) }
         for peer in transport.members { apply { $0.engine.joined(peer) } }
     }

@@ -8,8 +8,13 @@ struct InvitationMachine: Sendable {
         var service = ""
         /// The address for the limit; `nil` for peers on this host.
         let address: [UInt8]?
+        /// Whether the key of the inviter is recorded. Such an invitation does not give way to one with an unknown key.
+        var isRecorded = false
         /// Whether it waits for the answer to this side's own invitation.
         var isParked: Bool
+
+        /// Who is to blame for many invitations: an address, or a peer on this host.
+        fileprivate var source: [UInt8] { address ?? peer.key.digestBytes }
     }
 
     enum Decision: Equatable, Sendable {
@@ -20,8 +25,32 @@ struct InvitationMachine: Sendable {
 
     private var pending: [InvitationID: Pending] = [:]
     private var last = 0
+    private var frequency = InvitationFrequency()
 
     var count: Int { pending.count }
+
+    /// Whether an invitation of this link waits for an answer.
+    func isPending(_ link: LinkID) -> Bool { pending.values.contains { $0.link == link } }
+
+    func isAsked(_ id: InvitationID) -> Bool { pending[id]?.isParked == false }
+
+    /// Counts an invitation, and returns the link of the one that gives way to it when all places are taken: the oldest one of the address
+    /// that has invited most often of late. A flood then displaces its own invitations, and a peer that invites once is asked
+    /// about, whether or not the program answers the others.
+    mutating func displaced(by invitation: Pending, limit: Int, limitPerAddress: Int) -> LinkID? {
+        frequency.count(invitation.source)
+        guard pending.count >= limit, isAdmissible(invitation, limitPerAddress: limitPerAddress) else { return nil }
+        let weight = invitation.isRecorded ? 0 : frequency[invitation.source]
+        return pending.filter { !$0.value.isRecorded && frequency[$0.value.source] >= weight }
+            .max { (frequency[$0.value.source], $1.key.rawValue) < (frequency[$1.value.source], $0.key.rawValue) }?
+            .value.link
+    }
+
+    private func isAdmissible(_ invitation: Pending, limitPerAddress: Int) -> Bool {
+        guard !pending.values.contains(where: { $0.peer.key == invitation.peer.key }) else { return false }
+        return invitation.address.map { address in pending.values.count { $0.address == address } < limitPerAddress }
+            ?? true
+    }
 
     /// Decides about an invitation.
     ///

@@ -36,6 +36,9 @@ extension PeerMesh {
     /// The service type with which the inviter found this peer, until the invitation is answered; empty if it is unknown.
     package func service(of id: InvitationID) -> String { invitations.service(of: id) }
 
+    /// Whether the program's answer to an invitation still counts.
+    package func isAsked(_ id: InvitationID) -> Bool { invitations.isAsked(id) }
+
     /// Ends an invitation or a connection attempt of this side.
     package mutating func cancelConnect(_ member: MemberID, at now: Duration) {
         guard let found = self[member], !found.phase.isConnected else { return }
@@ -119,9 +122,14 @@ extension PeerMesh {
         let pending = InvitationMachine.Pending(
             link: id, peer: hello.peer, context: context, service: service,
             address: link.facts?.isLocal == true ? nil : link.facts?.address,
-            isParked: isParked)
+            isRecorded: [.pinned, .paired].contains(standing(of: key)), isParked: isParked)
+        let limits = (configuration.invitationLimit, configuration.invitationLimitPerAddress)
+        if let other = invitations.displaced(by: pending, limit: limits.0, limitPerAddress: limits.1) {
+            send(PeerBodies.reason(.decline, .tooMuch), on: other, at: now)
+            end(other, .tooMuch, at: now)
+        }
         switch invitations.arrived(
-            pending, limit: configuration.invitationLimit, limitPerAddress: configuration.invitationLimitPerAddress)
+            pending, limit: limits.0, limitPerAddress: limits.1)
         {
         case .ask(let invitation):
             for member in mine { park(member) }

@@ -10,7 +10,7 @@ extension PeerMesh {
         }
         guard facts.isLocal || sameAddress < configuration.lobbyLimitPerAddress else { return nil }
         if count >= configuration.lobbyLimit {
-            guard let victim = crowdedGreeting() else { return nil }
+            guard let victim = crowdedStranger(in: false) ?? crowdedStranger(in: true) else { return nil }
             close(victim)
         }
         let id = newLinkID()
@@ -18,10 +18,18 @@ extension PeerMesh {
         return id
     }
 
-    /// The oldest link without HELLO, of the address with the maximum number of them.
-    private func crowdedGreeting() -> LinkID? {
+    /// The oldest link that waits for nothing from this side, of the address with the maximum number of them.
+    ///
+    /// - Parameter leaving: Whether it is one that says goodbye; otherwise one without HELLO or without invitation.
+    private func crowdedStranger(in leaving: Bool) -> LinkID? {
         var counts: [[UInt8]: (count: Int, oldest: LinkID)] = [:]
-        for (id, link) in links where link.phase == .greeting && !link.isDialler {
+        for (id, link) in links where !link.isDialler {
+            switch link.phase {
+            case .greeting: guard !leaving else { continue }
+            case .lobby: guard !leaving, !invitations.isPending(id) else { continue }
+            case .leaving: guard leaving else { continue }
+            case .dialing, .joining, .joined, .lane: continue
+            }
             let known = counts[link.facts?.address ?? []]
             counts[link.facts?.address ?? []] = ((known?.count ?? 0) + 1, min(known?.oldest ?? id, id))
         }

@@ -51,6 +51,15 @@ package struct PairingText: Hashable, Sendable {
         self.name = short
     }
 
+    /// The end of a lifetime in whole seconds, not before it: the clock of the peer that shows the text decides.
+    ///
+    /// - Parameter time: Seconds since 1970.
+    package static func expiry(of lifetime: Duration, from time: Double) -> UInt64 {
+        let (seconds, attoseconds) = lifetime.components
+        let end = (time + Double(seconds) + Double(attoseconds) / 1e18).rounded(.up)
+        return end > 0 ? UInt64(min(end, 0x1p63)) : 0
+    }
+
     package var text: String {
         let expiry = Array(expires.bigEndianBytes.suffix(5))
         let content = peer.id.bigEndianBytes + peer.digestBytes + secret + expiry + Array(name.utf8)

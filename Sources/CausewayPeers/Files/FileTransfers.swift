@@ -1,7 +1,7 @@
 internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
-internal import Synchronization
+internal import CausewaySystem
 
 /// The files that a group sends and receives. Disks are read and written on one serial queue, never under the lock of the node.
 ///
@@ -20,8 +20,8 @@ final class FileTransfers: Sendable {
     }
 
     let queue = DispatchQueue(label: "causeway.peers.files")
-    private let state = Mutex(State())
-    private let owner = Mutex<Owner>(Owner())
+    private let state = LockedValue(State())
+    private let owner = LockedValue<Owner>(Owner())
 
     private struct Owner: Sendable {
         weak var port: GroupPort?

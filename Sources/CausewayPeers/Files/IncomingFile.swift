@@ -1,6 +1,6 @@
 internal import CausewayPeerProtocols
 internal import Foundation
-internal import Synchronization
+internal import CausewaySystem
 
 /// A file that is being received: `NAME.part` in a directory that only the user can read, renamed when it is complete. With a claimed part,
 /// the file begins there, and the part stays if the transfer fails.
@@ -16,7 +16,7 @@ final class IncomingFile: Sendable {
     private let size: UInt64?
     private let directory: URL
     private let claim: PartFolder.Claim?
-    private let state = Mutex(State())
+    private let state = LockedValue(State())
 
     init(_ offer: ResourceOffer, _ claim: PartFolder.Claim?) {
         name = ResourceOffer.safeName(offer.name)

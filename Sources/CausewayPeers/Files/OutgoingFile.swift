@@ -1,6 +1,6 @@
 internal import CausewayPeerProtocols
 internal import Foundation
-internal import Synchronization
+internal import CausewaySystem
 
 /// A file that is being sent.
 final class OutgoingFile: Sendable {
@@ -23,7 +23,7 @@ final class OutgoingFile: Sendable {
     let progress: Progress
     let completion: @Sendable (PeerFailure?) -> Void
     private let progressed: @Sendable (_ sent: Int64, _ total: Int64) -> Void
-    private let state: Mutex<State>
+    private let state: LockedValue<State>
 
     init(
         _ source: Source, _ progress: Progress,
@@ -34,7 +34,7 @@ final class OutgoingFile: Sendable {
         self.progressed = progressed
         self.progress = progress
         self.completion = completion
-        state = Mutex(
+        state = LockedValue(
             State(digest: source.hasDigest ? RunningDigest() : nil, needsDigest: source.hasDigest))
     }
 

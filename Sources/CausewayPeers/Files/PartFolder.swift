@@ -1,6 +1,6 @@
 internal import CausewayPeerProtocols
 internal import Foundation
-internal import Synchronization
+internal import CausewaySystem
 
 /// A folder with parts of files: a peer that offers a file again continues where the transfer ended.
 ///
@@ -11,7 +11,7 @@ final class PartFolder: Sendable {
     private static let suffix = ".part"
 
     let url: URL
-    private let busy = Mutex<Set<String>>([])
+    private let busy = LockedValue<Set<String>>([])
 
     init(_ url: URL) {
         self.url = url

@@ -1,7 +1,7 @@
 internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
-internal import Synchronization
+internal import CausewaySystem
 
 /// The way from a node to the program of a group: one serial queue, on which all events run in the order of the machine.
 ///
@@ -25,7 +25,7 @@ final class GroupPort: Sendable {
     let settings: PeerGroup.Settings
     let files: FileTransfers
     private let handler: @Sendable (GroupEvent) -> Void
-    private let members = Mutex(Members())
+    private let members = LockedValue(Members())
 
     init(
         _ settings: PeerGroup.Settings, _ queue: DispatchQueue, _ handler: @escaping @Sendable (GroupEvent) -> Void

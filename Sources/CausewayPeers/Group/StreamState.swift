@@ -1,7 +1,7 @@
 internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
-internal import Synchronization
+internal import CausewaySystem
 
 /// One end of a stream: what arrived before the program asked for it, and its handler. Events run on the queue of the group, in order.
 final class StreamState: Sendable {
@@ -16,7 +16,7 @@ final class StreamState: Sendable {
 
     let channel: ChannelID
     private let queue: DispatchQueue
-    private let state = Mutex(State())
+    private let state = LockedValue(State())
 
     init(_ channel: ChannelID, _ queue: DispatchQueue) {
         self.channel = channel

@@ -1,12 +1,12 @@
 internal import Network
-internal import Synchronization
+internal import CausewaySystem
 
 /// Lets a listener accept connections in batches: the next batch begins when the node has taken all of the last one. A flood then waits in the
 /// kernel's accept queue, and not in descriptors and memory of this process.
 final class AcceptBatch: Sendable {
     private static let size = 64
 
-    private let taken = Mutex(0)
+    private let taken = LockedValue(0)
 
     /// Call this before the listener starts.
     init(of listener: NWListener) { listener.newConnectionLimit = Self.size }

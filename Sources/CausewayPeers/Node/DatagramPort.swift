@@ -1,7 +1,7 @@
 internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Network
-internal import Synchronization
+internal import CausewaySystem
 
 /// One end of a datagram lane: handshakes with hosts that claim to be the peer, then the connection with the peer.
 ///
@@ -35,7 +35,7 @@ final class DatagramPort: Sendable {
     /// Where the member's control link leads: a handshake from there gives way to no other.
     let member: NWEndpoint?
     private let report: @Sendable (Event) -> Void
-    let state = Mutex(State())
+    let state = LockedValue(State())
 
     init(_ queue: DispatchQueue, member: NWEndpoint?, _ report: @escaping @Sendable (Event) -> Void) {
         self.queue = queue

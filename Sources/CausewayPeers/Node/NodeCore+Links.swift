@@ -50,8 +50,8 @@ extension NodeCore {
 
     mutating func accept(_ connection: NWConnection, _ node: PeerNode) {
         let link = link(connection, node, waits: true)
-        // A flood of connections without a handshake must not keep peers out: the oldest gives way.
-        if handshakes.count >= Self.handshakeLimit { handshakes.removeFirst().close(abruptly: true) }
+        // A flood of connections without a handshake must not keep peers out.
+        if handshakes.count >= Self.handshakeLimit { handshakes.remove(at: crowdedHandshake()).close(abruptly: true) }
         handshakes.append(link)
         link.start()
         node.queue.asyncAfter(deadline: .now() + Self.handshakeTime) { [weak node, weak link] in
@@ -59,6 +59,16 @@ extension NodeCore {
                 if let link, core.endHandshake(link) { link.close(abruptly: true) }
             }
         }
+    }
+
+    /// The place of the oldest handshake with the address that has the maximum number of them.
+    private func crowdedHandshake() -> Int {
+        var counts: [[UInt8]: (count: Int, oldest: Int)] = [:]
+        for (place, link) in handshakes.enumerated() {
+            let address = link.endpoint.peerAddress
+            counts[address] = ((counts[address]?.count ?? 0) + 1, counts[address]?.oldest ?? place)
+        }
+        return counts.values.max { ($0.count, $1.oldest) < ($1.count, $0.oldest) }?.oldest ?? 0
     }
 
     /// Returns whether the connection was in the handshake.

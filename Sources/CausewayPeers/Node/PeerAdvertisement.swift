@@ -2,7 +2,7 @@ internal import CausewayPeerProtocols
 package import Dispatch
 package import Foundation
 internal import Network
-internal import Synchronization
+internal import CausewaySystem
 
 /// An event of an advertisement.
 package enum AdvertiserEvent: Sendable {
@@ -60,31 +60,67 @@ package final class PeerAdvertisement: Sendable {
         /// The service type, in lower case.
         let service: String
         private let queue: DispatchQueue
-        private let handler: Mutex<(@Sendable (AdvertiserEvent) -> Void)?>
-        private let withdrawn = Mutex<Set<InvitationID>>([])
+        private let state: LockedValue<State>
+
+        private struct State {
+            var handler: (@Sendable (AdvertiserEvent) -> Void)?
+            /// Invitations that the program has not been asked about. Those that end meanwhile are removed, so the machine's limit bounds
+            /// them, however long the program keeps the queue.
+            var waiting: [Question] = []
+            var isAsking = false
+        }
+
+        private struct Question: Sendable {
+            let id: InvitationID
+            let peer: PeerIdentity
+            let context: Data?
+            let node: PeerNode
+        }
 
         init(_ service: String, _ queue: DispatchQueue, _ handler: @escaping @Sendable (AdvertiserEvent) -> Void) {
             self.service = service.lowercased()
             self.queue = queue
-            self.handler = Mutex(handler)
+            state = LockedValue(State(handler: handler))
         }
 
         func post(_ event: AdvertiserEvent) {
-            queue.async { [self] in handler.withLock { $0 }?(event) }
+            queue.async { [self] in state.withLock { $0.handler }?(event) }
         }
 
         /// Made on the queue of the program: the end of an invitation may call the node.
         func invited(_ id: InvitationID, _ peer: PeerIdentity, _ context: Data?, _ node: PeerNode) {
+            let mustAsk = state.withLock { state in
+                state.waiting.append(Question(id: id, peer: peer, context: context, node: node))
+                defer { state.isAsking = true }
+                return !state.isAsking
+            }
+            if mustAsk { askLater() }
+        }
+
+        /// One question at a time, so that other events of the queue get their turn.
+        private func askLater() {
             queue.async { [self] in
-                guard withdrawn.withLock({ $0.remove(id) }) == nil else { return }
-                handler.withLock { $0 }?(.invited(PeerInvitation(peer, context, id, node)))
+                let (question, handler) = state.withLock { state in
+                    let question = state.waiting.isEmpty ? nil : state.waiting.removeFirst()
+                    state.isAsking = question != nil
+                    return (question, state.handler)
+                }
+                guard let question else { return }
+                handler?(.invited(PeerInvitation(question.peer, question.context, question.id, question.node)))
+                askLater()
             }
         }
 
-        /// The inviter gave up before the program was asked.
-        func withdraw(_ id: InvitationID) { withdrawn.withLock { _ = $0.count < 64 ? $0.insert(id).inserted : false } }
+        /// The invitation ended, perhaps before the program was asked.
+        func withdraw(_ id: InvitationID) { state.withLock { $0.waiting.removeAll { $0.id == id } } }
 
-        func close() { _ = handler.withLock { $0.take() } }
+        func close() {
+            let old = state.withLock { state in
+                defer { (state.handler, state.waiting) = (nil, []) }
+                return (state.handler, state.waiting)
+            }
+            withExtendedLifetime(old) {}
+        }
     }
 
     private let node: PeerNode
@@ -121,6 +157,9 @@ package final class PeerInvitation: Sendable {
         self.id = id
         self.node = node
     }
+
+    /// Whether the answer still counts: the inviter waits, and the program has not answered.
+    package var isOpen: Bool { node.apply { core, _ in core.mesh.isAsked(id) } }
 
     /// Joins the inviter's mesh with a group of the same node. A group of another node declines.
     package func accept(with group: PeerGroup) {

@@ -1,6 +1,6 @@
 package import Dispatch
 internal import Network
-internal import Synchronization
+internal import CausewaySystem
 
 /// An event of a browser.
 package enum BrowserEvent: Sendable {
@@ -43,7 +43,7 @@ package final class PeerBrowse: Sendable {
     private let node: PeerNode
     private let browser: NWBrowser
     private let queue: DispatchQueue
-    private let state: Mutex<State>
+    private let state: LockedValue<State>
 
     init(
         _ node: PeerNode, _ browser: NWBrowser, _ queue: DispatchQueue,
@@ -52,7 +52,7 @@ package final class PeerBrowse: Sendable {
         self.node = node
         self.browser = browser
         self.queue = queue
-        state = Mutex(State(handler: handler))
+        state = LockedValue(State(handler: handler))
     }
 
     deinit { browser.cancel() }

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Foundation
 internal import Network
-internal import Synchronization
+internal import CausewaySystem
 
 /// One TLS connection: reads in blocks, counts what waits to be sent, and reports its end once.
 ///
@@ -34,7 +34,7 @@ final class PeerLink: Sendable {
     /// Whether a connection that cannot be made now waits for a better network. Otherwise it fails.
     private let waits: Bool
     private let report: @Sendable (PeerLink, Event) -> Void
-    private let state = Mutex(State())
+    private let state = LockedValue(State())
 
     init(
         _ connection: NWConnection, queue: DispatchQueue, waits: Bool = true,
@@ -50,6 +50,9 @@ final class PeerLink: Sendable {
 
     /// Where the connection leads: the address and port of the other side, as far as they are known.
     var remote: NWEndpoint? { connection.currentPath?.remoteEndpoint }
+
+    /// Where the connection leads, also before it is made.
+    var endpoint: NWEndpoint { connection.endpoint }
 
     func start() {
         connection.stateUpdateHandler = { [self] new in

@@ -1,7 +1,7 @@
 internal import CausewayPeerProtocols
 internal import Dispatch
 package import Network
-internal import Synchronization
+internal import CausewaySystem
 
 /// One local peer on the network: its listener, its advertisements, its browsers, and its groups.
 ///
@@ -11,7 +11,7 @@ package final class PeerNode: Sendable {
     package let local: LocalPeer
     /// Where connections, the listener and timers report.
     let queue = DispatchQueue(label: "causeway.peers")
-    private let core: Mutex<NodeCore>
+    private let core: LockedValue<NodeCore>
     let pins: PinWriter
 
     /// - Parameters:
@@ -42,7 +42,7 @@ package final class PeerNode: Sendable {
         let own = PeerInfo(key: local.peer.key, name: local.peer.name, publicKey: local.publicKey)
         var mesh = PeerMesh(own: own, configuration: configuration)
         mesh.trust(known)
-        core = Mutex(NodeCore(mesh))
+        core = LockedValue(NodeCore(mesh))
     }
 
     deinit {
@@ -51,7 +51,7 @@ package final class PeerNode: Sendable {
         monitor?.cancel()
     }
 
-    private static let living = Mutex<[PeerIdentity: Weak]>([:])
+    private static let living = LockedValue<[PeerIdentity: Weak]>([:])
 
     private struct Weak: Sendable {
         weak let node: PeerNode?

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Synchronization
+internal import CausewaySystem
 
 /// The events that the program has not taken yet.
 ///
@@ -21,9 +21,12 @@ final class EventBuffer: Sendable {
     }
 
     private static let discoveryLimit = 2_048
-    private let state = Mutex(State())
+    /// Number of invitations from which on those that have ended are removed. At most 16 are open at a time.
+    private static let invitationLimit = 32
+    private let state = LockedValue(State())
 
     func add(_ event: PeerEvent, _ receipt: PeerReceipt? = nil) {
+        if case .invited = event { removeEndedInvitations() }
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard state.end == nil else { return nil }
             if event.isDiscovery, state.entries.count - state.first >= Self.discoveryLimit {
@@ -38,6 +41,23 @@ final class EventBuffer: Sendable {
             return state.waiter.take()
         }
         waiter?.resume()
+    }
+
+    /// An inviter that gives up and invites again must not fill the memory of a program that takes no events.
+    private func removeEndedInvitations() {
+        let waiting = state.withLock { state in state.entries[state.first...].compactMap { $0?.event.invitation } }
+        guard waiting.count >= Self.invitationLimit else { return }
+        // The node is asked outside of the lock.
+        let ended = Set(waiting.filter { !$0.isOpen }.map { ObjectIdentifier($0) })
+        let removed = state.withLock { state -> [Entry?] in
+            let waiting = state.entries[state.first...]
+            let isEnded = { (entry: Entry?) in
+                entry?.event.invitation.map { ended.contains(ObjectIdentifier($0)) } ?? false
+            }
+            (state.entries, state.first) = (waiting.filter { !isEnded($0) }, 0)
+            return waiting.filter(isEnded)
+        }
+        withExtendedLifetime(removed) {}
     }
 
     /// No event follows. What waits is still delivered.
@@ -96,6 +116,10 @@ extension EventBuffer.State {
 }
 
 extension PeerEvent {
+    fileprivate var invitation: PeerInvitation? {
+        if case .invited(let invite) = self { invite.invitation } else { nil }
+    }
+
     fileprivate var isDiscovery: Bool {
         switch self {
         // A host can cause refusals without limit.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Synchronization
+internal import CausewaySystem
 
 /// Messages of which only the newest of a key matters. One task per key and peer sends, and takes the newest value each time.
 final class LatestValues: Sendable {
@@ -13,7 +13,7 @@ final class LatestValues: Sendable {
         var number = 0
     }
 
-    private let waiting = Mutex<[Slot: Value]>([:])
+    private let waiting = LockedValue<[Slot: Value]>([:])
 
     /// Returns when the value, or a newer one, was queued. If another task sends for the key, it takes the value along.
     func send(_ message: Data, _ key: String, to peer: PeerIdentity, _ group: PeerGroup) async throws {

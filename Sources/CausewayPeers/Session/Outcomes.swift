@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import CausewaySystem
 
 /// Tasks that wait for what becomes of a peer.
 final class Outcomes: Sendable {
@@ -19,7 +19,7 @@ final class Outcomes: Sendable {
         var waiters: [Question: [Waiter]] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = LockedValue(State())
 
     /// Waits for the answer to a question. `begin` runs when the wait is registered.
     ///

@@ -91,9 +91,22 @@ extension PeerSession {
     /// Cancellation: throws `CancellationError`; the peer remains a member without being verified.
     public func verify(_ peer: PeerIdentity, _ confirm: @Sendable (PeerCode) async throws -> Bool) async throws {
         guard peers.contains(peer) else { throw PeerFailure(.notConnected) }
-        guard let code = try await outcomes.wait(.code(peer), { group.verify(peer) }) else { return }
+        let code = try await outcomes.wait(.code(peer)) {
+            group.verify(peer)
+            endIfGone(peer, .code(peer))
+        }
+        // Without a code, another task has compared codes with the peer meanwhile.
+        guard let code else { return }
         let matches = try await confirm(code)
-        try await outcomes.wait(.verification(peer)) { code.confirm(matches) }
+        try await outcomes.wait(.verification(peer)) {
+            code.confirm(matches)
+            endIfGone(peer, .verification(peer))
+        }
+    }
+
+    /// Answers a question about a peer that left before this task waited: no event follows.
+    private func endIfGone(_ peer: PeerIdentity, _ question: Outcomes.Question) {
+        if !peers.contains(peer) { outcomes.answer(question, .failure(PeerFailure(.notConnected))) }
     }
 }
 

@@ -1,5 +1,5 @@
 public import Foundation
-internal import Synchronization
+internal import CausewaySystem
 
 /// A session of nearby peers: finds them, invites them, and exchanges messages, streams and files with those that joined.
 ///
@@ -165,7 +165,8 @@ public final class PeerSession: Sendable {
     ///   - peer: A peer that was found.
     ///   - context: Bytes for the peer's decision, at most 64 KiB.
     ///   - timeout: How long the peer has for its answer.
-    /// - Throws: ``PeerFailure``, for example with `declined`, `timedOut`, `full` or `identityChanged`.
+    /// - Throws: ``PeerFailure``, for example with `declined`, `timedOut`, `full` or `identityChanged`;
+    ///   `invalid` for the local peer.
     ///
     /// Cancellation: the wait ends with `CancellationError`; the invitation itself ends with its time.
     public func invite(
@@ -174,9 +175,12 @@ public final class PeerSession: Sendable {
         guard (context?.count ?? 0) <= 65_536 else {
             throw PeerFailure(.invalid, "the context has more than 64 KiB")
         }
+        guard peer.id != me.id else { throw PeerFailure(.invalid, "a session cannot invite its own peer") }
         guard !peers.contains(peer) else { return }
         try await outcomes.wait(.membership(peer)) {
             group.invite(peer, service: service, context: context, timeout: timeout)
+            // It may have joined before this task waited; then no event follows.
+            if peers.contains(peer) { outcomes.answer(.membership(peer), .success(nil)) }
         }
     }
 

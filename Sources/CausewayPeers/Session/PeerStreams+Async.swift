@@ -1,5 +1,5 @@
 public import Foundation
-internal import Synchronization
+internal import CausewaySystem
 
 /// The sending end of a stream of bytes. A writer that is released before ``finish()`` resets the stream.
 public final class PeerWriter: Sendable {
@@ -14,7 +14,7 @@ public final class PeerWriter: Sendable {
     private let signal: Signal
 
     private final class Signal: Sendable {
-        private let state = Mutex(State())
+        private let state = LockedValue(State())
 
         func raise() {
             state.withLock { state in

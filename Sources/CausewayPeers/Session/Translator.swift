@@ -1,14 +1,14 @@
 internal import Foundation
-internal import Synchronization
+internal import CausewaySystem
 
 /// Makes events of a session from those of the engine.
 final class Translator: Sendable {
     private let buffer: EventBuffer
     private let outcomes: Outcomes
-    let group = Mutex(WeakGroup(group: nil))
-    private let found = Mutex<Set<PeerIdentity>>([])
-    let tap = Mutex<PeerSession.Tap?>(nil)
-    private let members = Mutex<Set<PeerIdentity>>([])
+    let group = LockedValue(WeakGroup(group: nil))
+    private let found = LockedValue<Set<PeerIdentity>>([])
+    let tap = LockedValue<PeerSession.Tap?>(nil)
+    private let members = LockedValue<Set<PeerIdentity>>([])
 
     init(_ buffer: EventBuffer, _ outcomes: Outcomes) {
         self.buffer = buffer
@@ -75,7 +75,9 @@ final class Translator: Sendable {
             let place = group.withLock { $0 }
             let code = PeerCode(digits: digits, words: words) { place.group?.confirm(peer, matches: $0) }
             if !outcomes.answer(.code(peer), .success(code)) { buffer.add(.compare(code, with: peer)) }
-        case .verified: outcomes.answer(.verification(peer), .success(nil))
+        case .verified:
+            outcomes.answer(.code(peer), .success(nil))
+            outcomes.answer(.verification(peer), .success(nil))
         case .failed:
             outcomes.answer(.code(peer), .failure(PeerFailure(.unverified)))
             outcomes.answer(.verification(peer), .failure(PeerFailure(.unverified)))

@@ -38,6 +38,9 @@ public struct PeerPairing: Hashable, Sendable, CustomStringConvertible {
     /// After this time the peer does not accept the secret, in whole seconds.
     public var expires: Date { Date(timeIntervalSince1970: Double(content.expires)) }
 
+    /// Whether the clock of this host shows that the peer does not accept the secret any more.
+    func hasExpired(at time: Date) -> Bool { expires <= time }
+
     /// The peer, without the secret.
     public var description: String { "pairing with \(peer)" }
 }
@@ -56,9 +59,8 @@ extension PeerSession {
         }
         var random = SystemRandomNumberGenerator()
         let secret = (0..<PairingText.secretByteCount).map { _ in UInt8.random(in: .min ... .max, using: &random) }
-        let expires = Date().timeIntervalSince1970 + Double(lifetime.components.seconds)
-        let content = PairingText(
-            service: service, peer: me.key, name: me.name, secret: secret, expires: UInt64(max(0, expires)))
+        let expires = PairingText.expiry(of: lifetime, from: Date().timeIntervalSince1970)
+        let content = PairingText(service: service, peer: me.key, name: me.name, secret: secret, expires: expires)
         guard let content else { throw PeerFailure(.invalid, "the clock of this host is wrong") }
         group.showPairing(secret, for: lifetime)
         return PeerPairing(content)
@@ -82,7 +84,7 @@ extension PeerSession {
         guard pairing.service == service.lowercased() else {
             throw PeerFailure(.invalid, "the pairing text is for the service \(pairing.service)")
         }
-        guard pairing.expires > Date() else { throw PeerFailure(.timedOut, "the pairing text expired") }
+        guard !pairing.hasExpired(at: Date()) else { throw PeerFailure(.timedOut, "the pairing text expired") }
         guard peer.id != me.id else { throw PeerFailure(.invalid, "the pairing text is of this peer") }
         guard !peers.contains(peer) else {
             throw PeerFailure(.invalid, "the peer is a member: compare codes, or leave first")

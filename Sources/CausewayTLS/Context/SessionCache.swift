@@ -1,5 +1,5 @@
 internal import CCausewayOpenSSL
-internal import Synchronization
+internal import CausewaySystem
 
 /// A client's resumable sessions, by peer.
 ///
@@ -25,7 +25,7 @@ final class SessionCache: Sendable {
     /// Maximum number of stored sessions of one peer. A TLS 1.3 server sends one or two sessions per connection, and each can be used once.
     private static let maximumSessionsPerPeer = 4
 
-    private let state = Mutex(State())
+    private let state = LockedValue(State())
 
     /// Stores a session and evicts the oldest ones.
     func insert(_ session: SharedObject, for peer: Peer) {

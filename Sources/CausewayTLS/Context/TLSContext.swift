@@ -1,5 +1,5 @@
 internal import CCausewayOpenSSL
-internal import Synchronization
+internal import CausewaySystem
 
 /// State shared by connections with equal settings: parsed certificates, algorithms, ticket keys, and sessions to resume.
 ///
@@ -43,7 +43,7 @@ package final class TLSContext: Sendable {
         }
     }
 
-    private static let shared = Mutex(Shared())
+    private static let shared = LockedValue(Shared())
     private static let maximumShared = 64
 
     /// Returns the process-wide context for these settings. Creates it on the first call; the 64 most recently used contexts are kept.

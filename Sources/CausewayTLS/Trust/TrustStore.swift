@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import Synchronization
+internal import CausewaySystem
 
 /// The trust anchors: the program's, the system's, or both.
 package struct TrustStore: Sendable {
@@ -35,7 +35,7 @@ final class SystemAnchors: Sendable {
         SystemAnchorPlaces(environment: ProcessInfo.processInfo.environment).read())
 
     private let encodings: [DistinguishedName: [[UInt8]]]
-    private let decoded = Mutex<[DistinguishedName: [ParsedCertificate]]>([:])
+    private let decoded = LockedValue<[DistinguishedName: [ParsedCertificate]]>([:])
 
     init(_ certificates: [[UInt8]]) {
         var encodings: [DistinguishedName: [[UInt8]]] = [:]

@@ -17,12 +17,12 @@ enum PeerStreams {
             stream.reset()
         }
         let input = feed.makeStream()
-        // Foundation's stream holds the feed.
-        stream.start { [weak feed] event in
+        // Foundation's stream holds the feed, and the feed holds the engine's stream, which holds this handler.
+        stream.start { [weak feed, weak stream] event in
             switch event {
             case .data(let data):
                 // The sender keeps to the window, so there is room unless the program closed the stream.
-                if feed?.put(data) == false { stream.reset() }
+                if feed?.put(data) == false { stream?.reset() }
             case .ended: feed?.finish()
             case .failed(let failure): feed?.fail(failure.streamError)
             }

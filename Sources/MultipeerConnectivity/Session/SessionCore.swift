@@ -108,13 +108,14 @@ final class SessionCore: Sendable {
 
     /// Ends the current life.
     func leave(reporting: Bool) {
-        let (engine, peers) = state.withLock { state in
+        let engine = state.withLock { state in
             state.life += 1
-            return (state.engine.take(), state.roster.removeAll())
+            let peers = state.roster.removeAll()
+            // Under the lock: an event of the next life must not come before these.
+            if reporting { for peer in peers { queue.async { self.tell(peer.value, [.notConnected]) } } }
+            return state.engine.take()
         }
         engine?.leave()
-        guard reporting else { return }
-        for peer in peers { queue.async { self.tell(peer.value, [.notConnected]) } }
     }
 
     // MARK: Events

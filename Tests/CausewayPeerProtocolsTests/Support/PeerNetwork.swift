@@ -164,7 +164,9 @@ final class PeerNetwork {
         for index in peers.indices where !peers[index].isOff {
             guard let deadline = peers[index].mesh.nextDeadline, deadline <= now else { continue }
             call(index) { $0.mesh.advance(to: now) }
-            precondition(peers[index].mesh.nextDeadline.map { $0 > now } ?? true, "a deadline stays in the past")
+            // The clock would stand still.
+            let isSet = peers[index].mesh.nextDeadline.map { $0 > now } ?? true
+            precondition(isSet, "seed \(peers[index].seed), peer \(index): a deadline stays in the past")
         }
         let due = timed.filter { $0.time <= now }
         timed.removeAll { $0.time <= now }

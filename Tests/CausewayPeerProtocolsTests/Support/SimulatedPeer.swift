@@ -1,5 +1,6 @@
 import CausewayPeerProtocols
 import CausewayTestKit
+import Testing
 
 /// A node of ``PeerNetwork``: a mesh machine, its program, and the rules of event order that a program relies on.
 final class SimulatedPeer {
@@ -45,8 +46,19 @@ final class SimulatedPeer {
         var complete: [ChannelID: [UInt8]] = [:]
     }
 
+    /// The seed of the network, for reports.
+    let seed: UInt64
+    private var isBroken = false
+
+    /// Records the first rule that this peer breaks.
+    private func check(_ holds: Bool, _ message: @autoclosure () -> String = "a wrong order", line: UInt = #line) {
+        guard !holds, !isBroken else { return }
+        isBroken = true
+        Issue.record("seed \(seed), peer \(index), line \(line): \(message()); \(history.suffix(10))")
+    }
+
     init(index: Int, seed: UInt64, options: SessionOptions, configuration: PeerConfiguration = PeerConfiguration()) {
-        self.index = index
+        (self.index, self.seed) = (index, seed)
         var random = SplitMix64(seed: seed &* 1_000 &+ UInt64(index))
         let publicKey = random.bytes(91)
         key = PeerKey(id: random.next() | 1, publicKey: publicKey)
@@ -69,12 +81,12 @@ final class SimulatedPeer {
         }
     }
 
-    /// Notes an event, and stops at the first one that breaks the order.
+    /// Notes an event, and records the first one that breaks the order.
     func note(_ action: PeerAction, at now: Duration) {
         switch action {
         case .state(let member, _, let state): change(member, state)
         case .message(let member, let bytes, let isReliable):
-            precondition(isConnected(member.peer), "peer \(index): a message of a peer that is not connected")
+            check(isConnected(member.peer), "a message of a peer that is not connected")
             if isReliable { receive(bytes, member.peer) } else { unreliable.append(bytes) }
             guard takesMessages else { return }
             mesh.consumed(bytes.count, from: member, isReliable: isReliable, at: now)
@@ -83,7 +95,7 @@ final class SimulatedPeer {
             if let answer = answersInvitations { mesh.answer(id, with: answer ? session : nil, at: now) }
         case .invitationEnded(let id, _): invitations.removeAll { $0.id == id }
         case .datagramLane(let member, let state):
-            precondition(isConnected(member.peer), "peer \(index): a lane of a peer that is not connected")
+            check(isConnected(member.peer), "a lane of a peer that is not connected")
             lanes.append(state)
         case .judge(let member, let claim):
             claims[member.peer] = claim
@@ -92,15 +104,15 @@ final class SimulatedPeer {
         case .pinned(_, let entry): pins.append(entry)
         case .refused(let info, let reason): refused.append((info.key, reason))
         case .streamOpened(let channel, _):
-            precondition(isConnected(channel.member.peer))
+            check(isConnected(channel.member.peer))
             streams[channel] = []
         case .streamBytes(let channel, let bytes):
-            precondition(streams[channel] != nil && !failedStreams.contains(channel), "bytes of an unknown stream")
+            check(streams[channel] != nil && !failedStreams.contains(channel), "bytes of an unknown stream")
             streams[channel, default: []] += bytes
             mesh.consumedStream(channel, bytes.count, at: now)
-        case .streamEnded(let channel): precondition(endedStreams.insert(channel).inserted, "two ends")
+        case .streamEnded(let channel): check(endedStreams.insert(channel).inserted, "two ends")
         case .streamFailed(let channel, _):
-            precondition(isConnected(channel.member.peer), "a stream failed after its member")
+            check(isConnected(channel.member.peer), "a stream failed after its member")
             failedStreams.insert(channel)
         default: noteResource(action, at: now)
         }
@@ -110,9 +122,9 @@ final class SimulatedPeer {
         inbox[peer, default: []].append(bytes)
         guard bytes.first == 0xA5, bytes.count > 2 else { return }
         let number = Int(bytes[1]) << 8 | Int(bytes[2])
-        precondition(
+        check(
             number == counters.received[peer, default: 0],
-            "peer \(index): message \(number) after \(counters.received[peer, default: 0])")
+            "message \(number) after \(counters.received[peer, default: 0])")
         counters.received[peer] = number + 1
     }
 
@@ -129,17 +141,17 @@ final class SimulatedPeer {
         history.append("\(state)")
         switch state {
         case .connecting:
-            precondition(!isConnected(member.peer) && old != .connecting, "connecting after \(String(describing: old))")
+            check(!isConnected(member.peer) && old != .connecting, "connecting after \(String(describing: old))")
         case .connected:
-            precondition(old == .connecting, "connected after \(String(describing: old))")
-            precondition(mesh.connectedPeers(session).contains { $0.key == member.peer })
+            check(old == .connecting, "connected after \(String(describing: old))")
+            check(mesh.connectedPeers(session).contains { $0.key == member.peer })
             connectCounts[member.peer, default: 0] += 1
             inbox[member.peer] = []
             forgetChannels(of: member.peer)
             counters.received[member.peer] = 0
             counters.sent[member.peer] = 0
-        case .suspended: precondition(old == .connected || old == .resumed)
-        case .resumed: precondition(old == .suspended)
+        case .suspended: check(old == .connected || old == .resumed)
+        case .resumed: check(old == .suspended)
         case .notConnected: break
         }
         if case .notConnected = state { states[member.peer] = nil } else { states[member.peer] = state }
@@ -165,15 +177,15 @@ final class SimulatedPeer {
             let end = min(file.count, Int(offset) + count)
             mesh.provide(channel, Array(file[Int(offset)..<end]), isLast: end == file.count, digest: [7], at: now)
         case .resourceBytes(let channel, let offset, let bytes):
-            precondition(files.received[channel]?.count == Int(offset), "bytes at a wrong offset")
+            check(files.received[channel]?.count == Int(offset), "bytes at a wrong offset")
             files.received[channel, default: []] += bytes
             mesh.consumedResource(channel, bytes.count, at: now)
         case .resourceComplete(let channel, _):
             files.complete[channel] = files.received[channel]
             mesh.stored(channel, at: now)
-        case .resourceDelivered(let channel): precondition(files.delivered.insert(channel).inserted)
+        case .resourceDelivered(let channel): check(files.delivered.insert(channel).inserted)
         case .resourceFailed(let channel, let reason):
-            precondition(isConnected(channel.member.peer), "a resource failed after its member")
+            check(isConnected(channel.member.peer), "a resource failed after its member")
             files.failed[channel] = reason
         default: break
         }

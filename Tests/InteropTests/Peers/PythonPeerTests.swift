@@ -1,6 +1,5 @@
 import CausewayPeers
 import Foundation
-import Synchronization
 import Testing
 
 extension Interop {
@@ -26,7 +25,7 @@ extension Interop {
         func joins() async throws {
             try await Scratch.run { scratch in
                 let keys = try await keys(scratch)
-                let host = try PeerHost("Swift")
+                let host = try PythonPeerHost("Swift")
                 let port = await host.port
                 let file = scratch.directory.appendingPathComponent("offered")
                 let contents = Data((0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
@@ -60,56 +59,82 @@ extension Interop {
                 }
             }
         }
-    }
-}
 
-/// A group that accepts invitations, and writes down what happens.
-private final class PeerHost: Sendable {
-    private let lines: Lines
-    let group: PeerGroup
-    private let advertisement: PeerAdvertisement
-
-    private final class Lines: Sendable {
-        let all = Mutex<[String]>([])
-        let streams = Mutex<[PeerInputStream]>([])
-        func note(_ line: String) { all.withLock { $0.append(line) } }
-    }
-
-    var log: [String] { lines.all.withLock { $0 } }
-    func note(_ line: String) { lines.note(line) }
-
-    init(_ name: String) throws {
-        let node = PeerNode(try LocalPeer(named: name))
-        let lines = Lines()
-        let group = PeerGroup(node) { event in
-            switch event {
-            case .connected(let peer): lines.note("connected \(peer.name)")
-            case .notConnected(_, let failure): lines.note("notConnected \(failure.message)")
-            case .message(_, let data, _):
-                lines.note(
-                    "message " + (data.count < 100 ? String(decoding: data, as: UTF8.self) : "\(data.count) bytes"))
-            case .stream(_, _, let stream):
-                lines.streams.withLock { $0.append(stream) }
-                stream.start {
-                    if case .data(let data) = $0 { lines.note("stream \(String(decoding: data, as: UTF8.self))") }
+        @Test("A5: it accepts a link and an invitation, and exchanges messages")
+        func accepts() async throws {
+            try await Scratch.run { scratch in
+                let keys = try await keys(scratch)
+                let host = try PythonPeerHost("Swift")
+                let port = await host.port
+                let python = try scratch.startPython([
+                    Self.script, "--dial", "127.0.0.1:\(port)", "--key", keys.key, "--certificate", keys.certificate,
+                    "--accept", "--send", "hello", "--echo", "--seconds", "2",
+                ])
+                var listening: Listening?
+                try await eventually("Python listens: \(python.errors)") {
+                    listening = Listening(python.output)
+                    return listening != nil
                 }
-            case .fileFinished(_, let name, .success(let file)):
-                let data = (try? Data(contentsOf: file.url)) ?? Data()
-                let isWhole = data.enumerated().allSatisfy { $1 == UInt8(truncatingIfNeeded: $0 &* 13) }
-                lines.note("file \(name) \(data.count) bytes \(isWhole)")
-            default: break
+                let peer = try #require(listening)
+                host.invite(peer.identity, at: peer.port, "from Swift")
+                try await eventually("\(host.log), \(python.errors)") { host.log.contains("message hello") }
+                try host.group.send(Data("back".utf8), to: [peer.identity], .reliable)
+                try await eventually("\(host.log), \(python.errors)") { host.log.contains("message back") }
+                let output = String(decoding: python.output, as: UTF8.self)
+                #expect(output.contains(#""event": "invited", "context": "from Swift""#), "\(output)")
             }
         }
-        advertisement = node.advertise("cw-python") { [weak group] event in
-            if case .invited(let invitation) = event, let group { invitation.accept(with: group) }
-        }
-        self.lines = lines
-        self.group = group
-    }
 
-    var port: UInt16 {
-        get async {
-            await withCheckedContinuation { done in group.node.whenListening { done.resume(returning: $0) } }
+        @Test("A5: a file that was cut goes on in the next session, from it and to it, and the digests are equal")
+        func resumes() async throws {
+            try await Scratch.run { scratch in
+                let keys = try await keys(scratch)
+                let host = try PythonPeerHost("Swift", parts: scratch.directory.appendingPathComponent("parts"))
+                let file = scratch.directory.appendingPathComponent("film")
+                let contents = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
+                try contents.write(to: file)
+                let part = scratch.directory.appendingPathComponent("part")
+                try contents.prefix(1_000_000).write(to: part)
+                let common = [
+                    Self.script, "--dial", "127.0.0.1:\(await host.port)", "--key", keys.key, "--certificate",
+                    keys.certificate, "--file", file.path, "--part", part.path,
+                ]
+                let first = try scratch.startPython(common + ["--until", "2000000"])
+                #expect(try await first.finished() == 0, "\(first.errors)")
+                try await eventually("the file is cut: \(host.log)") { host.log.contains("failed film") }
+                let second = try scratch.startPython(common + ["--seconds", "3"])
+                try await eventually("\(host.log), \(second.errors)") {
+                    host.log.contains("file film 3000000 bytes true")
+                }
+                let peer = try #require(host.group.connectedPeers.first)
+                _ = host.group.sendFile(at: file, name: "sent", to: peer) { failure in
+                    host.note("sent \(failure?.message ?? "whole")")
+                }
+                try await eventually("\(host.log), \(second.errors)") { host.log.contains("sent whole") }
+                let output = String(decoding: second.output, as: UTF8.self)
+                let offset = try #require(output.firstMatch(of: #/"wanted", "offset": (\d+)/#).flatMap { Int($0.1) })
+                #expect(offset > 0 && offset <= 2_100_000, "\(output)")
+                #expect(output.contains(#""compared": true"#), "\(output)")
+            }
+        }
+
+        /// What a Python peer that accepts prints first.
+        private struct Listening {
+            let identity: PeerIdentity
+            let port: UInt16
+
+            init?(_ output: Data) {
+                let line = output.split(separator: UInt8(ascii: "\n")).first.map { Data($0) } ?? Data()
+                guard let values = try? JSONSerialization.jsonObject(with: line) as? [String: Any],
+                    let id = (values["id"] as? String).flatMap({ UInt64($0, radix: 16) }),
+                    let fingerprint = values["fingerprint"] as? String, let port = values["port"] as? Int
+                else { return nil }
+                let digits = Array(fingerprint)
+                let bytes = stride(from: 0, to: digits.count, by: 2)
+                    .compactMap { UInt8(String(digits[$0..<($0 + 2)]), radix: 16) }
+                identity = PeerIdentity(id: id, fingerprint: bytes, name: "Python")
+                self.port = UInt16(port)
+            }
         }
     }
 }

@@ -77,6 +77,31 @@ extension Loopback {
             withExtendedLifetime((ann, bob)) {}
         }
 
+        @Test(
+            "A text that expired is refused by its reader; one that its reader's slow clock takes, by the peer that shows it"
+        )
+        func expired() async throws {
+            let home = Home()
+            let ann = try home.session(try LocalPeer(named: "Ann"), .paired)
+            let bob = try home.session(try LocalPeer(named: "Bob"), .paired)
+            try await introduce(ann.node, bob.node)
+            _ = follow(ann.session)
+            let shown = try ann.session.offerPairing(for: .milliseconds(1))
+            func text(_ expires: TimeInterval) throws -> PeerPairing {
+                let content = shown.content
+                let changed = PairingText(
+                    service: content.service, peer: content.peer, name: content.name, secret: content.secret,
+                    expires: UInt64(Date().timeIntervalSince1970 + expires))
+                return try PeerPairing(try #require(changed).text)
+            }
+            // As if the reader's clock was an hour ahead, and behind.
+            await #expect(throws: PeerFailure(.timedOut)) { try await bob.session.pair(with: try text(-3_600)) }
+            await #expect(throws: PeerFailure(.unverified)) { try await bob.session.pair(with: try text(3_600)) }
+            #expect(bob.session.recognition(of: ann.session.me) == .unknown && ann.session.peers.isEmpty)
+            // The next text is as good as the first.
+            try await bob.session.pair(with: try ann.session.offerPairing())
+        }
+
         @Test("A peer with a recorded number and another key is refused on both sides until it is forgotten")
         func changedKey() async throws {
             let home = Home()
