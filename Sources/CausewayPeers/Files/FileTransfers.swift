@@ -1,7 +1,6 @@
 internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
-internal import CausewaySystem
 
 /// The files that a group sends and receives. Disks are read and written on one serial queue, never under the lock of the node.
 ///

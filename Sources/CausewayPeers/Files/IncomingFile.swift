@@ -1,6 +1,5 @@
 internal import CausewayPeerProtocols
 internal import Foundation
-internal import CausewaySystem
 
 /// A file that is being received: `NAME.part` in a directory that only the user can read, renamed when it is complete. With a claimed part,
 /// the file begins there, and the part stays if the transfer fails.

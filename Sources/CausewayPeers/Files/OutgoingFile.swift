@@ -1,6 +1,5 @@
 internal import CausewayPeerProtocols
 internal import Foundation
-internal import CausewaySystem
 
 /// A file that is being sent.
 final class OutgoingFile: Sendable {

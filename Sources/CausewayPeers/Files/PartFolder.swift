@@ -1,6 +1,5 @@
 internal import CausewayPeerProtocols
 internal import Foundation
-internal import CausewaySystem
 
 /// A folder with parts of files: a peer that offers a file again continues where the transfer ended.
 ///

@@ -1,7 +1,6 @@
 internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
-internal import CausewaySystem
 
 /// The way from a node to the program of a group: one serial queue, on which all events run in the order of the machine.
 ///

@@ -1,7 +1,6 @@
 internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
-internal import CausewaySystem
 
 /// One end of a stream: what arrived before the program asked for it, and its handler. Events run on the queue of the group, in order.
 final class StreamState: Sendable {

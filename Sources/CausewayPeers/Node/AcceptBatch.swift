@@ -1,5 +1,4 @@
 internal import Network
-internal import CausewaySystem
 
 /// Lets a listener accept connections in batches: the next batch begins when the node has taken all of the last one. A flood then waits in the
 /// kernel's accept queue, and not in descriptors and memory of this process.

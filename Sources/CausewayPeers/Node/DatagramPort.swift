@@ -1,7 +1,6 @@
 internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Network
-internal import CausewaySystem
 
 /// One end of a datagram lane: handshakes with hosts that claim to be the peer, then the connection with the peer.
 ///

@@ -2,7 +2,6 @@ internal import CausewayPeerProtocols
 package import Dispatch
 package import Foundation
 internal import Network
-internal import CausewaySystem
 
 /// An event of an advertisement.
 package enum AdvertiserEvent: Sendable {

@@ -1,6 +1,5 @@
 package import Dispatch
 internal import Network
-internal import CausewaySystem
 
 /// An event of a browser.
 package enum BrowserEvent: Sendable {

@@ -1,7 +1,6 @@
 internal import Dispatch
 internal import Foundation
 internal import Network
-internal import CausewaySystem
 
 /// One TLS connection: reads in blocks, counts what waits to be sent, and reports its end once.
 ///

@@ -1,7 +1,6 @@
 internal import CausewayPeerProtocols
 internal import Dispatch
 package import Network
-internal import CausewaySystem
 
 /// One local peer on the network: its listener, its advertisements, its browsers, and its groups.
 ///

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import CausewaySystem
 
 /// The events that the program has not taken yet.
 ///

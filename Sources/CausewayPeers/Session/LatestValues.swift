@@ -1,5 +1,4 @@
 internal import Foundation
-internal import CausewaySystem
 
 /// Messages of which only the newest of a key matters. One task per key and peer sends, and takes the newest value each time.
 final class LatestValues: Sendable {

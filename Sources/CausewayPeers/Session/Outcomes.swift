@@ -1,5 +1,3 @@
-internal import CausewaySystem
-
 /// Tasks that wait for what becomes of a peer.
 final class Outcomes: Sendable {
     enum Question: Hashable, Sendable {

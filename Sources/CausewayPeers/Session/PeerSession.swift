@@ -1,5 +1,4 @@
 public import Foundation
-internal import CausewaySystem
 
 /// A session of nearby peers: finds them, invites them, and exchanges messages, streams and files with those that joined.
 ///

@@ -1,5 +1,4 @@
 public import Foundation
-internal import CausewaySystem
 
 /// The sending end of a stream of bytes. A writer that is released before ``finish()`` resets the stream.
 public final class PeerWriter: Sendable {

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import CausewaySystem
 
 /// Makes events of a session from those of the engine.
 final class Translator: Sendable {
