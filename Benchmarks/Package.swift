@@ -43,6 +43,13 @@ let package = Package(
                 .product(name: "CausewayURLLoading", package: "causeway"),
             ],
             swiftSettings: house),
+        // Compares messages between peers with an echo over TLS.
+        .executableTarget(
+            name: "PeerRatios",
+            dependencies: [
+                .product(name: "Causeway", package: "causeway"), .product(name: "CausewayPeers", package: "causeway"),
+            ],
+            swiftSettings: house),
         // Measures responses from the cache.
         .executableTarget(
             name: "CacheHits", dependencies: [.product(name: "CausewayURLLoading", package: "causeway")],

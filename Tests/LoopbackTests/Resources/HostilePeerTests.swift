@@ -132,9 +132,12 @@ extension Loopback {
             }
             try await listener.listen()
             var random = SplitMix64(seed: 7)
+            // Open until the end: the client could get the port of a closed one, and with it the echo of noise.
+            var peers: [RawSocket] = []
             for _ in 0..<200 {
                 let noise = try await RawSocket.connected(
                     to: Medium.udp4.socketAddress(port: listener.port.rawValue), .datagram)
+                peers.append(noise)
                 for _ in 0..<5 { try await noise.write(Data(count: random.integer(in: 1...40_000))) }
             }
             let client = Probe(to: listener.endpoint, using: .udp).start()
@@ -147,6 +150,7 @@ extension Loopback {
                 answer = await answers.take(within: Patience.silence)
             }
             #expect(answer?.text == "here")
+            withExtendedLifetime(peers) {}
             try await client.cancel()
             try await listener.cancel()
         }
