@@ -52,16 +52,17 @@ class Network:
 
 
 class Program:
-    def __init__(self, network, i, name, options, same_name=False):
+    def __init__(self, network, i, name, options, same_name=False, words=None):
+        """Starts MultipeerProgram, or a program of the same build with its words."""
         self.directory = tempfile.mkdtemp(prefix="cw-peers-")
         self.log = open(os.path.join(self.directory, "log"), "w+b")
         self.name = name
         uts = f"hostname {'same' if same_name else name.lower()}; exec "
-        program = os.path.join(options.build, "MultipeerProgram")
-        words = ["ip", "netns", "exec", network.host(i), "unshare", "-u", "sh", "-c",
-                 f"{uts}timeout -s KILL 900 {program} {name} {self.directory}"]
+        program, *words = words or ["MultipeerProgram", name, self.directory]
+        command = " ".join([os.path.join(options.build, program), *words])
+        host = ["ip", "netns", "exec", network.host(i), "unshare", "-u", "sh", "-c"]
         self.started = time.monotonic()
-        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=self.log, stderr=self.log)
+        self.process = subprocess.Popen([*host, f"{uts}timeout -s KILL 900 {command}"], stdin=subprocess.PIPE, stdout=self.log, stderr=self.log)
 
     def write(self, text):
         self.process.stdin.write((text + "\n").encode())

@@ -31,7 +31,10 @@ extension Loopback {
             try await Hall.open(.parameters { TCP() }, serving: Hall.echo) { endpoint in
                 let screen = await MainActor.run { Screen() }
                 try await screen.show(endpoint)
-                #expect(Set(await screen.lines).isSuperset(of: ["preparing", "ready", "hello"]))
+                // The handler runs in a task on the main actor, which may come after the answer.
+                try await eventually("the states are reported") {
+                    Set(await screen.lines).isSuperset(of: ["preparing", "ready", "hello"])
+                }
             }
         }
 
