@@ -4,6 +4,10 @@ extension PeerMesh {
     /// If several links connect the same two sessions, the smaller peer chooses one, and only there sends `CERTIFIED`.
     mutating func startJoining(_ id: LinkID, _ member: MemberID, at now: Duration) {
         guard let found = self[member], !found.phase.isConnected else { return end(id, .duplicate, at: now) }
+        // Several peers that were announced while there was one place may come at the same time.
+        guard found.phase.countsAsMember || sessions[member.session]?.hasRoom(for: member.peer) == true else {
+            return end(id, .full, at: now)
+        }
         let isSmaller = own.key < member.peer
         if isSmaller, let chosen = found.link, chosen != id, links[chosen]?.machine.isLeaving == false {
             links[id]?.member = nil

@@ -80,7 +80,8 @@ extension PeerMesh {
             links[id]?.output.farewell = nil
             links[id]?.machine.enter(.leaving(reason), at: now)
             announce(id, at: now)
-        case .lobby where !link.isDialler:
+        // The dialler of an introduced link is joining already, and does not wait for an answer.
+        case .lobby where !link.isDialler && link.hello?.target == nil:
             send(PeerBodies.reason(.decline, .timedOut), on: id, at: now)
             end(id, .timedOut, at: now)
         case .dialing: dialFailed(id, at: now)
