@@ -7,7 +7,7 @@ from peers_acceptance_hosts import Network, Program, Programs, connected, run
 def crowd(options):
     count = 32
     with Network(count) as network, Programs(
-            Program(network, i, f"P{i}", options, words=["nw", "chat", "--peers", "cw-crowd", "--name", f"P{i}"])
+            Program(network, i, f"P{i}", options, words=["PeerChat", f"P{i}"])
             for i in range(count)) as programs:
         for program in programs:
             program.wait(r" joined$", 120, count - 1)
