@@ -56,15 +56,15 @@ final class TLSTrip: RoundTrip {
 final class PeerTrip: RoundTrip {
     private let near: PeerSession
     private let far: PeerSession
-    private let answers: AsyncStream<Void>.Iterator.Box
+    private let answers: AsyncStream<Void>
 
     init() async throws {
         var options = PeerSession.Options()
         options.browses = false
         far = try PeerSession(as: .rotating(named: "far"), service: "cw-ratios", options: options)
         near = try PeerSession(as: .rotating(named: "near"), service: "cw-ratios")
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-        answers = .init(stream.makeAsyncIterator())
+        let continuation: AsyncStream<Void>.Continuation
+        (answers, continuation) = AsyncStream.makeStream(of: Void.self)
         Task { [far] in
             for try await event in far.events {
                 switch event {
@@ -90,21 +90,6 @@ final class PeerTrip: RoundTrip {
 
     func run(_ content: Data) async throws {
         try await near.send(content)
-        await answers.next()
-    }
-}
-
-extension AsyncStream<Void>.Iterator {
-    /// Holds an iterator that one task uses.
-    actor Box {
-        private var iterator: AsyncStream<Void>.Iterator
-
-        init(_ iterator: AsyncStream<Void>.Iterator) { self.iterator = iterator }
-
-        func next() async {
-            var copy = iterator
-            _ = await copy.next()
-            iterator = copy
-        }
+        for await _ in answers { break }
     }
 }
