@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifndef P_PIDFD
@@ -39,13 +38,7 @@ static int run(void *context) {
     int channel = fcntl(start->channel, F_DUPFD_CLOEXEC, 3);
     int nothing = fcntl(start->nothing, F_DUPFD_CLOEXEC, 3);
     if (channel >= 0 && nothing >= 0 && dup2(channel, 0) == 0 && dup2(nothing, 1) == 1 && dup2(nothing, 2) == 2) {
-        // A program that was just written can be open for writing in a process that another thread forks, until that one runs its program.
-        const struct timespec pause = {0, 5000000};
-        for (int attempt = 0; attempt < 100; attempt++) {
-            execve(start->path, start->arguments, start->environment);
-            if (errno != ETXTBSY) break;
-            nanosleep(&pause, NULL);
-        }
+        return cw_orphan_execute(start->path, start->arguments, start->environment);
     }
     return errno;
 }
