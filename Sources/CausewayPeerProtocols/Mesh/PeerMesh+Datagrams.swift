@@ -43,7 +43,8 @@ extension PeerMesh {
         send(DatagramNotice.offer(.init(port: port, token: found.datagrams.token)).frame, on: link, at: now)
     }
 
-    mutating func handleDatagramNotice(_ payload: [UInt8], on id: LinkID, _ link: Link, at now: Duration) throws {
+    mutating func handleDatagramNotice(_ payload: [UInt8], on id: LinkID, _ link: Boxed<Link>, at now: Duration) throws
+    {
         guard let member = link.member, let found = self[member], found.link == id else { return }
         guard found.datagrams.isSupported else { throw PeerReason.protocolViolation }
         switch try DatagramNotice(payload) {

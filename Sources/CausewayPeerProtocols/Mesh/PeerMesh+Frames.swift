@@ -17,7 +17,7 @@ extension PeerMesh {
         }
     }
 
-    private mutating func dispatch(_ frame: PeerFrame, on id: LinkID, _ link: Link, at now: Duration) throws {
+    private mutating func dispatch(_ frame: PeerFrame, on id: LinkID, _ link: Boxed<Link>, at now: Duration) throws {
         switch frame.type {
         case .hello: try handleHello(try Hello(frame.payload), on: id, link, at: now)
         case .lane: try handleLane(frame.payload, on: id, link, at: now)
@@ -53,12 +53,14 @@ extension PeerMesh {
         }
     }
 
-    private mutating func handleBye(_ reason: PeerReason, on id: LinkID, _ link: Link, at now: Duration) {
+    private mutating func handleBye(_ reason: PeerReason, on id: LinkID, _ link: Boxed<Link>, at now: Duration) {
         close(id)
         linkGone(id, link, .ended, reason, at: now)
     }
 
-    private mutating func handleTraffic(_ frame: PeerFrame, on id: LinkID, _ link: Link, at now: Duration) throws {
+    private mutating func handleTraffic(
+        _ frame: PeerFrame, on id: LinkID, _ link: Boxed<Link>, at now: Duration
+    ) throws {
         // A link that was replaced by a resumption has no member any more.
         guard let member = link.member, self[member]?.traffic != nil else { return }
         guard link.phase == .lane || self[member]?.link == id, !link.isSuperseded else { return }

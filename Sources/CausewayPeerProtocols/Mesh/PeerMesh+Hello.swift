@@ -1,6 +1,6 @@
 extension PeerMesh {
     /// The session that a dial is for.
-    func target(of link: Link, _ member: MemberID) -> Hello.Target? {
+    func target(of link: Boxed<Link>, _ member: MemberID) -> Hello.Target? {
         guard link.purpose != .invitation, let found = self[member], let handle = found.handle else { return nil }
         var target = Hello.Target(handle: handle)
         if link.purpose == .resumption { target.received = found.traffic?.queue.received }
@@ -22,7 +22,7 @@ extension PeerMesh {
         send(hello.frame, on: id, at: now)
     }
 
-    mutating func handleHello(_ hello: Hello, on id: LinkID, _ link: Link, at now: Duration) throws(PeerReason) {
+    mutating func handleHello(_ hello: Hello, on id: LinkID, _ link: Boxed<Link>, at now: Duration) throws(PeerReason) {
         guard let facts = link.facts else { throw .protocolViolation }
         guard hello.isCompatible else { throw .versionMismatch }
         let proof = Hello.proof(
@@ -44,7 +44,7 @@ extension PeerMesh {
         }
     }
 
-    private mutating func greetedByAccepter(_ hello: Hello, on id: LinkID, _ link: Link, at now: Duration)
+    private mutating func greetedByAccepter(_ hello: Hello, on id: LinkID, _ link: Boxed<Link>, at now: Duration)
         throws(PeerReason)
     {
         guard let member = link.member, var found = self[member] else { throw .left }
@@ -110,11 +110,11 @@ extension PeerMesh {
     mutating func joinIntroduced(_ id: LinkID, _ hello: Hello, _ session: SessionID, at now: Duration) {
         let member = MemberID(session, hello.peer.key)
         guard sessions[session]?.hasRoom(for: hello.peer.key) == true else { return end(id, .full, at: now) }
-        var found = self[member] ?? Member(hello.peer, .joining)
+        var found = self[member] ?? Boxed(Member(hello.peer, .joining))
         if found.phase.isConnected {
             // The peer has begun a new session; the old one is gone.
             fail(member, .lost, at: now)
-            found = Member(hello.peer, .joining)
+            found = Boxed(Member(hello.peer, .joining))
         }
         found.info = hello.peer
         found.handle = hello.handle

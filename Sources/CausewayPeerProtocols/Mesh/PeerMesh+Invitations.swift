@@ -26,7 +26,7 @@ extension PeerMesh {
             invited.consent = found.consent
         }
         abandonDials(of: member)
-        self[member] = invited
+        self[member] = Boxed(invited)
         guard context?.count ?? 0 <= PeerLimits.context else { return fail(member, .tooMuch, at: now) }
         if let reason = refusal(ofInviting: member.peer, at: now) { return fail(member, reason, at: now) }
         guard sessions[member.session]?.hasRoom(for: member.peer) == true else { return fail(member, .full, at: now) }
@@ -64,7 +64,7 @@ extension PeerMesh {
         abandonInvitation(of: member, at: now)
         var joining =
             self[member]
-            ?? Member(pending.peer, .expected(Member.Expectation(deadline: now, dialTime: nil, token: nil)))
+            ?? Boxed(Member(pending.peer, .expected(Member.Expectation(deadline: now, dialTime: nil, token: nil))))
         joining.info = pending.peer
         joining.handle = handle
         joining.endpoints =
@@ -103,7 +103,7 @@ extension PeerMesh {
 
     // Frames
 
-    mutating func handleInvite(_ payload: [UInt8], on id: LinkID, _ link: Link, at now: Duration) throws {
+    mutating func handleInvite(_ payload: [UInt8], on id: LinkID, _ link: Boxed<Link>, at now: Duration) throws {
         guard let hello = link.hello, !link.isDialler, hello.handle != .none, hello.target == nil else {
             throw PeerReason.protocolViolation
         }
@@ -154,7 +154,7 @@ extension PeerMesh {
         self[member]?.phase = .inviting(invitation)
     }
 
-    mutating func handleAccept(_ handle: SessionHandle, on id: LinkID, _ link: Link, at now: Duration) throws {
+    mutating func handleAccept(_ handle: SessionHandle, on id: LinkID, _ link: Boxed<Link>, at now: Duration) throws {
         guard link.phase == .lobby, link.purpose == .invitation, let member = link.member, let found = self[member],
             handle != .none
         else { throw PeerReason.protocolViolation }
@@ -169,14 +169,14 @@ extension PeerMesh {
         if let parked = invitations.takeParked(from: member.peer) { leave(parked.link, .duplicate, at: now) }
     }
 
-    mutating func handleDecline(_ reason: PeerReason, on id: LinkID, _ link: Link, at now: Duration) {
+    mutating func handleDecline(_ reason: PeerReason, on id: LinkID, _ link: Boxed<Link>, at now: Duration) {
         guard link.phase == .lobby, link.isDialler else { return end(id, .protocolViolation, at: now) }
         close(id)
         guard let member = link.member, self[member]?.phase.isInviting == true else { return }
         fail(member, reason, at: now)
     }
 
-    mutating func handleWithdraw(on id: LinkID, _ link: Link, at now: Duration) {
+    mutating func handleWithdraw(on id: LinkID, _ link: Boxed<Link>, at now: Duration) {
         // BYE follows, but the question ends now.
         guard !link.isDialler, let (invitation, pending) = invitations.removed(id) else { return }
         if !pending.isParked { actions.append(.invitationEnded(invitation, .timedOut)) }
@@ -220,7 +220,7 @@ extension PeerMesh {
     mutating func dial(_ member: MemberID, _ purpose: PeerDial.Purpose, at now: Duration) {
         guard let found = self[member] else { return }
         let id = newLinkID()
-        links[id] = Link(dial: purpose, member: member, at: now)
+        links[id] = Boxed(Link(dial: purpose, member: member, at: now))
         if purpose == .resumption { self[member]?.repair.dial = id }
         if purpose == .lane { self[member]?.lanes.dialing = id }
         actions.append(.dial(id, PeerDial(peer: member.peer, endpoints: found.endpoints, purpose: purpose)))

@@ -54,7 +54,7 @@ extension PeerMesh {
         links.filter { $0.value.member == member && $0.value.phase == .joining }.keys.sorted()
     }
 
-    mutating func handleCertificate(_ payload: [UInt8], on id: LinkID, _ link: Link, at now: Duration) throws {
+    mutating func handleCertificate(_ payload: [UInt8], on id: LinkID, _ link: Boxed<Link>, at now: Duration) throws {
         guard link.consent.claim == nil else { throw PeerReason.protocolViolation }
         let fields = try PeerFields(payload)
         let message = certificateMessage(id, isOwn: false)

@@ -27,7 +27,7 @@ extension PeerMesh {
     }
 
     /// On a control link, LANE asks the dialler for a lane. On a new link, it is the first frame.
-    mutating func handleLane(_ payload: [UInt8], on id: LinkID, _ link: Link, at now: Duration) throws {
+    mutating func handleLane(_ payload: [UInt8], on id: LinkID, _ link: Boxed<Link>, at now: Duration) throws {
         if link.phase == .joined {
             guard let member = link.member, let found = self[member] else { return }
             guard found.repair.isDialler else { throw PeerReason.protocolViolation }

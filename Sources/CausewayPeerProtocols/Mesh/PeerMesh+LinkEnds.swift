@@ -7,13 +7,22 @@ enum LinkFate: Sendable {
 }
 
 extension PeerMesh {
-    subscript(member: MemberID) -> Member? {
+    /// A member of a session; `nil` without the session, which a change does not make.
+    subscript(member: MemberID) -> Boxed<Member>? {
         get { sessions[member.session]?.members[member.peer] }
-        set { sessions[member.session]?.members[member.peer] = newValue }
+        _modify {
+            var none: Boxed<Member>?
+            guard let index = sessions.index(forKey: member.session) else {
+                yield &none
+                return
+            }
+            yield &sessions.values[index].members[member.peer]
+        }
     }
 
     /// Draws the conclusions from the end of a link, which is removed or leaving.
-    mutating func linkGone(_ id: LinkID, _ link: Link, _ fate: LinkFate, _ reason: PeerReason, at now: Duration) {
+    mutating func linkGone(_ id: LinkID, _ link: Boxed<Link>, _ fate: LinkFate, _ reason: PeerReason, at now: Duration)
+    {
         if let (invitation, pending) = invitations.removed(id) {
             if !pending.isParked { actions.append(.invitationEnded(invitation, reason)) }
             restartOwnInvitations(to: pending.peer.key, at: now)
@@ -38,7 +47,8 @@ extension PeerMesh {
 
     /// A link that this side dialled ended before it was joined.
     private mutating func attemptEnded(
-        _ id: LinkID, _ link: Link, _ member: MemberID, _ found: Member, _ reason: PeerReason, at now: Duration
+        _ id: LinkID, _ link: Boxed<Link>, _ member: MemberID, _ found: Boxed<Member>, _ reason: PeerReason,
+        at now: Duration
     ) {
         switch (link.purpose, found.phase) {
         case (.invitation, .inviting(let invitation)):
@@ -134,7 +144,7 @@ extension PeerMesh {
     }
 
     private mutating func endLinks(
-        of member: MemberID, _ found: Member, _ reason: PeerReason, _ rest: MemberTraffic?, at now: Duration
+        of member: MemberID, _ found: Boxed<Member>, _ reason: PeerReason, _ rest: MemberTraffic?, at now: Duration
     ) {
         for (id, link) in links where link.member == member {
             guard link.phase != .dialing else {

@@ -14,7 +14,7 @@ extension PeerMesh {
             close(victim)
         }
         let id = newLinkID()
-        links[id] = Link(accepted: facts, at: now)
+        links[id] = Boxed(Link(accepted: facts, at: now))
         return id
     }
 
@@ -138,7 +138,7 @@ extension PeerMesh {
         actions.append(.output(id))
     }
 
-    private mutating func hasOutput(_ id: LinkID, _ link: Link, at now: Duration) -> Bool {
+    private mutating func hasOutput(_ id: LinkID, _ link: Boxed<Link>, at now: Duration) -> Bool {
         if !link.output.isEmpty { return true }
         guard let member = link.member else { return false }
         switch link.phase {

@@ -12,13 +12,13 @@ extension PeerMesh {
         }
     }
 
-    private static func entry(_ member: Member) -> RosterEntry? {
+    private static func entry(_ member: Boxed<Member>) -> RosterEntry? {
         member.handle.map {
             RosterEntry(key: member.info.key, name: member.info.name, handle: $0, endpoints: member.endpoints)
         }
     }
 
-    mutating func tellGone(_ member: MemberID, _ found: Member, _ reason: PeerReason, at now: Duration) {
+    mutating func tellGone(_ member: MemberID, _ found: Boxed<Member>, _ reason: PeerReason, at now: Duration) {
         guard let handle = found.handle, let session = sessions[member.session], !session.isLeaving else { return }
         let fields = PeerFields().with(1, member.peer.id).with(2, member.peer.digestBytes).with(3, handle.bytes)
             .with(4, reason.rawValue)
@@ -81,7 +81,7 @@ extension PeerMesh {
             .expected(Member.Expectation(deadline: now + PeerTimes.joining, dialTime: dialTime, token: token)))
         expected.handle = entry.handle
         expected.endpoints = entry.endpoints
-        self[member] = expected
+        self[member] = Boxed(expected)
         joinHeldLinks(of: member, entry.handle, at: now)
         dialIfDue(member, at: now)
     }

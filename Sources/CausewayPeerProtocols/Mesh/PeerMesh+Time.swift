@@ -16,7 +16,7 @@ extension PeerMesh {
         return earliest
     }
 
-    private static func deadline(of member: Member) -> Duration? {
+    private static func deadline(of member: Boxed<Member>) -> Duration? {
         switch member.phase {
         case .inviting(let invitation): invitation.deadline
         case .expected(let expectation): min(expectation.deadline, expectation.dialTime ?? expectation.deadline)

@@ -35,7 +35,7 @@ extension PeerMesh {
     package mutating func stopExpectingPairing(of key: PeerKey) { pairings.stopExpecting(key) }
 
     /// The proof of a pairing for this side's HELLO; empty for none.
-    func pairingProof(_ link: Link, at now: Duration) -> [UInt8] {
+    func pairingProof(_ link: Boxed<Link>, at now: Duration) -> [UInt8] {
         guard let facts = link.facts, let peer = link.peerKey else { return [] }
         let proof = PairingTable.Proof(
             exporter: facts.exporter, isDialler: link.isDialler, prover: own.key, verifier: peer)
@@ -43,7 +43,7 @@ extension PeerMesh {
     }
 
     /// Decides about a peer whose key is proven.
-    mutating func admit(_ hello: Hello, on id: LinkID, _ link: Link, at now: Duration) throws(PeerReason) {
+    mutating func admit(_ hello: Hello, on id: LinkID, _ link: Boxed<Link>, at now: Duration) throws(PeerReason) {
         let key = hello.peer.key
         do throws(PeerReason) {
             if pins.standing(of: key) == .changed { throw .identityChanged }

@@ -9,7 +9,7 @@ package struct PeerMesh: ~Copyable, Sendable {
     package let own: PeerInfo
     var configuration: PeerConfiguration
     var random: any RandomNumberGenerator & Sendable
-    var links: [LinkID: Link] = [:]
+    var links: [LinkID: Boxed<Link>] = [:]
     var sessions: [SessionID: Session] = [:]
     var invitations = InvitationMachine()
     /// Keys that are known for a peer id, and which peers are accepted.

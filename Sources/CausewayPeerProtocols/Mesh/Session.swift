@@ -2,7 +2,7 @@
 struct Session: Sendable {
     var handle: SessionHandle
     let options: SessionOptions
-    var members: [PeerKey: Member] = [:]
+    var members: [PeerKey: Boxed<Member>] = [:]
     var roster: RosterMachine
     /// One-time tokens of connection data, by peer id.
     var tokens: [UInt64: [UInt8]] = [:]
