@@ -20,7 +20,7 @@ def crowd(options):
 
 
 def idle(options):
-    count, seconds = 8, 30
+    count, seconds = 8, 60
     with Network(count) as network, Programs([Program(network, 0, "P0", options)]) as programs:
         time.sleep(5)
         alone = programs[0].memory()

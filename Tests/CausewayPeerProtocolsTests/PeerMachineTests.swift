@@ -142,36 +142,38 @@ struct PeerMachineTests {
 
     // Link
 
-    @Test("Time in which this side did not run does not count as silence, up to 8 s")
+    @Test("Time in which this side did not run does not count as silence, up to 9.5 s")
     func lateAlarms() {
         // Suspended from 6.5 s to 12 s: what arrived meanwhile can still be read.
-        var keepalive = Keepalive(at: .zero)
-        for second in [2, 4, 6] { #expect(keepalive.advance(to: .seconds(second)) != nil) }
-        #expect(keepalive.advance(to: .seconds(12)) == .ping)
-        #expect(keepalive.deadline == .seconds(13))
+        var keepalive = Keepalive(at: .zero, asksFirst: true)
+        for tenth in [60, 65] { #expect(keepalive.advance(to: .milliseconds(tenth * 100)) != nil) }
+        #expect(keepalive.advance(to: .seconds(13)) == .ping)
+        #expect(keepalive.deadline == .seconds(14))
         var heard = keepalive
-        heard.heard(at: .seconds(12))
-        #expect(heard.deadline == .seconds(14) && heard.advance(to: .seconds(13)) == nil)
-        #expect(keepalive.advance(to: .seconds(13)) == .lost)
+        heard.heard(at: .seconds(13))
+        #expect(heard.deadline == .seconds(19) && heard.advance(to: .seconds(14)) == nil)
+        #expect(keepalive.advance(to: .seconds(14)) == .lost)
         // A machine on which every alarm is late reports the end of a peer all the same.
-        var busy = Keepalive(at: .zero)
+        var busy = Keepalive(at: .zero, asksFirst: false)
         var now = Duration.zero
         for _ in 0..<20 {
             now = busy.deadline + .seconds(2)
             if busy.advance(to: now) == .lost { break }
         }
-        #expect(now <= .seconds(20))
+        #expect(now <= .seconds(22))
     }
 
-    @Test("A silent peer: PING after 2 s, suspect at 6 s, lost at 8 s")
-    func keepalive() {
-        var keepalive = Keepalive(at: .zero)
+    @Test(
+        "A silent peer: PING from the dialler after 6 s, from the other side after 6.5 s; lost after 9.5 s",
+        arguments: [(true, ["ping 60", "suspect 65", "lost 95"]), (false, ["ping 65", "suspect 65", "lost 95"])])
+    func keepalive(asksFirst: Bool, expected: [String]) {
+        var keepalive = Keepalive(at: .zero, asksFirst: asksFirst)
         var alarms: [String] = []
         for tenth in 0...100 {
             let now = Duration.milliseconds(tenth * 100)
             while let alarm = keepalive.advance(to: now) { alarms.append("\(alarm) \(tenth)") }
         }
-        #expect(alarms == ["ping 20", "ping 40", "suspect 60", "lost 80"])
+        #expect(alarms == expected)
     }
 
     // Invitations

@@ -28,9 +28,12 @@ package enum PeerTimes {
     package static let lobby = Duration.seconds(30)
     package static let joining = Duration.seconds(10)
     package static let leaving = Duration.milliseconds(500)
-    package static let pingAfter = Duration.seconds(2)
-    package static let suspectAfter = Duration.seconds(6)
-    package static let lostAfter = Duration.seconds(8)
+    /// Silence until the dialler of a link asks for a sign of life. The other side asks after ``suspectAfter``, so that one question and one
+    /// answer serve both.
+    package static let pingAfter = Duration.seconds(6)
+    package static let suspectAfter = Duration.milliseconds(6_500)
+    /// Long enough for four repetitions of a lost question by TCP, which come 0.2, 0.6, 1.4 and 3 s after it (RFC 6298 §2).
+    package static let lostAfter = Duration.milliseconds(9_500)
     /// An alarm that is so late means that this side did not run.
     package static let lateAlarm = Duration.seconds(1)
     /// How long a broken link is replaced, by what ended it.
@@ -50,5 +53,5 @@ package enum PeerTimes {
     /// Datagram lanes: time without an answer until a probe, the time between probes, and until the lane is lost.
     package static let laneProbe = Duration.milliseconds(500)
     package static let laneLost = Duration.seconds(5)
-    package static let laneIdle = Duration.seconds(15)
+    package static let laneIdle = Duration.seconds(60)
 }

@@ -9,7 +9,8 @@ struct LaneWatch: Sendable {
     private(set) var deadline: Duration?
     private let probesWhenIdle: Bool
 
-    /// - Parameter probesWhenIdle: Whether this side sends a probe after 15 s of silence: the side that dialled, which may be behind a NAT.
+    /// - Parameter probesWhenIdle: Whether this side sends a probe after 60 s of silence: the side that dialled, which may be behind a NAT. Mappings
+    ///   of UDP live for at least 2 minutes (RFC 4787 §4.3).
     init(probesWhenIdle: Bool, at now: Duration) {
         self.probesWhenIdle = probesWhenIdle
         heard(at: now)

@@ -1,24 +1,28 @@
-/// Detects a silent peer: PING after 2 s, suspect after 6 s, lost after 8 s.
+/// Detects a silent peer: PING after 6 s, suspect after 6.5 s, lost after 9.5 s.
+///
+/// The side that accepted the link asks only when the dialler, which it expects to hear, is suspect.
 ///
 /// Time in which this side did not run, because the machine is busy or the process was suspended, does not count: what the peer sent
-/// meanwhile still waits to be read. At most 8 s are added, so that the end of a peer is reported on a busy machine too.
+/// meanwhile still waits to be read. At most 9.5 s are added, so that the end of a peer is reported on a busy machine too.
 struct Keepalive: Sendable {
     enum Alarm: Equatable, Sendable { case ping, suspect, lost }
 
+    private let asksFirst: Bool
     private(set) var lastHeard: Duration
     private var next: Alarm = .ping
     private var nextTime: Duration
     /// How much time was not counted.
     private var uncounted = Duration.zero
 
-    init(at now: Duration) {
+    init(at now: Duration, asksFirst: Bool) {
+        self.asksFirst = asksFirst
         lastHeard = now
-        nextTime = now + PeerTimes.pingAfter
+        nextTime = now + (asksFirst ? PeerTimes.pingAfter : PeerTimes.suspectAfter)
     }
 
     var deadline: Duration { nextTime }
 
-    mutating func heard(at now: Duration) { self = Keepalive(at: now) }
+    mutating func heard(at now: Duration) { self = Keepalive(at: now, asksFirst: asksFirst) }
 
     /// A network change: asks for a sign of life now.
     mutating func probe(at now: Duration) { if next == .ping { nextTime = now } }
@@ -32,9 +36,7 @@ struct Keepalive: Sendable {
         }
         switch next {
         case .ping:
-            let again = now + PeerTimes.pingAfter
-            let isLate = again >= lastHeard + PeerTimes.suspectAfter
-            (next, nextTime) = isLate ? (.suspect, max(now, lastHeard + PeerTimes.suspectAfter)) : (.ping, again)
+            (next, nextTime) = (.suspect, max(now, lastHeard + PeerTimes.suspectAfter))
             return .ping
         case .suspect:
             (next, nextTime) = (.lost, lastHeard + PeerTimes.lostAfter)

@@ -20,12 +20,14 @@ struct LinkMachine: Sendable {
 
     enum Alarm: Equatable, Sendable { case keepalive(Keepalive.Alarm), expired }
 
+    private let isDialler: Bool
     private(set) var phase: Phase
     private var phaseDeadline: Duration?
     private var keepalive: Keepalive?
 
     init(_ phase: Phase, at now: Duration) {
         self.phase = phase
+        isDialler = phase == .dialing
         enter(phase, at: now)
     }
 
@@ -42,7 +44,7 @@ struct LinkMachine: Sendable {
             case .leaving: PeerTimes.leaving
             }
         phaseDeadline = (limit ?? usual).map { now + $0 }
-        keepalive = phase == .joined ? Keepalive(at: now) : nil
+        keepalive = phase == .joined ? Keepalive(at: now, asksFirst: isDialler) : nil
     }
 
     var isLeaving: Bool { if case .leaving = phase { true } else { false } }
