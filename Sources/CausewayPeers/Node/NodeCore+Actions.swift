@@ -24,6 +24,7 @@ extension NodeCore {
             default: deliver(action, node)
             }
         }
+        startDials(node)
     }
 
     /// Gives an event to the group that it belongs to.

@@ -3,15 +3,6 @@ internal import Dispatch
 internal import Foundation
 internal import Network
 
-/// The attempts to reach one peer: candidates start one after another, and the first TLS session wins.
-struct PeerRace: Sendable {
-    let dial: PeerDial
-    var candidates: [NWEndpoint]
-    var running: [PeerLink] = []
-    /// Delays before each further round over all candidates.
-    var pauses: [DispatchTimeInterval] = []
-}
-
 extension NodeCore {
     /// How long a candidate is alone before the next one starts.
     private static let spacing = DispatchTimeInterval.milliseconds(400)
@@ -20,8 +11,17 @@ extension NodeCore {
         // The machine repeats the other dials. A peer that was just found may need a moment until it can be reached, for example while its
         // link comes up.
         let pauses = dial.purpose == .invitation ? Self.pauses : []
-        dials[id] = PeerRace(dial: dial, candidates: candidates(dial), pauses: pauses)
-        next(id, node)
+        let race = PeerRace(dial: dial, candidates: candidates(dial), pauses: pauses)
+        dials.add(id, race, own: node.local.peer.key, at: PeerNode.now)
+    }
+
+    /// Starts the dials whose turn has come.
+    mutating func startDials(_ node: PeerNode) {
+        while let id = dials.nextToStart(at: PeerNode.now) { next(id, node) }
+        guard let time = dials.timeToLook(at: PeerNode.now) else { return }
+        node.queue.asyncAfter(deadline: .now() + .milliseconds(Int(time / .milliseconds(1)) + 1)) { [weak node] in
+            node?.apply { core, _ in core.dials.isAwaited = false }
+        }
     }
 
     private static let pauses: [DispatchTimeInterval] = [.milliseconds(200), .milliseconds(600)]
@@ -40,7 +40,7 @@ extension NodeCore {
         guard !race.candidates.isEmpty else {
             guard race.running.isEmpty else { return }
             if !race.pauses.isEmpty { return again(id, node) }
-            dials[id] = nil
+            dials.remove(id)
             // Not at once: the machine would dial again, and so on, within one call.
             return node.queue.async {
                 node.apply { core, now in core.mesh.dialFailed(id, at: now) }
@@ -76,10 +76,7 @@ extension NodeCore {
 
     /// A dialled link has a TLS session: it wins its race.
     mutating func dialled(_ link: PeerLink, _ session: PeerTransport.Session, _ now: Duration) {
-        guard let (id, race) = dials.first(where: { $0.value.running.contains { $0 === link } }) else {
-            return link.close(abruptly: true)
-        }
-        dials[id] = nil
+        guard let id = dials.dial(of: link), let race = dials.remove(id) else { return link.close(abruptly: true) }
         for other in race.running where other !== link { other.close(abruptly: true) }
         lines[id] = Line(link: link)
         numbers[ObjectIdentifier(link)] = id
@@ -88,7 +85,7 @@ extension NodeCore {
 
     /// Whether the closed link was a candidate. The next one starts.
     mutating func raceLost(_ link: PeerLink, _ node: PeerNode, _ now: Duration) -> Bool {
-        guard let id = dials.first(where: { $0.value.running.contains { $0 === link } })?.key else { return false }
+        guard let id = dials.dial(of: link) else { return false }
         dials[id]?.running.removeAll { $0 === link }
         next(id, node)
         return true

@@ -27,7 +27,7 @@ extension NodeCore {
     }
 
     mutating func close(_ id: LinkID, _ node: PeerNode) {
-        if let race = dials.removeValue(forKey: id) {
+        if let race = dials.remove(id) {
             race.running.forEach { $0.close(abruptly: true) }
             return retired.append(race)
         }
@@ -53,6 +53,7 @@ extension NodeCore {
         // A flood of connections without a handshake must not keep peers out.
         if handshakes.count >= Self.handshakeLimit { handshakes.remove(at: crowdedHandshake()).close(abruptly: true) }
         handshakes.append(link)
+        dials.arrived(at: PeerNode.now)
         link.start()
         node.queue.asyncAfter(deadline: .now() + Self.handshakeTime) { [weak node, weak link] in
             node?.apply { core, _ in

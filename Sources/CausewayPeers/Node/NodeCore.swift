@@ -19,7 +19,7 @@ struct NodeCore: ~Copyable, Sendable {
     var numbers: [ObjectIdentifier: LinkID] = [:]
     /// Accepted connections without a TLS session, the oldest first. Few, so searches are linear.
     var handshakes: [PeerLink] = []
-    var dials: [LinkID: PeerRace] = [:]
+    var dials = PeerDials()
     var datagrams = DatagramPorts()
     var groups: [SessionID: GroupPort] = [:]
     var places = PeerPlaces()

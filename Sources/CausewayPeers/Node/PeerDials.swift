@@ -1,0 +1,104 @@
+internal import CausewayPeerProtocols
+internal import Dispatch
+internal import Network
+
+/// The attempts to reach one peer: candidates start one after another, and the first TLS session wins.
+struct PeerRace: Sendable {
+    let dial: PeerDial
+    var candidates: [NWEndpoint]
+    var running: [PeerLink] = []
+    /// Delays before each further round over all candidates.
+    var pauses: [DispatchTimeInterval] = []
+}
+
+/// The dials of a node, of which a few run at a time.
+///
+/// Peers that find each other both invite, and only the invitation of the smaller peer is answered. Where many find each other at once, the
+/// larger one waits a moment, and mostly needs no dial of its own then: half of the handshakes are saved.
+struct PeerDials: Sendable {
+    /// The number of dials that run at a time. Replacements of links and lanes never wait.
+    static let limit = 4
+    /// A dial that takes longer does not hold up others.
+    static let patience = Duration.seconds(1)
+    /// How long the larger peer waits for the smaller one in a crowd, since the last connection from any peer, and in all. More dials than
+    /// ``limit`` within the longest wait make a crowd.
+    static let courtesy = Duration.milliseconds(700)
+    static let longestCourtesy = Duration.seconds(5)
+
+    private struct Place: Sendable {
+        let id: LinkID
+        /// Whether the peer is smaller, and so the better one to dial.
+        let isCourteous: Bool
+        let since: Duration
+    }
+
+    private var races: [LinkID: PeerRace] = [:]
+    private var waiting: [Place] = []
+    private var started: [LinkID: Duration] = [:]
+    /// When the newest dials were added, the oldest first.
+    private var recent: [Duration] = []
+    private var lastArrival = Duration.zero
+    /// Whether a call of ``nextToStart(at:)`` is planned.
+    var isAwaited = false
+
+    subscript(id: LinkID) -> PeerRace? {
+        get { races[id] }
+        _modify { yield &races[id] }
+    }
+
+    /// The dial that a link is a candidate of.
+    func dial(of link: PeerLink) -> LinkID? { races.first { $0.value.running.contains { $0 === link } }?.key }
+
+    mutating func add(_ id: LinkID, _ race: PeerRace, own: PeerKey, at now: Duration) {
+        races[id] = race
+        recent = recent.suffix(Self.limit) + [now]
+        let place = Place(id: id, isCourteous: race.dial.peer < own && !race.dial.isUrgent, since: now)
+        // Urgent ones first, then in order.
+        waiting.insert(place, at: race.dial.isUrgent ? 0 : waiting.count)
+    }
+
+    @discardableResult
+    mutating func remove(_ id: LinkID) -> PeerRace? {
+        started[id] = nil
+        waiting.removeAll { $0.id == id }
+        return races.removeValue(forKey: id)
+    }
+
+    /// The next dial to start, or `nil` until one ends or ``timeToLook(at:)`` has passed.
+    mutating func nextToStart(at now: Duration) -> LinkID? {
+        guard !waiting.isEmpty else { return nil }
+        if races[waiting[0].id]?.dial.isUrgent == true { return start(0, at: now) }
+        guard started.values.count(where: { now - $0 < Self.patience }) < Self.limit else { return nil }
+        let isCrowded = recent.count > Self.limit && now - recent[0] < Self.longestCourtesy
+        let index = waiting.firstIndex { !isCrowded || time(of: $0) <= now }
+        return index.map { start($0, at: now) }
+    }
+
+    /// A peer connected to this one: others may be about to.
+    mutating func arrived(at now: Duration) { lastArrival = now }
+
+    /// When a dial may start in a crowd.
+    private func time(of place: Place) -> Duration {
+        guard place.isCourteous else { return place.since }
+        return min(max(place.since, lastArrival) + Self.courtesy, place.since + Self.longestCourtesy)
+    }
+
+    private mutating func start(_ index: Int, at now: Duration) -> LinkID {
+        let id = waiting.remove(at: index).id
+        started[id] = now
+        return id
+    }
+
+    /// How long it takes until another dial may start although none ended; `nil` if none waits or that is planned already.
+    mutating func timeToLook(at now: Duration) -> Duration? {
+        guard !waiting.isEmpty, !isAwaited else { return nil }
+        isAwaited = true
+        let times = started.values.map { $0 + Self.patience } + waiting.map { time(of: $0) }
+        return max(.milliseconds(1), (times.filter { $0 > now }.min() ?? now) - now)
+    }
+}
+
+extension PeerDial {
+    /// Whether a connected member waits for it.
+    fileprivate var isUrgent: Bool { purpose == .resumption || purpose == .lane }
+}
