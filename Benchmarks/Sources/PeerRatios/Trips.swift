@@ -56,15 +56,12 @@ final class TLSTrip: RoundTrip {
 final class PeerTrip: RoundTrip {
     private let near: PeerSession
     private let far: PeerSession
-    private let answers: AsyncStream<Void>
 
     init() async throws {
         var options = PeerSession.Options()
         options.browses = false
         far = try PeerSession(as: .rotating(named: "far"), service: "cw-ratios", options: options)
         near = try PeerSession(as: .rotating(named: "near"), service: "cw-ratios")
-        let continuation: AsyncStream<Void>.Continuation
-        (answers, continuation) = AsyncStream.makeStream(of: Void.self)
         Task { [far] in
             for try await event in far.events {
                 switch event {
@@ -74,22 +71,16 @@ final class PeerTrip: RoundTrip {
                 }
             }
         }
-        let (found, report) = AsyncStream.makeStream(of: Void.self)
-        Task { [near, far] in
-            for try await event in near.events {
-                switch event {
-                case .found(let peer, _) where peer == far.me: report.yield()
-                case .received: continuation.yield()
-                default: break
-                }
-            }
+        for try await event in near.events {
+            if case .found(let peer, _) = event, peer == far.me { break }
         }
-        for await _ in found { break }
         try await near.invite(far.me)
     }
 
     func run(_ content: Data) async throws {
         try await near.send(content)
-        for await _ in answers { break }
+        for try await event in near.events {
+            if case .received = event { break }
+        }
     }
 }

@@ -11,7 +11,7 @@ final class PeerLink: Sendable {
         /// The handshake is complete.
         case opened(PeerTransport.Session)
         case received([UInt8])
-        /// The transport accepted this number of bytes.
+        /// The transport accepted this number of bytes. The last 32 KiB may remain without a report.
         case sent(Int)
         /// The other side sent all of its bytes. No `received` follows.
         case ended
@@ -21,11 +21,15 @@ final class PeerLink: Sendable {
 
     /// The largest block that one read returns, in bytes.
     private static let blockSize = 65_536
+    /// The number of bytes that are reported as sent at once: a report for each message would cost as much as the message.
+    private static let reportSize = 32_768
 
     private struct State {
         var isReady = false
         var isReading = false
         var isClosed = false
+        /// Bytes that were written without a report.
+        var unreportedByteCount = 0
     }
 
     private let connection: NWConnection
@@ -103,7 +107,13 @@ final class PeerLink: Sendable {
 
     /// Queues bytes.
     func write(_ bytes: [UInt8]) {
-        let count = bytes.count
+        let count = state.withLock { state in
+            state.unreportedByteCount += bytes.count
+            guard state.unreportedByteCount >= Self.reportSize else { return 0 }
+            defer { state.unreportedByteCount = 0 }
+            return state.unreportedByteCount
+        }
+        guard count > 0 else { return connection.send(content: Data(bytes), completion: .idempotent) }
         connection.send(
             content: Data(bytes),
             completion: .contentProcessed { [self] error in

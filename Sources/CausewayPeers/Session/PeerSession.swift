@@ -1,3 +1,4 @@
+internal import Dispatch
 public import Foundation
 
 /// A session of nearby peers: finds them, invites them, and exchanges messages, streams and files with those that joined.
@@ -83,7 +84,9 @@ public final class PeerSession: Sendable {
         settings.partialFiles = options.partialFiles
         let (buffer, outcomes) = (EventBuffer(), Outcomes())
         let translator = Translator(buffer, outcomes)
-        let group = PeerGroup(node, settings) { translator.translate($0) }
+        // The translator never waits, so its queue shares a thread with the links.
+        let queue = DispatchQueue(label: "causeway.peers.session", target: node.queue)
+        let group = PeerGroup(node, settings, queue: queue) { translator.translate($0) }
         let place = WeakGroup(group: group)
         translator.group.withLock { $0 = place }
         advertisement =
