@@ -14,6 +14,8 @@ package enum PeerLimits {
     package static let hello = 4 << 10
     package static let roster = 16 << 10
     package static let lanes = 2
+    /// Dialled links that say goodbye at the same time. The oldest one is closed for a further one.
+    package static let goodbyes = 64
     /// Bytes of numbered frames that are not acknowledged.
     package static let window = 4 << 20
     package static let streamWindow = 256 << 10

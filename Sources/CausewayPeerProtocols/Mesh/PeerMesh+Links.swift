@@ -167,10 +167,18 @@ extension PeerMesh {
     mutating func leave(_ id: LinkID, _ reason: PeerReason, farewell: MemberTraffic? = nil, at now: Duration) {
         guard let link = links[id], !link.machine.isLeaving else { return }
         guard link.facts != nil else { return close(id) }
+        if link.isDialler { makeRoomForGoodbye() }
         links[id]?.machine.enter(.leaving(reason), at: now)
         links[id]?.output.farewell = farewell
         links[id]?.output.end(with: PeerBodies.reason(.bye, reason))
         announce(id, at: now)
+    }
+
+    /// A program whose invitations fail at once can make links faster than they end.
+    private mutating func makeRoomForGoodbye() {
+        let leaving = links.filter { $0.value.isDialler && $0.value.machine.isLeaving }.keys
+        guard leaving.count >= PeerLimits.goodbyes, let oldest = leaving.min() else { return }
+        close(oldest)
     }
 
     /// Ends a link with a reason, and draws the conclusions for its member.
