@@ -35,4 +35,25 @@ extension Exercise {
         precondition(sentCount <= 4_096 + 64 * bytes.count, "questions")
         return sentCount
     }
+
+    /// Handles bytes as answers to a request to the Secret Service, once in one piece and once in two.
+    ///
+    /// - Returns: Whether the request ended.
+    @discardableResult
+    public static func secretService(_ bytes: [UInt8]) -> Bool {
+        let content = Array("OK 0\r\n".utf8) + bytes
+        let cut = Int(bytes.first ?? 0) % content.count
+        var isEnded = false
+        for operation in [SecretServiceRequest.Operation.read, .write([1])] {
+            var whole = SecretServiceRequest(operation, application: "", label: "", user: 0)
+            var halves = whole
+            whole.receive(content)
+            halves.receive(Array(content[..<cut]))
+            halves.receive(Array(content[cut...]))
+            precondition(whole.outcome == halves.outcome, "pieces")
+            precondition(whole.takeOutput().count <= 4_096, "questions")
+            isEnded = isEnded || whole.outcome != nil
+        }
+        return isEnded
+    }
 }

@@ -25,6 +25,26 @@ struct StoreFileTests {
         storage.setCookies(fields.compactMap { HTTPCookie(field: $0, for: url) }, for: url, mainDocumentURL: nil)
     }
 
+    @Test("Credentials that are in the Secret Service get into no file while the service is away")
+    func serviceIsAway() throws {
+        let (space, file) = (
+            URLProtectionSpace(host: "a", port: 1, protocol: nil, realm: nil, authenticationMethod: nil),
+            PrivateFile(directory: directory.path, name: "credentials")
+        )
+        let away = CredentialVault.Place.service(SecretServicePlace(addresses: [], application: "tests"))
+        for (place, isMoved) in [(away, false), (away, true), (.fileWithoutService, true), (.file, true)] {
+            _ = file.update { _ in isMoved ? Array("causeway credentials are in the Secret Service\n".utf8) : [] }
+            let storage = URLCredentialStorage(directory: directory.path, place: place, savesAtExit: false)
+            storage.set(URLCredential(user: "u", password: "secret", persistence: .permanent), for: space)
+            storage.flush()
+            var isFile = !isMoved
+            if case .file = place { isFile = true }
+            let content = String(decoding: file.read() ?? [], as: UTF8.self)
+            #expect(content.contains("secret") == isFile, "\(place)")
+            #expect(storage.credentials(for: space)?.keys.first == "u")
+        }
+    }
+
     @Test("Cookies outlive the storage, session cookies do not")
     func cookiesPersist() throws {
         let one = cookies()

@@ -1,4 +1,4 @@
-internal import CausewayWire
+package import CausewayWire
 
 /// The socket of the system message bus (D-Bus).
 package enum SystemBus {
@@ -6,12 +6,66 @@ package enum SystemBus {
     ///
     /// - Returns: `nil` if no bus listens at this address, or if connecting would block.
     package static func connect() -> Descriptor? {
-        let text = getenv(DBusAddress.variable).map { String(cString: $0) }
-        for address in text.map(DBusAddress.list) ?? [.system] {
+        connect(to: getenv(DBusAddress.variable).map { DBusAddress.list(String(cString: $0)) } ?? [.system])
+    }
+
+    fileprivate static func connect(to addresses: [DBusAddress]) -> Descriptor? {
+        for address in addresses {
             guard let socket = try? Socket.open(.unix, .stream) else { return nil }
             if (try? Socket.connect(socket.rawValue, to: SocketAddress(address))) == true { return socket }
         }
         return nil
+    }
+}
+
+/// The message bus of the user's session (D-Bus).
+package enum SessionBus {
+    /// The addresses of the bus: those of an environment, or the socket in the user's runtime directory. No bus is started.
+    package static func addresses(in environment: [String: String]) -> [DBusAddress] {
+        if let text = environment[DBusAddress.sessionVariable] { return DBusAddress.list(text) }
+        return environment["XDG_RUNTIME_DIR"].map { [.path($0 + "/bus")] } ?? []
+    }
+
+    /// Passes bytes between a client and the bus until the client is done. Blocks.
+    ///
+    /// - Parameters:
+    ///   - addresses: Where the bus may listen.
+    ///   - deadline: When to give up.
+    ///   - output: Returns the bytes to send.
+    ///   - input: Receives the bytes of the bus. Returns whether the client awaits more.
+    /// - Returns: `false` without a bus, at its end, and at the deadline.
+    package static func converse(
+        _ addresses: [DBusAddress], until deadline: Duration, _ output: () -> [UInt8], _ input: ([UInt8]) -> Bool
+    ) -> Bool {
+        guard let socket = SystemBus.connect(to: addresses) else { return false }
+        var unsent: ArraySlice<UInt8> = []
+        while true {
+            unsent += output()
+            while !unsent.isEmpty {
+                guard case .moved(let count) = unsent.withUnsafeBytes({ Socket.send(socket.rawValue, $0) }) else {
+                    break
+                }
+                unsent.removeFirst(count)
+            }
+            guard wait(for: socket, writes: !unsent.isEmpty, until: deadline) else { return false }
+            var block = [UInt8](repeating: 0, count: 16_384)
+            switch block.withUnsafeMutableBytes({ Socket.receive(socket.rawValue, into: $0) }) {
+            case .moved(let count) where count > 0: if !input(Array(block.prefix(count))) { return true }
+            case .wouldBlock: break
+            default: return false
+            }
+        }
+    }
+
+    /// Whether the socket became ready before the deadline.
+    private static func wait(for socket: borrowing Descriptor, writes: Bool, until deadline: Duration) -> Bool {
+        let remaining = deadline - System.now
+        guard remaining > .zero else { return false }
+        var entry = pollfd(
+            fd: socket.rawValue, events: Int16(POLLIN) | (writes ? Int16(POLLOUT) : 0), revents: 0)
+        let milliseconds =
+            remaining.components.seconds * 1_000 + remaining.components.attoseconds / 1_000_000_000_000_000
+        return poll(&entry, 1, CInt(clamping: milliseconds + 1)) >= 0 || errno == EINTR
     }
 }
 

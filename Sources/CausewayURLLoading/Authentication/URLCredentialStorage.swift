@@ -13,22 +13,26 @@ extension NSNotification.Name {
 
 /// A store of credentials, grouped by protection space.
 ///
-/// The shared storage keeps permanent credentials in a file below `$XDG_DATA_HOME/causeway`, which only the user can read. The file is not
-/// encrypted. A storage that a program creates, and all storages in test runners, are in memory only.
+/// The shared storage keeps permanent credentials in the Secret Service of the desktop, if one runs with an unlocked keyring. Otherwise,
+/// and with `CAUSEWAY_CREDENTIALS=file`, it keeps them in a file below `$XDG_DATA_HOME/causeway`, which only the user can read and which is
+/// not encrypted. Credentials that were once in the service are not written to the file: while the service is away, the storage has only
+/// those of this process. A storage that a program creates, and all storages in test runners, are in memory only.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
 // SAFETY: a lock guards the table. Subclasses outside this module must make their own properties thread-safe.
 @preconcurrency open class URLCredentialStorage: NSObject, @unchecked Sendable {
-    private static let sharedStorage = URLCredentialStorage(directory: StoreDirectory.application)
+    private static let sharedStorage = URLCredentialStorage(
+        directory: StoreDirectory.application,
+        place: .current(StoreDirectory.programName, in: ProcessInfo.processInfo.environment))
     private let table: LockedValue<CredentialTable>
-    private let file: PrivateFile?
+    private let vault: CredentialVault?
     /// Set by the initializer, after this object exists.
     private let writer = LockedValue<StoreWriter?>(nil)
 
     /// Creates an empty storage in memory.
     public override init() {
         table = LockedValue(CredentialTable())
-        file = nil
+        vault = nil
         super.init()
     }
 
@@ -36,12 +40,15 @@ extension NSNotification.Name {
     ///
     /// - Parameters:
     ///   - directory: The directory of the file.
+    ///   - place: Whether the Secret Service has precedence over the file.
     ///   - savesAtExit: Whether changes are also written when the process exits.
-    init(directory: String?, savesAtExit: Bool = true) {
-        file = directory.map { PrivateFile(directory: $0, name: "credentials") }
+    init(directory: String?, place: CredentialVault.Place = .file, savesAtExit: Bool = true) {
+        vault = directory.map {
+            CredentialVault(file: PrivateFile(directory: $0, name: "credentials"), place: place)
+        }
         table = LockedValue(CredentialTable(hasFile: directory != nil))
         super.init()
-        guard file != nil else { return }
+        guard vault != nil else { return }
         let made = StoreWriter(savesAtExit: savesAtExit) { [weak self] in self?.save() }
         writer.withLock { $0 = made }
     }
@@ -169,12 +176,12 @@ extension NSNotification.Name {
         NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self)
     }
 
-    // MARK: The file
+    // MARK: The vault
 
-    /// Calls `body` with the credentials, after those of the file were read.
+    /// Calls `body` with the credentials, after those of the vault were read.
     private func withTable<Result: Sendable>(_ body: (inout CredentialTable) -> Result) -> Result {
-        if let file, !table.withLock({ $0.isLoaded }) {
-            let read = CredentialTable.decode(file.read() ?? [])
+        if let vault, !table.withLock({ $0.isLoaded }) {
+            let read = CredentialTable.decode(vault.read() ?? [])
             table.withLock { $0.load(read) }
         }
         return table.withLock { body(&$0) }
@@ -182,16 +189,16 @@ extension NSNotification.Name {
 
     /// Takes over the credentials that other processes have written, so that they can be removed, too.
     private func adoptFile() {
-        guard let read = file?.read().map({ CredentialTable.decode($0) }) else { return }
+        guard let read = vault?.read().map({ CredentialTable.decode($0) }) else { return }
         withTable { $0.adopt(read) }
     }
 
-    /// Writes the changes of this process to the file, and takes over those of others.
+    /// Writes the changes of this process to the vault, and takes over those of others.
     private func save() {
         let changes = withTable { $0.takeChanges() }
-        guard let file, !changes.isEmpty else { return }
+        guard let vault, !changes.isEmpty else { return }
         var merged: [URLProtectionSpace: CredentialTable.Entry] = [:]
-        let isWritten = file.update { old in
+        let isWritten = vault.update { old in
             merged = CredentialTable.merge(CredentialTable.decode(old), with: changes)
             return CredentialTable.encode(merged)
         }

@@ -10,6 +10,9 @@ package enum DBusAddress: Hashable, Sendable {
     /// The default address of the system bus.
     package static let system = DBusAddress.path("/run/dbus/system_bus_socket")
 
+    /// The environment variable that holds the address of the session bus.
+    package static let sessionVariable = "DBUS_SESSION_BUS_ADDRESS"
+
     /// Parses the Unix domain sockets in a list such as `unix:path=/run/bus;unix:abstract=bus`, in order. Ignores other transports.
     package static func list(_ text: String) -> [DBusAddress] {
         text.split(separator: ";").compactMap { entry in

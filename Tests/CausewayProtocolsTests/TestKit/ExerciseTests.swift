@@ -237,6 +237,7 @@ struct ExerciseTests {
             }
             // The greeting is sent before the first message is read.
             #expect(Exercise.interfaceManagers(bytes) > 0)
+            Exercise.secretService(bytes)
             Exercise.busMessage(signal.encoded.map { random.chance(oneIn: 30) ? $0 ^ 1 : $0 })
         }
     }

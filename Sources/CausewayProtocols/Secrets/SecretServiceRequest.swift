@@ -1,0 +1,197 @@
+internal import CausewayWire
+
+/// One request to the Secret Service of the desktop (Secret Service API 0.2), over the session message bus.
+///
+/// A program has one secret, found by its attributes. Nothing is started, unlocked or asked: if no service runs, or its keyring is locked,
+/// the request ends with ``Outcome/unavailable(_:)``. Answers count only from the process that owns the service's name.
+///
+/// The type does no I/O: its owner passes bytes between it and the bus until ``outcome`` is set. Between bus and program the secret is not
+/// encrypted ("plain" sessions): only processes of the user can read the bus, and those can ask for the secret as well.
+package struct SecretServiceRequest: Sendable {
+    package enum Operation: Equatable, Sendable {
+        case read
+        /// Replaces the secret, or makes it in the default keyring. At most ``SecretServiceRequest/secretLimit`` bytes.
+        case write([UInt8])
+    }
+
+    package enum Outcome: Equatable, Sendable {
+        /// The secret; `nil` if there is none.
+        case secret([UInt8]?)
+        case written
+        /// The secret cannot be read or written now, with the reason.
+        case unavailable(String)
+    }
+
+    private enum Step: Equatable, Sendable {
+        case hello, owner, session, search, secrets, keyring, lock, store
+    }
+
+    /// The maximum size of a secret in bytes. A message of the bus holds it and its attributes.
+    package static let secretLimit = DBusMessage.byteLimit / 2
+    private static let bus = "org.freedesktop.DBus"
+    private static let name = "org.freedesktop.secrets"
+    private static let interface = "org.freedesktop.Secret"
+
+    private let operation: Operation
+    private let attributes: DBusValue
+    private let label: String
+    private var conversation: BusConversation
+    private var step = Step.hello
+    private var awaited: UInt32?
+    private var owner = ""
+    private var session = ""
+    /// The path of the item, or of the keyring.
+    private var place = ""
+    /// `nil` until the request ended.
+    package private(set) var outcome: Outcome?
+
+    /// - Parameters:
+    ///   - operation: What to do.
+    ///   - application: Names the secret among those of other programs.
+    ///   - label: What the user's keyring program shows.
+    ///   - user: The user ID of the process.
+    package init(_ operation: Operation, application: String, label: String, user: UInt32) {
+        self.operation = operation
+        self.label = label
+        attributes = .array(
+            .entry(key: .string, value: .string),
+            [
+                .entry(key: .string("xdg:schema"), value: .string("org.causeway.Credentials")),
+                .entry(key: .string("application"), value: .string(application)),
+            ])
+        conversation = BusConversation(user: user)
+        if case .write(let secret) = operation, secret.count > Self.secretLimit {
+            outcome = .unavailable("more than \(Self.secretLimit) bytes of credentials")
+        }
+        callBus("Hello")
+    }
+
+    /// Returns the bytes to send and clears the buffer.
+    package mutating func takeOutput() -> [UInt8] { conversation.takeOutput() }
+
+    /// Processes bytes from the bus. A message may arrive in several pieces.
+    package mutating func receive(_ bytes: [UInt8]) {
+        for message in conversation.receive(bytes) where outcome == nil { adopt(message) }
+        if outcome == nil, let end = conversation.end { outcome = .unavailable(end) }
+    }
+
+    // MARK: Calls
+
+    private mutating func callBus(_ member: String, _ arguments: DBusValue...) {
+        call(member, of: Self.bus, at: "/org/freedesktop/DBus", in: Self.bus, arguments)
+    }
+
+    private mutating func callService(
+        _ member: String, at path: String = "/org/freedesktop/secrets", in part: String = ".Service",
+        _ arguments: DBusValue...
+    ) {
+        call(member, of: owner, at: path, in: Self.interface + part, arguments)
+    }
+
+    private mutating func call(
+        _ member: String, of destination: String, at path: String, in interface: String, _ body: [DBusValue]
+    ) {
+        var call = DBusMessage(.call, serial: 0)
+        (call.path, call.interface, call.member) = (path, interface, member)
+        (call.destination, call.flags, call.body) = (destination, DBusMessage.noAutoStart, body)
+        awaited = conversation.send(call)
+    }
+
+    // MARK: Answers
+
+    private mutating func adopt(_ message: DBusMessage) {
+        guard let awaited, message.replySerial == awaited, [.answer, .error].contains(message.kind),
+            message.sender == (step == .hello || step == .owner ? Self.bus : owner)
+        else { return }
+        self.awaited = nil
+        guard message.kind == .answer else {
+            let name = message.errorName ?? "an error"
+            return fail(step == .owner ? "no Secret Service runs" : "the Secret Service answered with \(name)")
+        }
+        switch step {
+        case .hello:
+            step = .owner
+            callBus("GetNameOwner", .string(Self.name))
+        case .owner:
+            guard let name = message.body.first?.text, name.hasPrefix(":") else { return failMalformed() }
+            (owner, step) = (name, .session)
+            callService("OpenSession", .string("plain"), .variant(.string("")))
+        case .session:
+            guard message.body.count == 2, let path = message.body[1].text else { return failMalformed() }
+            session = path
+            begin()
+        case .search: searched(message.body)
+        case .secrets: gotSecrets(message.body)
+        case .keyring: foundKeyring(message.body)
+        case .lock: gotLock(message.body)
+        case .store: stored(message.body)
+        }
+    }
+
+    private mutating func begin() {
+        switch operation {
+        case .read:
+            step = .search
+            callService("SearchItems", attributes)
+        case .write:
+            step = .keyring
+            callService("ReadAlias", .string("default"))
+        }
+    }
+
+    /// The items that are unlocked, and those that are locked.
+    private mutating func searched(_ body: [DBusValue]) {
+        guard body.count == 2 else { return failMalformed() }
+        guard let item = body[0].elements.first?.text else {
+            if body[1].elements.isEmpty { outcome = .secret(nil) } else { fail("the keyring is locked") }
+            return
+        }
+        (place, step) = (item, .secrets)
+        callService("GetSecrets", .array(.objectPath, [.objectPath(item)]), .objectPath(session))
+    }
+
+    /// A dictionary of structures (session, parameters, value, type of content) by item.
+    private mutating func gotSecrets(_ body: [DBusValue]) {
+        guard let fields = body.first?.dictionary[place]?.fields, fields.count == 4, case .bytes(let secret) = fields[2]
+        else { return failMalformed() }
+        outcome = .secret(secret)
+    }
+
+    private mutating func foundKeyring(_ body: [DBusValue]) {
+        guard let keyring = body.first?.text else { return failMalformed() }
+        guard keyring != "/" else { return fail("there is no default keyring") }
+        (place, step) = (keyring, .lock)
+        call(
+            "Get", of: owner, at: keyring, in: "org.freedesktop.DBus.Properties",
+            [.string(Self.interface + ".Collection"), .string("Locked")])
+    }
+
+    private mutating func gotLock(_ body: [DBusValue]) {
+        guard case .variant(.boolean(let isLocked))? = body.first, case .write(let secret) = operation else {
+            return failMalformed()
+        }
+        guard !isLocked else { return fail("the keyring is locked") }
+        step = .store
+        callService(
+            "CreateItem", at: place, in: ".Collection",
+            .array(
+                .entry(key: .string, value: .variant),
+                [
+                    .entry(key: .string(Self.interface + ".Item.Label"), value: .variant(.string(label))),
+                    .entry(key: .string(Self.interface + ".Item.Attributes"), value: .variant(attributes)),
+                ]),
+            .structure([
+                .objectPath(session), .bytes([]), .bytes(secret), .string("text/plain"),
+            ]),
+            .boolean(true))
+    }
+
+    /// The item, and a prompt that the user would have to answer first.
+    private mutating func stored(_ body: [DBusValue]) {
+        guard body.count == 2, let prompt = body[1].text else { return failMalformed() }
+        if prompt == "/" { outcome = .written } else { fail("the keyring asks for a password") }
+    }
+
+    private mutating func fail(_ reason: String) { outcome = .unavailable(reason) }
+    private mutating func failMalformed() { fail("malformed answer of the Secret Service") }
+}
