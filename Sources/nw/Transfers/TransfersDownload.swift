@@ -72,41 +72,11 @@ struct TransfersDownload {
             let name = task.response?.suggestedFilename ?? "download"
             let directory = URL(fileURLWithPath: task.taskDescription ?? ".")
             do {
-                return "\(try move(location, to: name, in: directory).path)"
+                return "\(try UnusedName.move(location, to: name, in: directory).path)"
             } catch {
                 printError("nw: transfers: cannot store \(name) in \(directory.path): \(error.localizedDescription)")
                 return nil
             }
-        }
-
-        /// Moves a file to a name that no file has, and returns it. The server chooses the name, so no file is replaced, and none is hidden.
-        /// Other processes may choose the same name at the same time.
-        private static func move(_ file: URL, to name: String, in directory: URL) throws -> URL {
-            let name = name.hasPrefix(".") ? "_" + name : name
-            do {
-                return try rename(file, to: name, in: directory)
-            } catch let error as NWError where error == .posix(.EXDEV) {
-                // The directory is on another file system: the file gets its name when it is complete there.
-                let copy = directory.appendingPathComponent(".\(UUID().uuidString).part")
-                defer { try? FileManager.default.removeItem(at: copy) }
-                try FileManager.default.copyItem(at: file, to: copy)
-                let place = try rename(copy, to: name, in: directory)
-                try? FileManager.default.removeItem(at: file)
-                return place
-            }
-        }
-
-        private static func rename(_ file: URL, to name: String, in directory: URL) throws -> URL {
-            for number in 0...999 {
-                let place = directory.appendingPathComponent(number == 0 ? name : "\(name).\(number)")
-                do {
-                    try DirectoryEntries.moveWithoutReplacing(file.path, to: place.path)
-                    return place
-                } catch {
-                    guard error == .posix(.EEXIST) else { throw error }
-                }
-            }
-            throw NWError.posix(.EEXIST)
         }
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

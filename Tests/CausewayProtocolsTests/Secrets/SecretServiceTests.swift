@@ -133,14 +133,25 @@ struct SecretServiceTests {
         #expect(bus.run(.write(secret)) == .unavailable("more than 524288 bytes of credentials"))
     }
 
-    @Test("Arbitrary answers end a request or are ignored")
+    @Test("Arbitrary bytes end a request as unavailable or are ignored, and cause no further calls")
     func arbitrary() {
+        var endedCount = 0
         for seed in 0..<500 as Range<UInt64> {
             var random = SplitMix64(seed: seed)
             var request = SecretServiceRequest(.read, application: "", label: "", user: 0)
             request.receive(Array("OK 0\r\n".utf8))
-            for _ in 0..<20 { request.receive(random.bytes(random.integer(in: 0...60))) }
             _ = request.takeOutput()
+            for _ in 0..<20 { request.receive(random.bytes(random.integer(in: 0...60))) }
+            #expect(request.takeOutput().isEmpty, "seed \(seed)")
+            guard let outcome = request.outcome else { continue }
+            endedCount += 1
+            guard case .unavailable(let reason) = outcome else {
+                Issue.record("seed \(seed): \(outcome)")
+                continue
+            }
+            #expect(reason.hasPrefix("malformed"), "seed \(seed)")
         }
+        // Random bytes are no message.
+        #expect(endedCount == 500)
     }
 }

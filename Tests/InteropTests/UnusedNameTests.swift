@@ -1,0 +1,48 @@
+import CausewayTypes
+import Foundation
+import Testing
+
+@testable import nw
+
+/// Names of files that a server chooses.
+@Suite("Unused names")
+struct UnusedNameTests {
+    @Test(
+        "Files that get one name at the same time keep their content, also from another file system",
+        arguments: ["/tmp", "/dev/shm"])
+    func simultaneous(place: String) async throws {
+        try await Scratch.run { scratch in
+            let target = try scratch.newDirectory("target")
+            let source = URL(fileURLWithPath: place).appendingPathComponent("nw-names-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: source, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: source) }
+            let files = (0..<40).map { source.appendingPathComponent("\($0)") }
+            for (number, file) in files.enumerated() { try Data("\(number)".utf8).write(to: file) }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for file in files { group.addTask { _ = try UnusedName.move(file, to: "name", in: target) } }
+                try await group.waitForAll()
+            }
+            let names = try FileManager.default.contentsOfDirectory(atPath: target.path)
+            #expect(Set(names) == Set(["name"] + (1..<40).map { "name.\($0)" }))
+            let contents = try names.map { try String(contentsOf: target.appendingPathComponent($0), encoding: .utf8) }
+            #expect(Set(contents) == Set((0..<40).map { "\($0)" }))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: source.path).isEmpty)
+        }
+    }
+
+    @Test("No file becomes hidden or replaces a link without a destination; a missing directory is an error")
+    func refusals() async throws {
+        try await Scratch.run { scratch in
+            let target = try scratch.newDirectory("target")
+            try FileManager.default.createSymbolicLink(
+                atPath: target.path + "/_.profile", withDestinationPath: "/none/file")
+            let place = try UnusedName.move(try scratch.newFile("a"), to: ".profile", in: target)
+            #expect(place.lastPathComponent == "_.profile.1")
+            let kept = try scratch.newFile("b")
+            #expect(throws: NWError.posix(.ENOENT)) {
+                try UnusedName.move(kept, to: "name", in: target.appendingPathComponent("none"))
+            }
+            #expect(FileManager.default.fileExists(atPath: kept.path))
+        }
+    }
+}
