@@ -109,6 +109,24 @@ let package = Package(
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: pure),
+        // Multicast DNS and link-local addresses. A module apart, because it needs nothing of `CausewayProtocols`: the compiler makes both at the same time.
+        .target(
+            name: "CausewayBonjourProtocols",
+            dependencies: [
+                "CausewayTypes", "CausewayWire", .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
+            ],
+            swiftSettings: pure),
+        // HTTP/2 and HTTP above one connection. A module apart, because only URL loading and the server need it: the compiler makes
+        // it beside `CausewayRuntime` and `Causeway`.
+        .target(
+            name: "CausewayHTTPProtocols",
+            dependencies: [
+                "CausewayTypes", "CausewayWire", "CausewayProtocols",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
+            ],
+            swiftSettings: pure),
         // Opens libraries at run time. It needs nothing of Swift, as the image decoder.
         .target(name: "CCausewayLibrary"),
         .target(name: "CCausewayLinux", dependencies: ["CCausewayLibrary"]),
@@ -127,7 +145,7 @@ let package = Package(
         .target(
             name: "CausewayRuntime",
             dependencies: [
-                "CausewayTypes", "CausewayWire", "CausewayProtocols", "CausewaySystem",
+                "CausewayTypes", "CausewayWire", "CausewayProtocols", "CausewayBonjourProtocols", "CausewaySystem",
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: system),
@@ -139,8 +157,8 @@ let package = Package(
         .target(
             name: "Causeway",
             dependencies: [
-                "CausewayTypes", "CausewayWire", "CausewayProtocols", "CausewaySystem", "CausewayRuntime",
-                "CausewayTLS", "CCausewayCoding",
+                "CausewayTypes", "CausewayWire", "CausewayProtocols", "CausewayBonjourProtocols", "CausewaySystem",
+                "CausewayRuntime", "CausewayTLS", "CCausewayCoding",
             ],
             swiftSettings: house),
         .target(name: "CCausewayCoding", dependencies: ["CCausewayLinux"]),
@@ -149,15 +167,16 @@ let package = Package(
         .target(
             name: "CausewayHTTP",
             dependencies: [
-                "CCausewayCoding", "Causeway", "CausewayProtocols", "CausewayRuntime", "CausewaySystem",
-                "CausewayTypes", "CausewayWire",
+                "CCausewayCoding", "Causeway", "CausewayHTTPProtocols", "CausewayProtocols", "CausewayRuntime",
+                "CausewaySystem", "CausewayTypes", "CausewayWire",
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),
         .target(
             name: "CausewayHTTPServer",
             dependencies: [
-                "Causeway", "CausewayProtocols", "CausewayRuntime", "CausewaySystem", "CausewayTypes", "CausewayWire",
+                "Causeway", "CausewayHTTPProtocols", "CausewayProtocols", "CausewayRuntime", "CausewaySystem",
+                "CausewayTypes", "CausewayWire",
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),
@@ -177,7 +196,8 @@ let package = Package(
         .target(
             name: "CausewayBonjour",
             dependencies: [
-                "Causeway", "CausewayProtocols", "CausewayRuntime", "CausewayStreams", "CausewaySystem",
+                "Causeway", "CausewayBonjourProtocols", "CausewayProtocols", "CausewayRuntime", "CausewayStreams",
+                "CausewaySystem",
                 "CausewayTypes",
                 "CausewayWire",
             ],
@@ -186,8 +206,8 @@ let package = Package(
         .target(
             name: "CausewayURLLoading",
             dependencies: [
-                "CCausewayGSSAPI", "Causeway", "CausewayBonjour", "CausewayHTTP", "CausewayProtocols",
-                "CausewayStreams", "CausewaySystem", "CausewayWire",
+                "CCausewayGSSAPI", "Causeway", "CausewayBonjour", "CausewayHTTP", "CausewayHTTPProtocols",
+                "CausewayProtocols", "CausewayStreams", "CausewaySystem", "CausewayWire",
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),
@@ -262,7 +282,8 @@ let package = Package(
             name: "nw",
             dependencies: [
                 "Causeway", "CausewayCapture", "CausewayClient", "CausewayFeeds", "CausewayHTTP",
-                "CausewayHTTPServer", "CausewayLines", "CausewayPackets", "CCausewayImages", "CausewayImageFormats",
+                "CausewayHTTPProtocols", "CausewayHTTPServer", "CausewayLines", "CausewayPackets", "CCausewayImages",
+                "CausewayImageFormats",
                 "CausewayImages", "CausewayPeers", "MultipeerConnectivity",
                 "CausewayProtocols", "CausewayRuntime",
                 "CausewaySystem", "CausewayTLS", "CausewayTypes", "CausewayURLLoading", "CausewayWire",
@@ -278,7 +299,9 @@ let package = Package(
         .target(
             name: "CausewayExercises",
             dependencies: [
-                "Causeway", "CausewayFeedFormats", "CausewayHTTP", "CausewayImageFormats", "CausewayProtocols",
+                "Causeway", "CausewayBonjourProtocols", "CausewayFeedFormats", "CausewayHTTP", "CausewayHTTPProtocols",
+                "CausewayImageFormats",
+                "CausewayProtocols",
                 "CausewayTestKit", "CausewayTLS", "CausewayReplay", "CausewayPeerProtocols", "CausewayActorProtocols",
                 "CausewayTypes", "CausewayWire", "CausewayXML",
             ],
@@ -297,6 +320,13 @@ let package = Package(
         .testTarget(
             name: "CausewayProtocolsTests",
             dependencies: ["CausewayExercises", "CausewayProtocols", "CausewayTestKit"],
+            swiftSettings: house),
+        .testTarget(
+            name: "CausewayBonjourProtocolsTests",
+            dependencies: ["CausewayBonjourProtocols", "CausewayExercises", "CausewayTestKit"], swiftSettings: house),
+        .testTarget(
+            name: "CausewayHTTPProtocolsTests",
+            dependencies: ["CausewayExercises", "CausewayHTTPProtocols", "CausewayProtocols", "CausewayTestKit"],
             swiftSettings: house),
         .testTarget(
             name: "CausewayPeerProtocolsTests",
@@ -326,7 +356,8 @@ let package = Package(
         .testTarget(
             name: "CausewayHTTPTests",
             dependencies: [
-                "Causeway", "CausewayExercises", "CausewayHTTP", "CausewayProtocols", "CausewaySystem",
+                "Causeway", "CausewayExercises", "CausewayHTTP", "CausewayHTTPProtocols", "CausewayProtocols",
+                "CausewaySystem",
                 "CausewayTestKit", "CausewayTypes", "CausewayWire",
             ],
             swiftSettings: house),
@@ -340,7 +371,8 @@ let package = Package(
         .testTarget(
             name: "LoopbackTests",
             dependencies: [
-                "Causeway", "CausewayBonjour", "CausewayClient", "CausewayHTTP", "CausewayHTTPServer", "CausewayLines",
+                "Causeway", "CausewayBonjour", "CausewayClient", "CausewayHTTP", "CausewayHTTPProtocols",
+                "CausewayHTTPServer", "CausewayLines",
                 "CausewayOffline", "CausewayProtocols", "CausewayPeerActors", "CausewayPeerProtocols", "CausewayPeers",
                 "CausewayRuntime",
                 "CausewayStreams", "CausewaySystem", "CausewayTestKit", "CausewayTLS", "CausewayURLLoading",
@@ -353,7 +385,8 @@ let package = Package(
         .testTarget(
             name: "CausewayURLLoadingTests",
             dependencies: [
-                "Causeway", "CausewayHTTP", "CausewayProtocols", "CausewaySystem", "CausewayURLLoading", "CausewayWire",
+                "Causeway", "CausewayHTTP", "CausewayHTTPProtocols", "CausewayProtocols", "CausewaySystem",
+                "CausewayURLLoading", "CausewayWire",
             ],
             swiftSettings: house),
         .testTarget(
@@ -442,8 +475,8 @@ let package = Package(
         .testTarget(
             name: "InteropTests",
             dependencies: [
-                "Causeway", "CausewayCapture", "CausewayHTTP", "CausewayHTTPServer", "CausewayLines",
-                "CausewayProtocols", "CausewayClient", "CausewayOffline", "CausewayURLLoading", "nw",
+                "Causeway", "CausewayCapture", "CausewayHTTP", "CausewayHTTPProtocols", "CausewayHTTPServer",
+                "CausewayLines", "CausewayProtocols", "CausewayClient", "CausewayOffline", "CausewayURLLoading", "nw",
                 "NetServiceProgram", "DropInProgram", "OfflineProgram", "MultipeerProgram", "CausewayPeers", "PeerChat",
             ],
             swiftSettings: house),

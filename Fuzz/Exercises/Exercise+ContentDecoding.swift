@@ -1,5 +1,5 @@
 internal import CausewayHTTP
-internal import CausewayProtocols
+internal import CausewayHTTPProtocols
 internal import FoundationEssentials
 
 extension Exercise {

@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifndef CLONE_PIDFD
@@ -84,14 +83,4 @@ int cw_orphan_start(int (*function)(void *), void *context, bool leaves_session,
     if (result == 0 && process != NULL) *process = orphan.process;
     else if (orphan.process >= 0) close(orphan.process);
     return result;
-}
-
-int cw_orphan_execute(const char *path, char *const *arguments, char *const *environment) {
-    const struct timespec pause = {0, 5000000};
-    for (int attempt = 0; attempt < 600; attempt++) {
-        execve(path, arguments, environment);
-        if (errno != ETXTBSY) break;
-        nanosleep(&pause, NULL);
-    }
-    return errno;
 }

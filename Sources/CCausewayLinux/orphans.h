@@ -11,10 +11,4 @@
 /// NULL it receives a descriptor of the process. Returns 0 or a negated errno.
 int cw_orphan_start(int (*function)(void *), void *context, bool leaves_session, int *process);
 
-/// Runs a program in such a process. Returns an errno if that fails.
-///
-/// A program that was just written can be open for writing in a process that another thread forks, until that one runs its program. Waits for
-/// that, up to 3 s.
-int cw_orphan_execute(const char *path, char *const *arguments, char *const *environment);
-
 #endif

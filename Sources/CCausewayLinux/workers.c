@@ -38,7 +38,7 @@ static int run(void *context) {
     int channel = fcntl(start->channel, F_DUPFD_CLOEXEC, 3);
     int nothing = fcntl(start->nothing, F_DUPFD_CLOEXEC, 3);
     if (channel >= 0 && nothing >= 0 && dup2(channel, 0) == 0 && dup2(nothing, 1) == 1 && dup2(nothing, 2) == 2) {
-        return cw_orphan_execute(start->path, start->arguments, start->environment);
+        execve(start->path, start->arguments, start->environment);
     }
     return errno;
 }

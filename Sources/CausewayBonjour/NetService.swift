@@ -1,5 +1,5 @@
 package import Causeway
-internal import CausewayProtocols
+internal import CausewayBonjourProtocols
 internal import CausewayRuntime
 public import Foundation
 

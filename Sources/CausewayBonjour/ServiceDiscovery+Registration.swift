@@ -1,5 +1,5 @@
 public import Causeway
-internal import CausewayProtocols
+internal import CausewayBonjourProtocols
 internal import CausewayRuntime
 internal import CausewaySystem
 internal import CausewayTypes

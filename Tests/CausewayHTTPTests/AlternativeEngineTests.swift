@@ -1,3 +1,4 @@
+import CausewayHTTPProtocols
 import CausewayProtocols
 import CausewaySystem
 import CausewayTypes

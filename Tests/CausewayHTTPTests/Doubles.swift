@@ -1,4 +1,4 @@
-import CausewayProtocols
+import CausewayHTTPProtocols
 import CausewaySystem
 import CausewayTypes
 import FoundationEssentials
@@ -45,9 +45,24 @@ final class FakeTransport: HTTPTransport {
         /// The completions of sends, while ``holdsSends`` is `true`.
         var completions: [@Sendable (NWError?) -> Void] = []
         var holdsSends = false
+        var early: Data?
     }
 
     private let state = LockedValue(State())
+    let earlyProtocol: String?
+
+    init(earlyProtocol: String? = nil) { self.earlyProtocol = earlyProtocol }
+
+    /// The early data; `nil` without any.
+    var earlyData: Data? { state.withLock { state in state.early } }
+    var early: String? { earlyData.map { String(decoding: $0, as: UTF8.self) } }
+
+    func sendEarly(_ content: Data) {
+        state.withLock { state in
+            precondition(state.report == nil && state.early == nil, "early data is not first, or late")
+            state.early = content
+        }
+    }
 
     var sent: String { String(decoding: state.withLock { state in state.sent }, as: UTF8.self) }
     var isClosed: Bool { state.withLock { state in state.isClosed } }
@@ -117,8 +132,12 @@ final class FakeTransport: HTTPTransport {
 
 /// Creates transports that the test controls.
 final class FakeDialer: HTTPDialer {
+    /// The protocol for which transports can send early data; `nil` if they cannot.
+    let earlyProtocol: String?
     private let made = LockedValue<[(transport: FakeTransport, offersHTTP2: Bool, alternative: AlternativeService?)]>([]
     )
+
+    init(earlyProtocol: String? = nil) { self.earlyProtocol = earlyProtocol }
 
     var transports: [FakeTransport] { made.withLock { made in made.map(\.transport) } }
     /// For each transport, whether it offers HTTP/2.
@@ -129,7 +148,7 @@ final class FakeDialer: HTTPDialer {
     func makeTransport(
         to key: PoolKey, at alternative: AlternativeService?, offersHTTP2: Bool
     ) -> any HTTPTransport {
-        let transport = FakeTransport()
+        let transport = FakeTransport(earlyProtocol: earlyProtocol)
         made.withLock { made in made.append((transport, offersHTTP2, alternative)) }
         return transport
     }

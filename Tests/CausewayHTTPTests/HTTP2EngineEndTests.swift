@@ -68,6 +68,29 @@ struct HTTP2EngineEndTests {
         #expect(!dialer.transports[1].isClosed)
     }
 
+    @Test(
+        "A server that ends each connection after one request gets 30 in turn; one that takes none gets one six times"
+    )
+    func goAwayAlways() async throws {
+        let requests = try (0..<30).map { TestRequest(core, try request("/\($0)", "POST")) }
+        for number in 0..<30 {
+            let server = HTTP2TestServer(try #require(dialer.transports.last), clock)
+            server.sendRaw(.goAway(lastStreamID: 1, .noError))
+            try server.respond(1, "")
+            #expect(dialer.transports.count == min(30, number + 2))
+        }
+        for request in requests { #expect(try await request.head().status == 200) }
+        let unlucky = TestRequest(core, try request())
+        for _ in 0..<6 {
+            HTTP2TestServer(try #require(dialer.transports.last), clock).sendRaw(.goAway(lastStreamID: 0, .noError))
+        }
+        guard case .reset(.refusedStream) = await failure(unlucky) else {
+            Issue.record("no failure")
+            return
+        }
+        #expect(dialer.transports.count == 36)
+    }
+
     @Test("A request without a response moves to a new connection if it is idempotent", arguments: ["GET", "POST"])
     func lost(_ method: String) async throws {
         let (first, server) = try open(try request())

@@ -66,6 +66,28 @@ struct CacheTests {
         }
     }
 
+    @Test("I4: A directory that was removed while the cache is in use is created again, for the next image")
+    func removedDirectory() async throws {
+        try await withDirectory { directory in
+            let folder = directory.appendingPathComponent("images")
+            let server = ScriptedImages(PlainDecoder.file(), Self.fresh)
+            let disk = try Self.cache(folder)
+            let loader = server.loader {
+                $0.disk = disk
+                $0.memory = ImageCacheLimits(cost: 0)
+            }
+            #expect(try await loader.image(for: Self.request).origin == .network)
+            #expect(await disk.usage().count == 1)
+            try FileManager.default.removeItem(at: folder)
+            #expect(await disk.usage().count == 0)
+            #expect(!FileManager.default.fileExists(atPath: folder.path))
+            #expect(try await loader.image(for: Self.request).origin == .network)
+            #expect(try await loader.image(for: Self.request).origin == .disk)
+            // The index of another cache in the same directory has the file.
+            #expect(try await Self.cache(folder).usage().count == 1)
+        }
+    }
+
     @Test("I4: When memory is short, it is emptied, and the images are on disk")
     func pressure() async throws {
         try await withDirectory { directory in

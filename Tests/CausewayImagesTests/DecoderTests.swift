@@ -22,8 +22,7 @@ struct DecoderTests {
         try await withDirectory { directory in
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
             let path = directory.appendingPathComponent("decoder").path
-            try Data("#!/bin/sh\n\(lines)\n".utf8).write(to: URL(fileURLWithPath: path))
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+            try writeProgram("#!/bin/sh\n\(lines)\n", at: path)
             try await body(path)
         }
     }

@@ -101,6 +101,17 @@ func withDirectory(_ body: (URL) async throws -> Void) async throws {
     try await body(url)
 }
 
+/// Writes an executable file, in another process: a process that is started by another test meanwhile could inherit the descriptor of a file
+/// that this one writes, and no file runs that is open for writing.
+func writeProgram(_ text: String, at path: String) throws {
+    let writer = Process()
+    writer.executableURL = URL(fileURLWithPath: "/bin/sh")
+    writer.arguments = ["-c", "printf %s \"$1\" >\"$0\" && chmod 755 \"$0\"", path, text]
+    try writer.run()
+    writer.waitUntilExit()
+    guard writer.terminationStatus == 0 else { throw CocoaError(.fileWriteUnknown) }
+}
+
 /// Returns the code of the error that a call throws.
 func code(_ call: () async throws -> Void) async -> ImageError.Code? {
     do {

@@ -1,4 +1,4 @@
-import CausewayProtocols
+import CausewayHTTPProtocols
 import CausewaySystem
 import Foundation
 import Testing

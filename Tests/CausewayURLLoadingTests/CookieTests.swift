@@ -37,6 +37,16 @@ struct CookieTests {
         #expect(cookie([.expires: Date(timeIntervalSince1970: 5)])?.expiresDate == Date(timeIntervalSince1970: 5))
     }
 
+    @Test("The text FALSE does not set an attribute, any other does")
+    func booleans() {
+        for text in ["FALSE", "false", ""] { #expect(cookie([.secure: text])?.isSecure == false, "\(text)") }
+        for text in ["TRUE", "YES", "NO", "0"] { #expect(cookie([.secure: text])?.isSecure == true, "\(text)") }
+        #expect(cookie([.secure: true])?.isSecure == true && cookie([.secure: false])?.isSecure == false)
+        #expect(cookie([.httpOnly: "FALSE"])?.isHTTPOnly == false)
+        let kept = cookie([.discard: "FALSE", .maximumAge: "9"])
+        #expect(kept?.isSessionOnly == false && kept?.expiresDate != nil)
+    }
+
     @Test("The properties of a cookie give an equal cookie")
     func roundTrip() throws {
         let one = try #require(cookie([.secure: "TRUE", .expires: Date(timeIntervalSince1970: 2e9), .comment: "c"]))
@@ -52,6 +62,18 @@ struct CookieTests {
         #expect(cookies[0].domain == ".example.com" && cookies[1].domain == "example.com")
         #expect(cookies[1].isHTTPOnly && cookies[1].isSecure && !cookies[0].isSecure)
         #expect(cookies[0].expiresDate == Date(timeIntervalSince1970: 1_755_383_994))
+    }
+
+    @Test("Line ends may separate cookies of a dictionary, but not be in a field of the network")
+    func lineEnds() {
+        let cookies = parsed(
+            "A=1; expires=Wed, 01 Jan 2070 12:30:00 GMT; secure,\n    B=2; httponly,\r\nC=3\nD=4; path=/x")
+        #expect(cookies.map(\.name) == ["A", "B", "C", "D"] && cookies.map(\.value) == ["1", "2", "3", "4"])
+        #expect(cookies[0].isSecure && cookies[1].isHTTPOnly && cookies[3].path == "/x")
+        #expect(cookies[0].expiresDate == Date(timeIntervalSince1970: 3_155_805_000))
+        #expect(parsed("A=1\r\n").map(\.value) == ["1"])
+        #expect(parsed("A=1\n2").isEmpty)
+        for field in ["A=1\nB=2", "A=1,\r\nB=2", "A=1\n"] { #expect(HTTPCookie(field: field, for: url) == nil) }
     }
 
     @Test(

@@ -1,3 +1,5 @@
+import CausewayProtocols
+import CausewayWire
 import Foundation
 import Testing
 
@@ -45,6 +47,37 @@ struct ErrorTests {
         #expect(object.userInfo["NSErrorFailingURLStringKey"] as? String == "http://example.com/")
         #expect((object.userInfo[NSUnderlyingErrorKey] as? NSError)?.code == 7)
         #expect(error.localizedDescription == "The request timed out.")
+    }
+
+    @Test(
+        "Short descriptions are those of Apple's framework",
+        arguments: [
+            (URLError.Code.cancelled, "cancelled"), (.badURL, "bad URL"), (.unsupportedURL, "unsupported URL"),
+            (.httpTooManyRedirects, "too many HTTP redirects"), (.cannotParseResponse, "cannot parse response"),
+            (.dataLengthExceedsMaximum, "resource exceeds maximum size"),
+            (.cannotDecodeContentData, "cannot decode content data"),
+            (.cannotDecodeRawData, "cannot decode raw data"),
+            (.requestBodyStreamExhausted, "request body stream exhausted"),
+        ])
+    func descriptions(code: URLError.Code, text: String) {
+        #expect(URLError(code).localizedDescription == text)
+    }
+
+    @Test(
+        "A request that cannot be sent names the part that is wrong",
+        arguments: [
+            (HTTP1Failure.unwritable(.unwritable("value of field X-A")), false, "invalid value of field X-A", -1000),
+            (.unwritable(.unwritable("method")), true, "invalid method", -1000),
+            (.unwritable(.unwritable("field Content-Length")), true, "invalid field Content-Length", -1000),
+            (.misuse("content longer than stated"), true, "content longer than stated", -1021),
+            (.misuse("method CONNECT"), false, "method CONNECT", -1000),
+        ])
+    func unsendable(failure: HTTP1Failure, hasContent: Bool, reason: String, code: Int) {
+        let error = LoadFailure(unsendable: failure, hasContent: hasContent).urlError(for: nil)
+        #expect(error.errorCode == code)
+        #expect(error.localizedDescription == "The request cannot be sent: \(reason).")
+        #expect((error as any Error).localizedDescription == error.localizedDescription)
+        #expect(error.userInfo[NSLocalizedFailureReasonErrorKey] as? String == reason)
     }
 
     @Test("Details of the user info have properties")

@@ -1,4 +1,4 @@
-import CausewayProtocols
+import CausewayHTTPProtocols
 import CausewayWire
 import Foundation
 import Testing
@@ -100,7 +100,7 @@ struct StoreTests {
         let one = URLCredential(user: "u", password: "p", persistence: .forSession)
         storage.set(one, for: space)
         #expect(storage.credentials(for: same) == ["u": one])
-        #expect(storage.defaultCredential(for: space) == nil)
+        #expect(storage.defaultCredential(for: space) == one)
         storage.setDefaultCredential(URLCredential(user: "v", password: "q", persistence: .permanent), for: space)
         #expect(storage.defaultCredential(for: same)?.user == "v")
         storage.set(URLCredential(user: "w", password: "", persistence: .none), for: space)

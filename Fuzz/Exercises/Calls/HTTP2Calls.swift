@@ -1,3 +1,4 @@
+internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import CausewayWire
 
@@ -33,9 +34,11 @@ struct HTTP2Calls: CalledConnection, ClockedLife {
         configuration.settings.maxHeaderListSize = 500
         configuration.settings.headerTableSize = options & 8 == 0 ? 4_096 : 100
         configuration.settings.enablesConnectProtocol = options & 16 == 0
-        windows = (max(65_535, configuration.settings.initialWindowSize), max(65_535, configuration.connectionWindow))
+        let growth = options & 64 == 0 ? 0 : 300
+        configuration.maximumStreamWindow = configuration.settings.initialWindowSize + growth
+        windows = (max(65_535, configuration.maximumStreamWindow), max(65_535, configuration.connectionWindow))
         frames = HTTP2PeerFrames(isClient: !isClient)
-        ledger = HTTP2Ledger(isClient: isClient, connectionWindow: windows.connection)
+        ledger = HTTP2Ledger(isClient: isClient, connectionWindow: windows.connection, streamGrowth: growth)
         connection = HTTP2Connection(isClient ? .client : .server, configuration: configuration)
         connection.started(at: .zero)
         if !isClient { connection.received(Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)[...], at: now) }

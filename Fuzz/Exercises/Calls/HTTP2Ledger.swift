@@ -19,6 +19,7 @@ struct HTTP2Ledger {
     private var isInputValid = true
     private let isClient: Bool
     private let connectionWindow: Int
+    private let streamGrowth: Int
     private var streams: [HTTP2StreamID: Stream] = [:]
     private var (connectionCredit, connectionSent) = (65_535, 0)
     private var streamCredit: [HTTP2StreamID: Int] = [:]
@@ -29,9 +30,12 @@ struct HTTP2Ledger {
     private var prefaceCount = 0
     private var block: (id: HTTP2StreamID, bytes: [UInt8], endsStream: Bool)?
 
-    /// - Parameter isClient: Whether the connection is that of a client.
-    init(isClient: Bool, connectionWindow: Int) {
+    /// - Parameters:
+    ///   - isClient: Whether the connection is that of a client.
+    ///   - streamGrowth: How far the window of a stream can grow, in bytes.
+    init(isClient: Bool, connectionWindow: Int, streamGrowth: Int) {
         self.isClient = isClient
+        self.streamGrowth = streamGrowth
         self.connectionWindow = max(65_535, connectionWindow)
         decoder.limits.listSize = 1 << 20
     }
@@ -136,7 +140,7 @@ struct HTTP2Ledger {
     private mutating func credited(_ increment: Int, _ id: HTTP2StreamID) {
         credit[id, default: 0] += increment
         // The connection first increases its window to its configured size.
-        let extra = id == 0 ? connectionWindow - 65_535 : 0
+        let extra = id == 0 ? connectionWindow - 65_535 : streamGrowth
         precondition(
             credit[id, default: 0] <= arrived[id, default: 0] + extra, "credit for content that did not arrive")
     }

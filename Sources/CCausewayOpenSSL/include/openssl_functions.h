@@ -215,6 +215,7 @@
     F(void, SSL_SESSION_free, (SSL_SESSION *a), (a)) \
     F(int, SSL_SESSION_is_resumable, (const SSL_SESSION *a), (a)) \
     F(uint32_t, SSL_SESSION_get_max_early_data, (const SSL_SESSION *a), (a)) \
+    F(void, SSL_SESSION_get0_alpn_selected, (const SSL_SESSION *a, const unsigned char **b, size_t *c), (a, b, c)) \
     F(int, SSL_SESSION_get_protocol_version, (const SSL_SESSION *a), (a)) \
     F(long, SSL_SESSION_get_time, (const SSL_SESSION *a), (a)) \
     F(long, SSL_SESSION_get_timeout, (const SSL_SESSION *a), (a))

@@ -37,6 +37,17 @@ package struct TLSConfiguration: Sendable {
         self.values = values
     }
 
+    /// Returns the protocol for which the next connection to this host can send early data, as ``TLSContext/earlyProtocol(host:port:)``
+    /// does.
+    package func earlyProtocol(host: NWEndpoint.Host?, port: UInt16) -> String? {
+        peerName(host).flatMap { context.earlyProtocol(host: $0, port: port) }
+    }
+
+    /// The name of the server. The one in the options has precedence.
+    private func peerName(_ host: NWEndpoint.Host?) -> NWEndpoint.Host? {
+        values.serverName.map { NWEndpoint.Host($0) } ?? host
+    }
+
     /// Creates the TLS stage for one connection, and the delegate of the stage.
     ///
     /// - Parameters:
@@ -46,7 +57,7 @@ package struct TLSConfiguration: Sendable {
     package func makeLayer(
         host: NWEndpoint.Host?, port: UInt16, keyLog: (@Sendable (String) -> Void)? = nil
     ) throws(NWError) -> StackLayer {
-        let name = settings.side == .client ? values.serverName.map { NWEndpoint.Host($0) } ?? host : nil
+        let name = settings.side == .client ? peerName(host) : nil
         do throws(TLSFailure) {
             let stage = try TLSStage(context, host: name, port: port, stepsElsewhere: true)
             return StackLayer(stage, TLSDelegate(values, keyLog: keyLog))

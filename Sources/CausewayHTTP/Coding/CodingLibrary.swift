@@ -1,5 +1,5 @@
 internal import CCausewayCoding
-internal import CausewayProtocols
+internal import CausewayHTTPProtocols
 
 /// The system's compression libraries, each loaded on first use.
 enum CodingLibrary: Sendable {

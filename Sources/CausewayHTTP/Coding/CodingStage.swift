@@ -1,4 +1,4 @@
-internal import CausewayProtocols
+internal import CausewayHTTPProtocols
 internal import FoundationEssentials
 
 /// Removes one coding from content.

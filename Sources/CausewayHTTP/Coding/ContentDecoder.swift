@@ -1,5 +1,5 @@
 internal import CausewaySystem
-package import CausewayProtocols
+package import CausewayHTTPProtocols
 package import CausewayWire
 package import FoundationEssentials
 

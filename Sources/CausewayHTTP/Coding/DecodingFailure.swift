@@ -1,4 +1,4 @@
-package import CausewayProtocols
+package import CausewayHTTPProtocols
 
 /// The reason why content could not be decoded.
 package enum DecodingFailure: Error, Equatable, Sendable {

@@ -1,3 +1,4 @@
+internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
@@ -73,18 +74,19 @@ final class HTTP1ConnectionDriver: HTTPConnection {
     let id: PoolConnectionID
     let transport: any HTTPTransport
     let observer: any HTTPConnectionObserver
-    let details: HTTPConnectionDetails
+    private let source: HTTPDetailsSource
+    var details: HTTPConnectionDetails { source.details }
     private let clock: any HTTPClock
     private let state: LockedValue<State>
 
-    /// Creates a connection over an established transport.
+    /// Creates a connection over a transport that is established, or sends early data.
     init(
         _ id: PoolConnectionID, _ transport: any HTTPTransport, _ configuration: HTTP1Client.Configuration,
-        _ details: HTTPConnectionDetails, clock: any HTTPClock, observer: any HTTPConnectionObserver
+        _ source: HTTPDetailsSource, clock: any HTTPClock, observer: any HTTPConnectionObserver
     ) {
         self.id = id
         self.transport = transport
-        self.details = details
+        self.source = source
         self.clock = clock
         self.observer = observer
         state = LockedValue(State(machine: HTTP1Client(configuration: configuration)))

@@ -1,3 +1,4 @@
+internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import CausewayTypes
 internal import CausewayWire
@@ -134,7 +135,9 @@ extension HTTP2ConnectionDriver.State {
         case .closed(_, nil): break
         case .closed(let id, .connectionEnded?): lost.append(id)
         case .closed(let id, let failure?): failed(id, failure)
-        case .goAway: actions.append(.reportRetired)
+        case .goAway(_, let last, _):
+            link.lastAcceptedID = last
+            actions.append(.reportRetired)
         case .ended(let failure): connectionEnded(failure)
         }
     }

@@ -1,3 +1,4 @@
+internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import CausewayWire
 internal import FoundationEssentials
@@ -172,7 +173,8 @@ extension HTTP2ConnectionDriver.State {
         stopUpload(id)
         let end: HTTP2ExchangeStream.End =
             switch failure {
-            case .unprocessed: .interrupted(.refusedStream, .reset(.refusedStream))
+            case .unprocessed:
+                .interrupted(1..<id ~= link.lastAcceptedID ? .goneAway : .refusedStream, .reset(.refusedStream))
             case .reset(.http11Required): .interrupted(.requiresHTTP1, .reset(.http11Required))
             case .reset(let code): .failed(.reset(code))
             case .violation(let violation): .failed(.violation(violation))

@@ -1,3 +1,4 @@
+internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
@@ -59,6 +60,8 @@ final class HTTP2ConnectionDriver: HTTPConnection {
         var error: NWError?
         /// Whether the engine closed the connection.
         var isClosing = false
+        /// The last stream that the server accepts; 0 before it says so.
+        var lastAcceptedID: HTTP2StreamID = 0
         /// The time of the last arrival.
         var lastArrival: Duration = .zero
         /// The time by which any byte must arrive after a ping; `nil` without a ping.
@@ -70,22 +73,25 @@ final class HTTP2ConnectionDriver: HTTPConnection {
     let id: PoolConnectionID
     let transport: any HTTPTransport
     let observer: any HTTPConnectionObserver
-    let details: HTTPConnectionDetails
+    private let source: HTTPDetailsSource
+    var details: HTTPConnectionDetails { source.details }
     private let clock: any HTTPClock
     private let state: LockedValue<State>
 
-    /// Creates a connection over an established transport.
+    /// Creates a connection over a transport that is established, or sends early data.
     init(
         _ id: PoolConnectionID, _ transport: any HTTPTransport, _ options: HTTPConnectionOptions,
-        _ details: HTTPConnectionDetails, clock: any HTTPClock, observer: any HTTPConnectionObserver
+        _ source: HTTPDetailsSource, clock: any HTTPClock, observer: any HTTPConnectionObserver
     ) {
         self.id = id
         self.transport = transport
         self.clock = clock
         self.observer = observer
-        self.details = details
+        self.source = source
         let now = clock.now
-        var machine = HTTP2Connection(.client, configuration: options.http2)
+        var configuration = options.http2
+        configuration.roundTrip = source.details.roundTrip
+        var machine = HTTP2Connection(.client, configuration: configuration)
         machine.started(at: now)
         state = LockedValue(State(options: options, machine: machine, link: Link(lastArrival: now)))
     }

@@ -1,4 +1,4 @@
-internal import CausewayProtocols
+internal import CausewayHTTPProtocols
 internal import CausewayTypes
 internal import CausewayWire
 
@@ -31,6 +31,9 @@ protocol HTTPConnectionObserver: AnyObject, Sendable {
     /// Reports that there is no usable path for a connection attempt. The attempt continues when there is one.
     func waits(_ id: PoolConnectionID, _ reason: NWError)
     func connected(_ id: PoolConnectionID, _ connection: any HTTPConnection, _ facts: PoolConnectionFacts)
+    /// Reports a connection whose transport is not established yet. Returns whether it takes requests now: only if all that wait for it may
+    /// be sent as early data. Otherwise the call has no effect.
+    func connectedEarly(_ id: PoolConnectionID, _ connection: any HTTPConnection, _ facts: PoolConnectionFacts) -> Bool
     func connectFailed(_ id: PoolConnectionID, _ error: NWError)
     /// Reports that an exchange ended. The connection can carry another request if `isReusable` is `true`.
     func finished(_ id: PoolConnectionID, isReusable: Bool, _ keepAlive: KeepAlive)

@@ -1,4 +1,4 @@
-internal import CausewayProtocols
+internal import CausewayHTTPProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
@@ -14,6 +14,8 @@ final class HTTPConnectionAttempt: Sendable {
 
     private enum Phase {
         case connecting
+        /// The connection takes requests, and its transport is not established.
+        case early(any HTTPConnection, EarlyTransport)
         case established(any HTTPConnection)
         case closed
     }
@@ -46,14 +48,23 @@ final class HTTPConnectionAttempt: Sendable {
 
     /// Starts the transport. Its later failures go to the connection.
     func start() {
-        transport.start { [self] event in
+        let early = phase.withLock { phase -> EarlyTransport? in
+            if case .early(_, let early) = phase { early } else { nil }
+        }
+        (early ?? transport).start { [self] event in
             switch event {
             case .ready(let facts): becameReady(facts)
             // The origin may have a path.
-            case .waiting(let error): alternative == nil ? observer.waits(id, error) : failed(error)
+            case .waiting(let error): mayWait ? observer.waits(id, error) : failed(error)
             case .failed(let error): failed(error)
             }
         }
+    }
+
+    /// Whether the attempt continues when there is a path. Requests that were to be early have left the pool, and return to it.
+    private var mayWait: Bool {
+        let isConnecting = phase.withLock { phase in if case .connecting = phase { true } else { false } }
+        return isConnecting && alternative == nil
     }
 
     /// Cancels the attempt, or closes the connection.
@@ -64,7 +75,7 @@ final class HTTPConnectionAttempt: Sendable {
         }
         switch last {
         case .connecting: transport.close(isInterrupted: true)
-        case .established(let connection): connection.close()
+        case .established(let connection), .early(let connection, _): connection.close()
         case .closed: break
         }
     }
@@ -73,6 +84,37 @@ final class HTTPConnectionAttempt: Sendable {
     func giveUp() {
         let isConnecting = phase.withLock { phase in if case .connecting = phase { true } else { false } }
         if isConnecting { failed(.posix(.ETIMEDOUT)) }
+    }
+
+    /// Lets the connection take its first requests before ``start()``, if TLS remembers the server. Returns whether it does. Only what is
+    /// sent until the start can be early.
+    func beginEarly() -> Bool {
+        guard options.usesEarlyData, alternative == nil, case .negotiated = version, let name = transport.earlyProtocol
+        else { return false }
+        let isHTTP2 = name == "h2"
+        let early = EarlyTransport(transport, id, protocolName: isHTTP2 ? "h2" : "http/1.1")
+        let connection = makeConnection(
+            isHTTP2: isHTTP2, early, .early(early), observer: EarlyObserver(observer, early))
+        phase.withLock { phase in if case .connecting = phase { phase = .early(connection, early) } }
+        guard observer.connectedEarly(id, connection, Self.facts(isHTTP2: isHTTP2)) else {
+            phase.withLock { phase in if case .early = phase { phase = .connecting } }
+            return false
+        }
+        connection.open()
+        return true
+    }
+
+    private func makeConnection(
+        isHTTP2: Bool, _ transport: any HTTPTransport, _ source: HTTPDetailsSource,
+        observer: any HTTPConnectionObserver
+    ) -> any HTTPConnection {
+        isHTTP2
+            ? HTTP2ConnectionDriver(id, transport, options, source, clock: clock, observer: observer)
+            : HTTP1ConnectionDriver(id, transport, options.http1, source, clock: clock, observer: observer)
+    }
+
+    private static func facts(isHTTP2: Bool) -> PoolConnectionFacts {
+        PoolConnectionFacts(streamLimit: isHTTP2 ? HTTP2Connection.assumedConcurrentStreams : nil)
     }
 
     private func becameReady(_ facts: HTTPTransportFacts) {
@@ -86,10 +128,10 @@ final class HTTPConnectionAttempt: Sendable {
             case .priorKnowledge: true
             }
         let details = facts.makeDetails(id, isHTTP2 ? "h2" : "http/1.1")
-        let connection: any HTTPConnection =
-            isHTTP2
-            ? HTTP2ConnectionDriver(id, transport, options, details, clock: clock, observer: observer)
-            : HTTP1ConnectionDriver(id, transport, options.http1, details, clock: clock, observer: observer)
+        if case .early(let connection, let early) = phase.withLock({ $0 }) {
+            return establish(connection, early, details)
+        }
+        let connection = makeConnection(isHTTP2: isHTTP2, transport, .known(details), observer: observer)
         let isFirst = phase.withLock { phase in
             guard case .connecting = phase else { return false }
             phase = .established(connection)
@@ -97,14 +139,26 @@ final class HTTPConnectionAttempt: Sendable {
         }
         guard isFirst else { return }
         // The first requests follow at once, so that they leave together with the preface of HTTP/2.
-        let limit = isHTTP2 ? HTTP2Connection.assumedConcurrentStreams : nil
-        observer.connected(id, connection, PoolConnectionFacts(streamLimit: limit))
+        observer.connected(id, connection, Self.facts(isHTTP2: isHTTP2))
         connection.open()
+    }
+
+    /// Continues with a connection that has sent early data. If the server chose another protocol, it did not take that data.
+    private func establish(
+        _ connection: any HTTPConnection, _ early: EarlyTransport, _ details: HTTPConnectionDetails
+    ) {
+        guard details.protocolName == early.details.protocolName else { return failed(.posix(.EPROTO)) }
+        let isFirst = phase.withLock { phase in
+            guard case .early = phase else { return false }
+            phase = .established(connection)
+            return true
+        }
+        if isFirst { early.establish(details) }
     }
 
     private func failed(_ error: NWError) {
         let last = phase.withLock { phase in
-            guard case .connecting = phase else { return phase }
+            if case .established = phase { return phase }
             defer { phase = .closed }
             return phase
         }
@@ -112,6 +166,9 @@ final class HTTPConnectionAttempt: Sendable {
         case .connecting:
             transport.close(isInterrupted: true)
             observer.connectFailed(id, error)
+        case .early(let connection, let early):
+            early.fail(error)
+            connection.transportFailed(error)
         case .established(let connection): connection.transportFailed(error)
         case .closed: break
         }

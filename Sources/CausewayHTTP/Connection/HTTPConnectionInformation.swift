@@ -1,5 +1,5 @@
 package import Causeway
-package import CausewayProtocols
+package import CausewayHTTPProtocols
 internal import CausewaySystem
 package import CausewayTypes
 
@@ -75,6 +75,8 @@ package final class HTTPConnectionDetails: Sendable {
     package let connect: Phase?
     /// `nil` without TLS.
     package let secureConnect: Phase?
+    /// The round-trip time of TCP, if it leads to the server without a proxy.
+    package let roundTrip: Duration?
     private let makePath: @Sendable () -> NWPath?
     private let knownPath = LockedValue<NWPath??>(nil)
 
@@ -82,7 +84,7 @@ package final class HTTPConnectionDetails: Sendable {
         id: PoolConnectionID? = nil, protocolName: String = "http/1.1", usesProxy: Bool = false,
         isMultipath: Bool = false,
         localEndpoint: NWEndpoint? = nil, remoteEndpoint: NWEndpoint? = nil, security: Security? = nil,
-        resolution: Resolution? = nil, connect: Phase? = nil, secureConnect: Phase? = nil,
+        resolution: Resolution? = nil, connect: Phase? = nil, secureConnect: Phase? = nil, roundTrip: Duration? = nil,
         makePath: @escaping @Sendable () -> NWPath? = { nil }
     ) {
         self.id = id
@@ -95,6 +97,7 @@ package final class HTTPConnectionDetails: Sendable {
         self.resolution = resolution
         self.connect = connect
         self.secureConnect = secureConnect
+        self.roundTrip = roundTrip
         self.makePath = makePath
     }
 

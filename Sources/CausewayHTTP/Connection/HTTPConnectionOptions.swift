@@ -1,3 +1,4 @@
+internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 
 /// The limits and timeouts of connections.
@@ -8,6 +9,9 @@ struct HTTPConnectionOptions: Sendable {
     var pingDelay: Duration = .seconds(10)
     /// The time within which any byte must arrive after a ping.
     var pingTimeout: Duration = .seconds(10)
+
+    /// Whether the first request of a connection may be sent as early data (RFC 8446 §2.3).
+    var usesEarlyData = false
 
     /// The maximum size of a field section that an HTTP/2 server may send.
     var fieldLimit: Int { http2.settings.maxHeaderListSize ?? 0 }

@@ -1,4 +1,4 @@
-internal import CausewayProtocols
+internal import CausewayHTTPProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire

@@ -1,4 +1,4 @@
-internal import CausewayProtocols
+internal import CausewayHTTPProtocols
 internal import CausewayWire
 internal import FoundationEssentials
 

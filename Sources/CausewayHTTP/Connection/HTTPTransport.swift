@@ -1,9 +1,14 @@
-internal import CausewayProtocols
+internal import CausewayHTTPProtocols
 package import CausewayTypes
 package import FoundationEssentials
 
 /// The byte stream that carries a connection. Callbacks may run on any thread, even before the method that they were passed to returns.
 protocol HTTPTransport: Sendable {
+    /// The protocol (RFC 7301) for which the transport can send early data: empty without one, and `nil` if it cannot.
+    var earlyProtocol: String? { get }
+    /// Sends a request that may arrive twice before the transport is established, as early data (RFC 8446 §2.3). What the server does not
+    /// take as such follows after the handshake. Call at most once, before ``start(_:)``.
+    func sendEarly(_ content: Data)
     /// Starts the transport. Calls `report` for each change of its state.
     func start(_ report: @escaping @Sendable (HTTPTransportEvent) -> Void)
     /// Receives at least one byte.

@@ -1,11 +1,21 @@
 internal import Causeway
-internal import CausewayProtocols
+internal import CausewayHTTPProtocols
 internal import CausewayRuntime
 internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
 extension NWConnection: HTTPTransport {
+    var earlyProtocol: String? {
+        guard case .hostPort(let host, let port) = endpoint,
+            let tls = parameters.defaultProtocolStack.applicationProtocols.first as? NWProtocolTLS.Options,
+            let configuration = try? TLSConfiguration(tls, isServer: false, isDatagram: false)
+        else { return nil }
+        return configuration.earlyProtocol(host: host, port: port.rawValue)
+    }
+
+    func sendEarly(_ content: Data) { send(content: content, completion: .idempotent) }
+
     func start(_ report: @escaping @Sendable (HTTPTransportEvent) -> Void) {
         stateUpdateHandler = { [weak self] state in
             guard let self else { return }
@@ -61,6 +71,8 @@ extension NWConnection: HTTPTransport {
         let secure = security.flatMap { _ in
             facts.flatMap { $0.phase(from: $0.connected ?? $0.attemptStarted, to: $0.finished) }
         }
+        // Zero means that there is no sample yet.
+        let roundTrip = facts?.baseline?.information.map(\.minimumRTT).flatMap { $0 > .zero ? $0 : nil }
         return HTTPConnectionDetails(
             id: id, protocolName: name, usesProxy: driver.route?.proxy != nil,
             isMultipath: driver.settings.tcp.isMultipath && !driver.flow.subflowAddresses.isEmpty,
@@ -68,7 +80,8 @@ extension NWConnection: HTTPTransport {
             remoteEndpoint: addresses?.remote.map { NWEndpoint($0.unmapped) },
             security: security.flatMap(HTTPConnectionDetails.Security.init),
             resolution: resolution, connect: facts.map { $0.phase(from: $0.attemptStarted, to: $0.finished) },
-            secureConnect: secure, makePath: { [weak self] in self?.currentPath })
+            secureConnect: secure, roundTrip: driver.route?.proxy == nil ? roundTrip : nil,
+            makePath: { [weak self] in self?.currentPath })
     }
 }
 

@@ -1,3 +1,4 @@
+package import CausewayHTTPProtocols
 package import CausewayProtocols
 
 /// The memory of alternative services (RFC 7838) that an engine asks when it establishes a connection, and that learns how it went.

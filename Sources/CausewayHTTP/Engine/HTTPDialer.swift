@@ -1,4 +1,5 @@
 package import Causeway
+import CausewayHTTPProtocols
 package import CausewayProtocols
 
 /// Creates the transports of an engine.
@@ -17,6 +18,7 @@ protocol HTTPDialer: Sendable {
 /// Connects with `NWConnection`, whose parameters determine proxies, interfaces and TLS.
 struct NetworkDialer: HTTPDialer {
     let makeParameters: @Sendable (HTTPOrigin) -> NWParameters
+    var usesEarlyData = false
     var connectionCreated: (@Sendable (NWConnection) -> Void)?
 
     func makeTransport(
@@ -24,7 +26,8 @@ struct NetworkDialer: HTTPDialer {
     ) -> any HTTPTransport {
         let origin = key.origin
         if let alternative { return makeTransport(to: origin, at: alternative) }
-        let parameters = Self.offering(offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"], makeParameters(origin))
+        let parameters = Self.offering(
+            offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"], makeParameters(origin), usesEarlyData: usesEarlyData)
         let connection = NWConnection(to: HTTPEngine.endpoint(of: origin), using: parameters)
         connectionCreated?(connection)
         return connection
@@ -47,12 +50,15 @@ struct NetworkDialer: HTTPDialer {
 
     /// Returns parameters whose TLS offers only protocols that the engine chose. If the program's list lacks a protocol, that protocol is
     /// not offered. The parameters of the program remain unchanged, because it may use them for other connections.
-    static func offering(_ protocols: [String], _ original: NWParameters) -> NWParameters {
+    static func offering(
+        _ protocols: [String], _ original: NWParameters, usesEarlyData: Bool = false
+    ) -> NWParameters {
         let parameters = original.copy()
         for case let tls as NWProtocolTLS.Options in parameters.defaultProtocolStack.applicationProtocols {
             tls.securityProtocolOptions.update { values in
                 let allowed = values.applicationProtocols
                 values.applicationProtocols = protocols.filter { allowed.isEmpty || allowed.contains($0) }
+                if usesEarlyData { values.earlyDataEnabled = true }
             }
         }
         return parameters

@@ -1,4 +1,5 @@
 package import Causeway
+package import CausewayHTTPProtocols
 package import CausewayProtocols
 internal import CausewayRuntime
 internal import CausewayTypes
@@ -21,6 +22,9 @@ package final class HTTPEngine: Sendable {
         package var pingDelay: Duration = .seconds(10)
         /// The time within which any byte must arrive after a ping.
         package var pingTimeout: Duration = .seconds(10)
+        /// Whether the first request of a connection may be sent as TLS early data, if it is safe and has no content. An attacker can send
+        /// early data to the server again (RFC 8446 §8).
+        package var usesEarlyData = false
         /// Returns the parameters of connections to an origin. They determine TLS, proxies and the interfaces.
         package var makeParameters: @Sendable (HTTPOrigin) -> NWParameters = HTTPEngine.defaultParameters(for:)
         /// The alternatives of origins; `nil` to connect to the origins only.
@@ -35,7 +39,8 @@ package final class HTTPEngine: Sendable {
 
     package convenience init(_ configuration: Configuration = Configuration()) {
         let dialer = NetworkDialer(
-            makeParameters: configuration.makeParameters, connectionCreated: configuration.connectionCreated)
+            makeParameters: configuration.makeParameters, usesEarlyData: configuration.usesEarlyData,
+            connectionCreated: configuration.connectionCreated)
         self.init(dialer, LoopClock(), configuration)
     }
 

@@ -1,4 +1,4 @@
-internal import CausewayProtocols
+internal import CausewayHTTPProtocols
 internal import CausewayTypes
 internal import CausewayWire
 
@@ -46,6 +46,23 @@ extension HTTPEngineCore: HTTPConnectionObserver {
         }
         guard let attempt else { return connection.close() }
         if let service = attempt.alternative { alternatives?.reached(service, of: attempt.key.origin) }
+    }
+
+    func connectedEarly(
+        _ id: PoolConnectionID, _ connection: any HTTPConnection, _ facts: PoolConnectionFacts
+    ) -> Bool {
+        let now = clock.now
+        var isEarly = false
+        transition { state in
+            guard let key = state.attempts[id]?.key else { return [] }
+            let waiting = state.exchanges.values.filter { $0.isUnassigned && poolKey(for: $0) == key }
+            guard !waiting.isEmpty, waiting.allSatisfy(\.mayBeEarly) else { return [] }
+            isEarly = true
+            state.attempts[id] = nil
+            state.connections[id] = connection
+            return state.pool.connected(id, facts, at: now)
+        }
+        return isEarly
     }
 
     func connectFailed(_ id: PoolConnectionID, _ error: NWError) {

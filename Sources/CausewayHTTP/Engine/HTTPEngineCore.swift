@@ -1,3 +1,4 @@
+internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
@@ -12,6 +13,8 @@ final class HTTPEngineCore: Sendable {
         case pool(PoolAction)
         /// Fail the request, because no connection could be established.
         case fail(UInt64, NWError)
+        /// Start an attempt whose connection already takes requests.
+        case start(HTTPConnectionAttempt)
         case closeAll([any HTTPConnection], [HTTPConnectionAttempt], [HTTPExchange])
     }
 
@@ -30,14 +33,11 @@ final class HTTPEngineCore: Sendable {
         var actions: [Action] = []
     }
 
-    /// The time within which an alternative must be reached. Then the origin is used.
-    private static let alternativePatience = Duration.seconds(5)
-
-    private let dialer: any HTTPDialer
+    let dialer: any HTTPDialer
     let alternatives: (any AlternativeChoosing)?
     let clock: any HTTPClock
-    private let options: HTTPConnectionOptions
-    private let offersHTTP2: Bool
+    let options: HTTPConnectionOptions
+    let offersHTTP2: Bool
     private let usesPriorKnowledge: @Sendable (HTTPOrigin) -> Bool
     let state: LockedValue<State>
     private let lastID = LockedValue<UInt64>(0)
@@ -48,7 +48,7 @@ final class HTTPEngineCore: Sendable {
         self.clock = clock
         options = HTTPConnectionOptions(
             http1: configuration.http1, http2: configuration.http2, pingDelay: configuration.pingDelay,
-            pingTimeout: configuration.pingTimeout)
+            pingTimeout: configuration.pingTimeout, usesEarlyData: configuration.usesEarlyData)
         offersHTTP2 = configuration.offersHTTP2
         usesPriorKnowledge = configuration.usesPriorKnowledge
         state = LockedValue(State(pool: ConnectionPool(limits: configuration.limits)))
@@ -174,53 +174,12 @@ final class HTTPEngineCore: Sendable {
             attempt?.close()
         case .pool(.fail(let request, _)): fail(request, NWError(errno: Errno.cancelled))
         case .fail(let request, let error): fail(request, error)
+        case .start(let attempt): attempt.start()
         case .closeAll(let connections, let attempts, let exchanges):
             for exchange in exchanges { exchange.fail(.closed) }
             for connection in connections { connection.close() }
             for attempt in attempts { attempt.close() }
         }
-    }
-
-    private func connect(_ id: PoolConnectionID, _ key: PoolKey, offersHTTP2: Bool) {
-        let mayUseHTTP2 = offersHTTP2 && self.offersHTTP2 && key.origin.isSecure && !key.needsHTTP1
-        let alternative = mayUseHTTP2 ? alternatives?.alternative(for: key.origin) : nil
-        let attempt = makeAttempt(id, key, at: alternative, offersHTTP2: offersHTTP2)
-        let isClosed = state.withLock { state in
-            if !state.isClosed { state.attempts[id] = attempt }
-            return state.isClosed
-        }
-        guard !isClosed else { return }
-        attempt.start()
-        guard alternative != nil else { return }
-        clock.schedule(after: Self.alternativePatience) { [weak attempt] in attempt?.giveUp() }
-    }
-
-    private func makeAttempt(
-        _ id: PoolConnectionID, _ key: PoolKey, at alternative: AlternativeService?, offersHTTP2: Bool
-    ) -> HTTPConnectionAttempt {
-        let mayUseHTTP2 = offersHTTP2 && self.offersHTTP2 && key.origin.isSecure && !key.needsHTTP1
-        let transport = dialer.makeTransport(to: key, at: alternative, offersHTTP2: mayUseHTTP2)
-        return HTTPConnectionAttempt(
-            id, to: key, at: alternative, transport,
-            offersHTTP2 && key.hasPriorKnowledge ? .priorKnowledge : .negotiated, options, clock: clock,
-            observer: self)
-    }
-
-    /// Connects to the origin instead of an alternative that failed. Returns `false` if the attempt was one to the origin.
-    func connectsToOrigin(insteadOf id: PoolConnectionID) -> Bool {
-        guard let alternatives, let failed = state.withLock({ state in state.attempts[id] }),
-            let service = failed.alternative
-        else { return false }
-        alternatives.failed(service, of: failed.key.origin)
-        let attempt = makeAttempt(id, failed.key, at: nil, offersHTTP2: true)
-        let isWanted = state.withLock { state in
-            // The pool may have closed the attempt in the meantime.
-            guard state.attempts[id] === failed else { return false }
-            state.attempts[id] = attempt
-            return true
-        }
-        if isWanted { attempt.start() }
-        return true
     }
 
     private func assign(_ request: UInt64, _ id: PoolConnectionID, isReused: Bool) {

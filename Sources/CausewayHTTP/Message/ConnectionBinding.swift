@@ -1,4 +1,4 @@
-package import CausewayProtocols
+package import CausewayHTTPProtocols
 
 /// The connections of one credential, for schemes that authenticate a connection instead of a request. They use HTTP/1.1, and no request
 /// without this binding gets one of them.

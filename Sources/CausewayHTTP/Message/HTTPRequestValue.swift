@@ -1,3 +1,4 @@
+package import CausewayHTTPProtocols
 package import CausewayProtocols
 package import CausewayWire
 

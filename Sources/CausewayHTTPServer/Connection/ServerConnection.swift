@@ -1,4 +1,5 @@
 internal import Causeway
+internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import CausewayRuntime
 internal import CausewaySystem

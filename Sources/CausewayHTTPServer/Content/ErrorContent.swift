@@ -1,4 +1,4 @@
-internal import CausewayProtocols
+internal import CausewayHTTPProtocols
 internal import FoundationEssentials
 
 /// The responses that the server makes for errors.

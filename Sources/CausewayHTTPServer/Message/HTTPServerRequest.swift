@@ -1,4 +1,4 @@
-internal import CausewayProtocols
+internal import CausewayHTTPProtocols
 public import CausewayTypes
 public import FoundationEssentials
 

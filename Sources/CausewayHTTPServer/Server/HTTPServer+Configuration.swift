@@ -1,4 +1,4 @@
-internal import CausewayProtocols
+internal import CausewayHTTPProtocols
 
 extension HTTPServer {
     /// The limits and timeouts of a server. They bound the memory and the time that one client can use.

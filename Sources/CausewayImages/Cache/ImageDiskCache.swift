@@ -14,9 +14,10 @@ public final class ImageDiskCache: Sendable {
     private struct State {
         var index: RecencyCache<String, Bool>
         var isListed = false
+        var directory: PrivateDirectory
     }
 
-    private let directory: PrivateDirectory
+    private let path: String
     private let maximumFile: Int
     private let state: LockedValue<State>
     private let queue = DispatchQueue(label: "causeway.images.disk", qos: .utility)
@@ -40,9 +41,9 @@ public final class ImageDiskCache: Sendable {
         guard let directory = PrivateDirectory(path) else {
             throw ImageError(.cacheUnusable, "\(path) must be a directory to which only its user has access")
         }
-        self.directory = directory
+        self.path = path
         self.now = now
-        state = LockedValue(State(index: RecencyCache(limits: limits)))
+        state = LockedValue(State(index: RecencyCache(limits: limits), directory: directory))
         let (sum, overflows) = limits.cost.addingReportingOverflow(CacheRecord.maximumHeader + 32)
         maximumFile = overflows ? Int.max : sum
     }
@@ -70,6 +71,7 @@ public final class ImageDiskCache: Sendable {
     /// Stores a record and removes others until the limits hold. Returns when the file is written.
     func store(_ record: CacheRecord) async {
         await perform { [self] in
+            renew(isCreated: true)
             list()
             guard let header = record.header else { return }
             let name = Self.name(record.key)
@@ -131,8 +133,25 @@ public final class ImageDiskCache: Sendable {
         remove(removed)
     }
 
+    private var directory: PrivateDirectory { state.withLock { $0.directory } }
+
+    /// Continues in the directory that is at the path now, if a user has removed the one in use.
+    ///
+    /// - Parameter isCreated: Whether a missing directory is created.
+    private func renew(isCreated: Bool) {
+        guard directory.isRemoved else { return }
+        let opened = PrivateDirectory(path, isCreated: isCreated)
+        state.withLock { state in
+            state.index.removeAll()
+            guard let opened else { return }
+            state.directory = opened
+            state.isListed = false
+        }
+    }
+
     /// Reads the directory once, and removes what exceeds the limits.
     private func list() {
+        renew(isCreated: false)
         guard !state.withLock({ $0.isListed }) else { return }
         let entries = directory.list()
         directory.removeAbandoned(entries)

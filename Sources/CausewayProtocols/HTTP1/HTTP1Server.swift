@@ -91,11 +91,11 @@ package struct HTTP1Server: Sendable {
     /// The number of bytes that the machine accepts now.
     package var inputRoom: Int { hasEnded ? 0 : max(0, Self.inputLimit - input.count) }
     /// Whether the connection waits for a request head or for the rest of one.
-    var awaitsHead: Bool { phase == .head }
+    package var awaitsHead: Bool { phase == .head }
     /// Whether the connection waits for content that the client may send now.
-    var awaitsContent: Bool { phase == .draining || phase == .body && !exchange.awaitsContinue }
+    package var awaitsContent: Bool { phase == .draining || phase == .body && !exchange.awaitsContinue }
     /// Whether the client has ended the stream.
-    var inputHasEnded: Bool { input.hasEnded }
+    package var inputHasEnded: Bool { input.hasEnded }
     /// The number of bytes to send.
     package var outputCount: Int { output.count }
 

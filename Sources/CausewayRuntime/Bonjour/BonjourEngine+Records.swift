@@ -1,4 +1,4 @@
-package import CausewayProtocols
+package import CausewayBonjourProtocols
 internal import CausewaySystem
 package import CausewayWire
 

@@ -1,4 +1,5 @@
-package import CausewayProtocols
+package import CausewayBonjourProtocols
+internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 package import CausewayWire

@@ -1,4 +1,4 @@
-package import CausewayProtocols
+package import CausewayBonjourProtocols
 package import CausewayTypes
 package import CausewayWire
 

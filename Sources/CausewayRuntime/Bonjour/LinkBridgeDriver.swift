@@ -1,4 +1,4 @@
-internal import CausewayProtocols
+internal import CausewayBonjourProtocols
 internal import CausewaySystem
 package import CausewayTypes
 package import CausewayWire

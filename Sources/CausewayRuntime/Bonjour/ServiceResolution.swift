@@ -1,3 +1,4 @@
+internal import CausewayBonjourProtocols
 package import CausewayProtocols
 package import CausewaySystem
 internal import CausewayTypes

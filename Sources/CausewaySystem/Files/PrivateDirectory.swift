@@ -67,6 +67,12 @@ package final class PrivateDirectory: Sendable {
         return fstat(descriptor.rawValue, &facts) == 0 ? Self.time(facts) : 0
     }
 
+    /// Whether the directory was removed. Its path can lead to another one by now.
+    package var isRemoved: Bool {
+        var facts = stat()
+        return fstat(descriptor.rawValue, &facts) == 0 && facts.st_nlink == 0
+    }
+
     /// Returns the time of the last change. Times before 1678 and after 2261, which a file can have as well, become the nearest of these.
     static func time(_ facts: stat) -> Int64 {
         let seconds = min(max(Int64(facts.st_mtim.tv_sec), -9_214_646_400), 9_214_646_400)

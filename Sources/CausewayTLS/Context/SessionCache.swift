@@ -1,5 +1,6 @@
 internal import CCausewayOpenSSL
 internal import CausewaySystem
+internal import CausewayTypes
 
 /// A client's resumable sessions, by peer.
 ///
@@ -9,6 +10,8 @@ final class SessionCache: Sendable {
     struct Peer: Hashable, Sendable {
         var host: String
         var port: UInt16
+
+        init(_ host: NWEndpoint.Host, port: UInt16) { (self.host, self.port) = (host.debugDescription, port) }
     }
 
     private struct Entry {
@@ -60,6 +63,20 @@ final class SessionCache: Sendable {
                 if isUsable { return session }
             }
             return nil
+        }
+    }
+
+    /// Returns the protocol for which the next session with this peer permits early data (RFC 8446 §4.2.10): empty without one (RFC 7301), and
+    /// `nil` if the session does not permit early data.
+    func earlyProtocol(for peer: Peer) -> String? {
+        state.withLock { state in
+            guard let session = state.entries[peer]?.sessions.last, Self.isSingleUse(session),
+                cw_SSL_SESSION_is_resumable(session.pointer) == 1,
+                cw_SSL_SESSION_get_max_early_data(session.pointer) > 0
+            else { return nil }
+            var (bytes, count) = (UnsafePointer<UInt8>?.none, 0)
+            cw_SSL_SESSION_get0_alpn_selected(session.pointer, &bytes, &count)
+            return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
         }
     }
 

@@ -1,5 +1,6 @@
 internal import CCausewayOpenSSL
 internal import CausewaySystem
+package import CausewayTypes
 
 /// State shared by connections with equal settings: parsed certificates, algorithms, ticket keys, and sessions to resume.
 ///
@@ -61,6 +62,13 @@ package final class TLSContext: Sendable {
 
     /// Removes all shared contexts and their resumable sessions. Existing connections keep their contexts.
     package static func removeShared() { shared.withLock { $0.contexts.removeAll() } }
+
+    /// Returns the protocol (RFC 7301) for which the next connection to this peer can send early data: empty without one, and `nil` if it
+    /// cannot send early data. The connection finds out whether the peer accepts it.
+    package func earlyProtocol(host: NWEndpoint.Host, port: UInt16) -> String? {
+        guard settings.isEarlyDataEnabled, settings.isResumptionEnabled else { return nil }
+        return sessions.earlyProtocol(for: SessionCache.Peer(host, port: port))
+    }
 
     /// Number of sessions that can be resumed.
     package var sessionCount: Int { sessions.count }

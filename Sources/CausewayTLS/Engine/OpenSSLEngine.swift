@@ -99,7 +99,7 @@ package final class OpenSSLEngine: TLSEngine {
         self.pipe = pipe
         self.cookie = cookie
         reference = host.flatMap { ReferenceName($0) }
-        sessionPeer = host.map { SessionCache.Peer(host: $0.debugDescription, port: port) }
+        sessionPeer = host.map { SessionCache.Peer($0, port: port) }
         cw_SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
         if isDatagram {
             cw_SSL_ctrl(ssl, CInt(CW_CTRL_SET_MTU), settings.maximumDatagram, nil)

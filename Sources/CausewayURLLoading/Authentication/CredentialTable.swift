@@ -25,13 +25,16 @@ struct CredentialTable: Sendable {
         entries[space].flatMap { entry in entry.defaultUser.flatMap { entry.credentials[$0] } }
     }
 
-    /// Stores a credential that has a user name. Returns whether that changed anything.
+    /// Stores a credential that has a user name. It becomes the default also if the protection space has none. Returns whether that changed
+    /// anything.
     mutating func store(_ credential: URLCredential, for space: URLProtectionSpace, asDefault: Bool) -> Bool {
         guard credential.persistence != .none, let user = credential.user else { return false }
         let old = entries[space]
         entries[space, default: Entry()].credentials[user] = credential
-        if asDefault { entries[space]?.defaultUser = user }
-        guard old?.credentials[user] != credential || asDefault && old?.defaultUser != user else { return false }
+        if asDefault || old?.defaultUser == nil { entries[space]?.defaultUser = user }
+        guard old?.credentials[user] != credential || entries[space]?.defaultUser != old?.defaultUser else {
+            return false
+        }
         changes?.insert(space)
         return true
     }

@@ -66,7 +66,8 @@ extension NSNotification.Name {
         withTable { $0.entries.mapValues(\.credentials) }
     }
 
-    /// Stores a credential that has a user name. A credential whose persistence is ``URLCredential/Persistence/none`` is not stored.
+    /// Stores a credential that has a user name. If the protection space has no default credential, it becomes the default. A credential
+    /// whose persistence is ``URLCredential/Persistence/none`` is not stored.
     open func set(_ credential: URLCredential, for space: URLProtectionSpace) {
         store(credential, for: space, asDefault: false)
     }

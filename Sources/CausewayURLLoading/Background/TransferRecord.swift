@@ -1,4 +1,4 @@
-internal import CausewayProtocols
+internal import CausewayHTTPProtocols
 internal import Foundation
 
 /// The stored state of a task of a background session: a property list behind a line with its checksum.

@@ -43,9 +43,12 @@ extension DiskCache {
     }
 
     /// Writes the changes that wait. Called on the queue. Returns their number.
+    ///
+    /// A directory that was removed is created again, but only for changes: a user can also remove it when the program has no more use for it.
     @discardableResult
     private func writeChanges() -> Int {
-        guard let directory = openedDirectory() else {
+        let hasChanges = state.withLock { !$0.changes.isEmpty }
+        guard let directory = hasChanges ? presentDirectory(isCreated: true) : openedDirectory() else {
             return state.withLock { state in
                 state.changes.removeAll()
                 return 0

@@ -114,12 +114,28 @@ final class DiskCache: Sendable {
     /// Returns the directory, and reads its index first. `nil` if it cannot be used.
     func openedDirectory() -> PrivateDirectory? {
         if let known = state.withLock({ $0.directory }) { return known }
-        let opened = PrivateDirectory(path + "/URLCache-1")
+        return adopt(PrivateDirectory(location), replacing: nil)
+    }
+
+    /// Returns the directory. If it was removed, the one that is at its path now takes its place, with the checks of every other. Called on
+    /// the queue.
+    ///
+    /// - Parameter isCreated: Whether a missing directory is created.
+    func presentDirectory(isCreated: Bool) -> PrivateDirectory? {
+        guard let known = openedDirectory() else { return nil }
+        guard known.isRemoved, let opened = PrivateDirectory(location, isCreated: isCreated) else { return known }
+        return adopt(opened, replacing: known)
+    }
+
+    private var location: String { path + "/URLCache-1" }
+
+    /// Reads the index of a directory that was opened, and keeps both, unless the directory of this cache is no longer `old`.
+    private func adopt(_ opened: PrivateDirectory?, replacing old: PrivateDirectory?) -> PrivateDirectory? {
         let (changed, entries) = (opened?.changed ?? 0, opened?.list() ?? [])
         let index = DiskIndex(entries)
         let now = System.now
         let directory = state.withLock { state -> PrivateDirectory? in
-            if let known = state.directory { return known }
+            if let known = state.directory, known !== old { return known }
             state.directory = .some(opened)
             state.index = index
             state.lastChange = changed
@@ -132,7 +148,7 @@ final class DiskCache: Sendable {
 
     /// Reads the index again if another process may have changed files. Called on the queue.
     private func compare() {
-        guard let directory = openedDirectory() else { return }
+        guard let directory = presentDirectory(isCreated: false) else { return }
         let changed = directory.changed
         guard changed != state.withLock({ $0.lastChange }) else { return }
         let entries = directory.list()

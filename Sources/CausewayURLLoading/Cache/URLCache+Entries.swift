@@ -8,7 +8,7 @@ extension URLCache {
 
     /// Returns the fields of a request with those that a session adds to every request.
     static func fields(of request: URLRequest) -> FieldSection {
-        var fields = request.values.fields
+        var fields = request.values.unfoldedFields
         DefaultFields.addMissing(to: &fields, isSecure: request.url?.scheme?.lowercased() == "https")
         return fields
     }

@@ -288,7 +288,9 @@ public import Foundation
         set { settings.http.usesClassicLoading = newValue }
     }
 
-    /// Whether idempotent requests may be sent as TLS early data. The default is `false`. Has no effect.
+    /// Whether the first request of a connection may be sent as TLS early data (RFC 8446 §2.3). The default is `false`. It saves a round trip
+    /// to a server that the process knows. An attacker can send early data again, so only requests without content are sent so whose method
+    /// changes nothing at the server, such as GET. After status 425 a request is sent again, not early (RFC 8470 §5.2).
     ///
     /// Counterpart: macOS 26, iOS 26.
     open var enablesEarlyData: Bool {

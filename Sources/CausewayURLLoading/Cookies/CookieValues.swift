@@ -1,4 +1,4 @@
-internal import CausewayProtocols
+internal import CausewayHTTPProtocols
 internal import Foundation
 
 /// The values of a cookie.
@@ -83,8 +83,9 @@ struct CookieValues: Hashable, Sendable {
         (value as? URL) ?? text(value).flatMap { URL(string: $0) }
     }
 
+    /// Returns whether a Boolean attribute is set. The documented values are "TRUE" and "FALSE"; any other text sets it, too.
     private static func isSet(_ value: Any?) -> Bool {
-        (value as? Bool) ?? text(value).map { !$0.isEmpty } ?? false
+        (value as? Bool) ?? text(value).map { !$0.isEmpty && $0.uppercased() != "FALSE" } ?? false
     }
 
     private static func policy(_ value: Any?) -> HTTPCookieStringPolicy? {

@@ -1,10 +1,10 @@
-internal import CausewayProtocols
+internal import CausewayHTTPProtocols
 internal import Foundation
 
 /// Parses a `Set-Cookie` field in the form in which programs read it: several fields joined with commas.
 enum SetCookieFields {
-    /// Splits a combined field at the commas that separate cookies: those followed by a token and an equals sign. Commas in dates are not
-    /// separators.
+    /// Splits a combined field at the commas and line ends that separate cookies: those followed by a token and an equals sign. Commas in
+    /// dates are not separators.
     static func split(_ text: String) -> [String] {
         SetCookie.split(combined: Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) }
     }

@@ -82,7 +82,7 @@ struct LoadFailure: Error, Sendable {
     func urlError(for url: URL?) -> URLError {
         let (code, text) = Self.row(of: cause)
         var userInfo: [String: Any] = details
-        userInfo[NSLocalizedDescriptionKey] = text
+        if details[NSLocalizedDescriptionKey] == nil { userInfo[NSLocalizedDescriptionKey] = text }
         if let url {
             userInfo[NSURLErrorFailingURLErrorKey] = url
             userInfo[Self.urlTextKey] = url.absoluteString
@@ -98,31 +98,31 @@ struct LoadFailure: Error, Sendable {
 }
 
 extension LoadFailure {
-    /// Returns the error code and the description of a cause.
+    /// Returns the error code and the description of a cause. Short descriptions are those of Apple's framework, which programs may compare.
     static func row(of cause: Cause) -> (URLError.Code, String) {
         switch cause {
         case .cancelled: (.cancelled, "cancelled")
         case .authenticationCancelled: (.userCancelledAuthentication, "Authentication was cancelled.")
         case .authenticationUnavailable:
             (.userAuthenticationRequired, "The authentication method of the server is not available.")
-        case .badURL: (.badURL, "The URL is not valid.")
+        case .badURL: (.badURL, "bad URL")
         case .timedOut: (.timedOut, "The request timed out.")
-        case .unsupportedURL: (.unsupportedURL, "No loader supports the URL.")
+        case .unsupportedURL: (.unsupportedURL, "unsupported URL")
         case .resumeDataInvalid: (.unsupportedURL, "The resume data is not valid.")
         case .hostNotFound: (.cannotFindHost, "The name of the host does not exist or has no address.")
         case .connectionRefused: (.cannotConnectToHost, "The host does not accept the connection.")
         case .connectionLost: (.networkConnectionLost, "The connection ended before the response was complete.")
-        case .tooManyRedirects: (.httpTooManyRedirects, "The response redirects too often.")
+        case .tooManyRedirects: (.httpTooManyRedirects, "too many HTTP redirects")
         case .redirectTargetInvalid: (.redirectToNonExistentLocation, "The target of the redirect is not a URL.")
         case .notConnected: (.notConnectedToInternet, "No network connection is available.")
         case .protocolViolation: (.badServerResponse, "The response violates the protocol.")
-        case .unreadableResponse: (.cannotParseResponse, "The response cannot be parsed.")
-        case .tooLarge: (.dataLengthExceedsMaximum, "The content exceeds the size limit.")
-        case .encodingUnknown: (.cannotDecodeContentData, "The content coding is not supported.")
-        case .encodingBroken: (.cannotDecodeRawData, "The encoded content is damaged.")
+        case .unreadableResponse: (.cannotParseResponse, "cannot parse response")
+        case .tooLarge: (.dataLengthExceedsMaximum, "resource exceeds maximum size")
+        case .encodingUnknown: (.cannotDecodeContentData, "cannot decode content data")
+        case .encodingBroken: (.cannotDecodeRawData, "cannot decode raw data")
         case .downgrade: (.appTransportSecurityRequiresSecureConnection, "A redirect leads from https to http.")
         case .notInCache: (.cannotLoadFromNetwork, "The cache has no response, and the policy forbids loading.")
-        case .bodyStreamExhausted: (.requestBodyStreamExhausted, "The body stream cannot be read again.")
+        case .bodyStreamExhausted: (.requestBodyStreamExhausted, "request body stream exhausted")
         case .backgroundSessionInUse:
             (.backgroundSessionInUseByAnotherProcess, "Another process uses the background session.")
         case .handshakeFailed, .certificateDateInvalid, .certificateNotYetValid, .certificateUntrusted,

@@ -1,5 +1,5 @@
 internal import Causeway
-internal import CausewayProtocols
+internal import CausewayHTTPProtocols
 internal import CausewayWire
 internal import Foundation
 

@@ -15,7 +15,11 @@ final class ConnectionChallenges: Sendable {
         var rejections: [HTTPOrigin: TrustRejection] = [:]
         /// The origins whose last certificate chain has errors, and was accepted by the program.
         var overridden: Set<HTTPOrigin> = []
+        /// The blocks of each origin.
+        var templates: [HTTPOrigin: SecProtocolOptionValues] = [:]
     }
+
+    private static let templateLimit = 256
 
     private let queue: DispatchQueue
     private let state = LockedValue(State())
@@ -51,7 +55,27 @@ final class ConnectionChallenges: Sendable {
     // MARK: Connections
 
     /// Sets the blocks that ask the program. Without a delegate, the default handling applies.
+    ///
+    /// Connections to one origin have the same blocks, so that they resume each other's TLS sessions (RFC 8446 §2.2) and ask only once.
     func install(in options: sec_protocol_options_t, for origin: HTTPOrigin) {
+        let template = state.withLock { state in
+            if let known = state.templates[origin] { return known }
+            let template = makeTemplate(for: origin)
+            if state.templates.count == Self.templateLimit { state.templates = [:] }
+            state.templates[origin] = template
+            return template
+        }
+        options.update { values in (values.verify, values.challenge) = (template.verify, template.challenge) }
+    }
+
+    /// Makes later connections ask the program again.
+    func forgetAnswers() { state.withLock { state in state.templates = [:] } }
+
+    /// Makes the next connection to an origin ask the program again.
+    private func forgetAnswer(_ origin: HTTPOrigin) { state.withLock { state in state.templates[origin] = nil } }
+
+    private func makeTemplate(for origin: HTTPOrigin) -> SecProtocolOptionValues {
+        let options = sec_protocol_options_t()
         sec_protocol_options_set_verify_block(
             options,
             { [weak self] _, trust, complete in
@@ -66,6 +90,7 @@ final class ConnectionChallenges: Sendable {
                 guard let self else { return complete.value(nil) }
                 identify(metadata.values.distinguishedNames, origin) { complete.value($0) }
             }, queue)
+        return options.values
     }
 
     private func first(_ origin: HTTPOrigin) -> HTTPLoader? { state.withLock { state in state.loaders[origin]?.first } }
@@ -88,6 +113,8 @@ final class ConnectionChallenges: Sendable {
         state.withLock { state in
             if isOverridden { state.overridden.insert(origin) } else { state.overridden.remove(origin) }
         }
+        // The program may decide differently about the next connection.
+        if isOverridden { forgetAnswer(origin) }
     }
 
     private func identify(
@@ -95,7 +122,9 @@ final class ConnectionChallenges: Sendable {
     ) {
         let space = URLProtectionSpace(
             host: origin.host, port: Int(origin.port), trust: nil, distinguishedNames: names)
-        ask(space, origin) { disposition, credential in
+        ask(space, origin) { [self] disposition, credential in
+            // A resumed session would have the identity of this one, without a question.
+            forgetAnswer(origin)
             complete(disposition == .useCredential ? credential?.securityIdentity : nil)
         }
     }

@@ -1,6 +1,6 @@
 internal import Causeway
 internal import CausewayHTTP
-internal import CausewayProtocols
+internal import CausewayHTTPProtocols
 internal import CausewayWire
 internal import Foundation
 

@@ -1,5 +1,6 @@
 internal import Causeway
 internal import CausewayHTTP
+internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import CausewaySystem
 internal import Foundation

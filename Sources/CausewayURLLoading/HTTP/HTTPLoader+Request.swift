@@ -55,7 +55,7 @@ extension HTTPLoader {
         guard let target else { return nil }
         return HTTPRequestValue(
             method: request.values.method, origin: target.origin, target: target.originForm,
-            fields: request.values.fields)
+            fields: request.values.unfoldedFields)
     }
 
     /// Whether the request has content.

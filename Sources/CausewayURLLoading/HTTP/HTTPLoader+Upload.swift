@@ -1,5 +1,6 @@
 internal import Causeway
 internal import CausewayHTTP
+internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayWire
@@ -57,7 +58,7 @@ extension HTTPLoader {
         let values = request.values
         guard let text = values.url?.absoluteString, let target = URIReference(text) else { return nil }
         var value = RedirectableRequest(
-            method: values.method, target: target, fields: values.fields, hasContent: values.body != .none)
+            method: values.method, target: target, fields: values.unfoldedFields, hasContent: values.body != .none)
         upload.apply(to: &value)
         return HTTPRequestValue(method: value.method, uri: value.target.description, fields: value.fields)
     }

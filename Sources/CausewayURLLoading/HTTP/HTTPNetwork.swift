@@ -94,6 +94,7 @@ final class HTTPNetwork: Sendable {
             self?.makeParameters(for: origin, needs) ?? HTTPEngine.defaultParameters(for: origin)
         }
         configuration.alternatives = alternatives
+        configuration.usesEarlyData = settings.transport.enablesEarlyData
         return HTTPEngine(configuration)
     }
 
@@ -115,6 +116,7 @@ final class HTTPNetwork: Sendable {
         }
         boundConnections.forgetAll()
         proxyChallenges.forgetCredentials()
+        challenges.forgetAnswers()
     }
 
     /// Closes all connections. Later requests fail.

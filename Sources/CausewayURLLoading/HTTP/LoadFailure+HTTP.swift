@@ -23,17 +23,28 @@ extension LoadFailure {
         case .reset(let code):
             self.init(.connectionLost, underlying: NWError.posix(.ECONNRESET), details: [Self.reasonKey: "\(code)"])
         case .invalidRequest(let failure):
-            if case .misuse = failure, request.values.body != .none {
-                self.init(.bodyStreamExhausted, underlying: NWError.posix(.EINVAL))
-            } else {
-                self.init(.badURL, underlying: NWError.posix(.EINVAL))
-            }
+            self.init(unsendable: failure, hasContent: request.values.body != .none)
         case .deadlineExceeded, .timedOut: self.init(.timedOut, underlying: NWError.posix(.ETIMEDOUT))
         case .cancelled, .closed: self.init(.cancelled)
         case .contentFailed(let error):
             self = error as? LoadFailure ?? LoadFailure(.bodyStreamExhausted, underlying: error)
         case .tooLarge: self.init(.tooLarge)
         }
+    }
+
+    /// Creates the failure of a request that cannot be sent. The description names the part, because the one of the code names the URL.
+    init(unsendable failure: HTTP1Failure, hasContent: Bool) {
+        var cause = Cause.badURL
+        var reason = "\(failure)"
+        if case .misuse(let mistake) = failure {
+            reason = mistake
+            if hasContent { cause = .bodyStreamExhausted }
+        } else if case .unwritable(let error) = failure {
+            reason = error.description
+        }
+        self.init(
+            cause, underlying: NWError.posix(.EINVAL),
+            details: [NSLocalizedDescriptionKey: "The request cannot be sent: \(reason).", Self.reasonKey: reason])
     }
 
     private init(_ failure: HTTP1Failure) {

@@ -1,4 +1,5 @@
 internal import CausewayHTTP
+internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayWire

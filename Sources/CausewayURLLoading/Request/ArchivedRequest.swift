@@ -48,7 +48,9 @@ struct ArchivedRequest: Codable {
         values.options = RequestOptions(rawValue: options)
         values.cookiePartitionIdentifier = cookiePartitionIdentifier
         values.setMethod(method)
-        for field in fields { values.fields.append(field.name, field.value) }
+        for field in fields where RequestValues.canSet(field.value, field.name) {
+            values.fields.append(field.name, field.value)
+        }
         values.body = body.map { .data($0) } ?? .none
         return values
     }

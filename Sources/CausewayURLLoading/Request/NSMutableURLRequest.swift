@@ -30,10 +30,11 @@ public import Foundation
     open override func copy(with zone: NSZone? = nil) -> Any { NSURLRequest(values: values) }
 
     /// Sets a header field, or removes it if `value` is `nil`. Field names are case-insensitive. An existing field keeps the spelling of
-    /// its name.
+    /// its name. A name or value with CR, LF or NUL is ignored. A folded value is accepted: each CRLF with a space or tab after it is sent as
+    /// a space.
     open func setValue(_ value: String?, forHTTPHeaderField field: String) { values.setField(value, field) }
 
-    /// Appends a value to a header field, separated by a comma.
+    /// Appends a value to a header field, separated by a comma. A name or value with CR, LF or NUL is ignored, unless the value is folded.
     open func addValue(_ value: String, forHTTPHeaderField field: String) { values.addField(value, field) }
 
     /// The URL.
@@ -144,7 +145,8 @@ public import Foundation
         set { values.setMethod(newValue) }
     }
 
-    /// All header fields; `nil` if there are none. Setting this property replaces all fields.
+    /// All header fields; `nil` if there are none. Setting this property replaces all fields. Names and values with CR, LF or NUL are left
+    /// out, except for folded values.
     open override var allHTTPHeaderFields: [String: String]? {
         get { values.allFields }
         set { values.replaceFields(newValue) }

@@ -142,8 +142,10 @@ extension RequestValues {
         for (name, value) in (newFields ?? [:]).sorted(by: { $0.key < $1.key }) { setField(value, name) }
     }
 
-    /// Sets or removes a header field. An existing field keeps its position and the spelling of its name.
+    /// Sets or removes a header field. An existing field keeps its position and the spelling of its name. A value or name with CR, LF or
+    /// NUL changes nothing, unless the value is folded.
     mutating func setField(_ value: String?, _ name: String) {
+        if let value, !Self.canSet(value, name) { return }
         guard let index = fields.index(of: name) else {
             if let value { fields.append(name, value) }
             return

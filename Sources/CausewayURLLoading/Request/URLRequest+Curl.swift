@@ -1,4 +1,4 @@
-internal import CausewayProtocols
+internal import CausewayHTTPProtocols
 internal import Foundation
 
 extension URLRequest {
@@ -15,7 +15,8 @@ extension URLRequest {
             case .stream: .standardInput
             }
         return CurlCommand(
-            method: values.method, target: values.url?.absoluteString ?? "", fields: values.fields, content: content
+            method: values.method, target: values.url?.absoluteString ?? "", fields: values.unfoldedFields,
+            content: content
         ).text(showsSecrets: showsSecrets)
     }
 }

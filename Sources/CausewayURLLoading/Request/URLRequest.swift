@@ -66,12 +66,13 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
     public func value(forHTTPHeaderField field: String) -> String? { values.fields.firstValue(of: field) }
 
     /// Sets a header field, or removes it if `value` is `nil`. Field names are case-insensitive. An existing field keeps the spelling of
-    /// its name.
+    /// its name. A name or value with CR, LF or NUL is ignored. A folded value is accepted: each CRLF with a space or tab after it is sent as
+    /// a space.
     public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
         change { $0.setField(value, field) }
     }
 
-    /// Appends a value to a header field, separated by a comma.
+    /// Appends a value to a header field, separated by a comma. A name or value with CR, LF or NUL is ignored, unless the value is folded.
     public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
         change { $0.addField(value, field) }
     }
@@ -184,7 +185,8 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
         set { change { values in values.setMethod(newValue) } }
     }
 
-    /// All header fields; `nil` if there are none. Setting this property replaces all fields.
+    /// All header fields; `nil` if there are none. Setting this property replaces all fields. Names and values with CR, LF or NUL are left
+    /// out, except for folded values.
     public var allHTTPHeaderFields: [String: String]? {
         get { values.allFields }
         set { change { values in values.replaceFields(newValue) } }

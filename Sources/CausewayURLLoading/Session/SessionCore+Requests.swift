@@ -11,7 +11,7 @@ extension SessionCore {
         request.change { values in
             for (name, value) in settings.http.additionalFields ?? [:] {
                 let name = "\(name)"
-                if !values.fields.contains(name) { values.fields.append(name, "\(value)") }
+                if !values.fields.contains(name) { values.setField("\(value)", name) }
             }
             if values.cachePolicy == .useProtocolCachePolicy { values.cachePolicy = settings.cachePolicy }
             if values.networkServiceType == .default { values.networkServiceType = settings.access.networkServiceType }

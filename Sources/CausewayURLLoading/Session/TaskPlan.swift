@@ -1,6 +1,6 @@
 internal import Causeway
 internal import CausewayHTTP
-internal import CausewayProtocols
+internal import CausewayHTTPProtocols
 internal import Foundation
 
 /// The purpose of a task: the body that it sends and the destination of the response.

@@ -1,4 +1,4 @@
-internal import CausewayProtocols
+internal import CausewayHTTPProtocols
 internal import Foundation
 
 /// The directories of the stores that outlive the process, below `$XDG_DATA_HOME/causeway`.

@@ -59,6 +59,9 @@ extension TaskCore {
         channel.attach(core)
         let new = URLSessionStreamTask(core: core)
         session.core.add(new)
+        // The delegate receives a running task, which it can suspend or cancel. The connection waits for the end of the call.
+        let hold = core.hold()
+        new.resume()
         let receivers = delegates.compactMap(\.data)
         calls.add { [self] in
             for delegate in receivers {
@@ -68,7 +71,7 @@ extension TaskCore {
                 if isTaken { break }
             }
             session.core.remove(old)
-            new.resume()
+            core.release(hold) {}
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import Causeway
 internal import CausewayHTTP
+internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import CausewayWire
 internal import Foundation
@@ -51,7 +52,7 @@ extension HTTPLoader {
         credentialAccepted(head.fields)
         guard isWebSocket else { return switched(response, stream) }
         do throws(UpgradeError) {
-            let offered = request.values.fields.elements(of: "Sec-WebSocket-Protocol")
+            let offered = request.values.unfoldedFields.elements(of: "Sec-WebSocket-Protocol")
             var upgrade = UpgradeRequest(authority: "", subprotocols: offered, key: exchange.upgradeKey)
             let compression = (try? webSocketCompression()) ?? nil
             upgrade.deflateOffers = (compression.map { [$0.parameters] }) ?? []

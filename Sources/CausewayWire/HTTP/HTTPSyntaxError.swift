@@ -16,7 +16,7 @@ extension HTTPSyntaxError: CustomStringConvertible {
         switch self {
         case .invalid(let element, let position): "invalid \(element) at byte \(position)"
         case .limitExceeded(let name, let limit): "more \(name) than \(limit)"
-        case .unwritable(let value): "invalid characters in the \(value)"
+        case .unwritable(let value): "invalid \(value)"
         }
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Causeway
 import CausewayHTTP
 import CausewayHTTPServer
+import CausewayHTTPProtocols
 import CausewayProtocols
 import CausewaySystem
 import CausewayTypes

@@ -1,5 +1,5 @@
 import Causeway
-import CausewayProtocols
+import CausewayHTTPProtocols
 import CausewaySystem
 import FoundationEssentials
 

@@ -1,4 +1,4 @@
-import CausewayProtocols
+import CausewayHTTPProtocols
 import CausewayTypes
 
 /// The cookie files of Netscape, which curl and wget read and write: one cookie per line, with seven columns separated by tabs.

@@ -1,5 +1,6 @@
 import Causeway
 import CausewayHTTP
+import CausewayHTTPProtocols
 import CausewayProtocols
 import CausewayTypes
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Causeway
-import CausewayProtocols
+import CausewayHTTPProtocols
 import CausewayTypes
 import CausewayWire
 import FoundationEssentials

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Causeway
+import CausewayHTTPProtocols
 import CausewayProtocols
 import CausewayTypes
 import CausewayWire

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Causeway
 import CausewayHTTP
+import CausewayHTTPProtocols
 import CausewayProtocols
 import CausewaySystem
 import CausewayTypes

@@ -1,5 +1,5 @@
 import CausewayExercises
-import CausewayProtocols
+import CausewayHTTPProtocols
 import CausewayTestKit
 import CausewayWire
 import FoundationEssentials

@@ -1,3 +1,4 @@
+import CausewayTestKit
 import CausewayProtocols
 import CausewayTypes
 import CausewayWire
@@ -105,7 +106,7 @@ struct AddressOrderTests {
 
     @Test("Sorting keeps every element, and sorting again changes nothing", arguments: 0..<100)
     func property(seed: Int) {
-        var numbers = TestNumbers(state: UInt64(seed))
+        var numbers = SplitMix64(seed: UInt64(seed))
         let pool = Self.rows.flatMap(\.given)
         let given = (0..<Int.random(in: 0...20, using: &numbers)).map { _ in
             Self.destination(pool[Int.random(in: pool.indices, using: &numbers)])

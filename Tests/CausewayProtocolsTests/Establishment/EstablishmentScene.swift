@@ -1,3 +1,4 @@
+import CausewayTestKit
 import CausewayProtocols
 import CausewayTypes
 import CausewayWire
@@ -57,7 +58,7 @@ struct EstablishmentScene: ~Copyable {
         self.script = script
         let configuration = ResolverConfiguration(parsing: script.resolv)
         let servers = script.second == nil ? [DNSRig.first] : [DNSRig.first, DNSRig.second]
-        client = DNSClient(servers, configuration.options, random: TestNumbers(state: 7))
+        client = DNSClient(servers, configuration.options, random: SplitMix64(seed: 7))
         var context = ResolverEnvironment()
         context.configuration = configuration
         lookup = NameLookup(

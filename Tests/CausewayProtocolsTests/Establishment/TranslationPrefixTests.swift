@@ -1,3 +1,4 @@
+import CausewayTestKit
 import CausewayTypes
 import Testing
 
@@ -86,7 +87,7 @@ struct TranslationPrefixTests {
 
     @Test("Any address survives a round trip", arguments: TranslationPrefix.lengths)
     func roundTrip(length: Int) throws {
-        var numbers = TestNumbers(state: UInt64(length))
+        var numbers = SplitMix64(seed: UInt64(length))
         for _ in 0..<500 {
             let place = IPv6Address(high: numbers.next(), low: numbers.next() >> 8)
             let prefix = try #require(TranslationPrefix(place, length: length))

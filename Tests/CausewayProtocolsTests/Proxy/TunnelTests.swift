@@ -1,3 +1,4 @@
+import CausewayTestKit
 import CausewayTypes
 import CausewayWire
 import Synchronization
@@ -275,7 +276,7 @@ struct TunnelTests {
 
     @Test("Invalid input neither traps nor opens the tunnel", arguments: 0..<200)
     func garbage(seed: Int) {
-        var numbers = TestNumbers(state: UInt64(seed))
+        var numbers = SplitMix64(seed: UInt64(seed))
         let words = (0..<4).map { _ in
             (0..<Int.random(in: 0...40, using: &numbers)).map { _ in UInt8.random(in: 0...255, using: &numbers) }
         }

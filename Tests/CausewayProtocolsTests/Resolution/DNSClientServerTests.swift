@@ -1,3 +1,4 @@
+import CausewayTestKit
 import CausewayProtocols
 import CausewayTypes
 import CausewayWire
@@ -162,7 +163,7 @@ struct DNSClientServerTests {
 
     @Test("In any order of events, every query completes once, and no state is left over", arguments: 0..<300)
     func property(seed: Int) {
-        var numbers = TestNumbers(state: UInt64(seed) &* 77)
+        var numbers = SplitMix64(seed: UInt64(seed) &* 77)
         let desk = DNSDesk([DNSRig.first, DNSRig.second], seed: UInt64(seed))
         var asked: Set<DNSClient.QuestionID> = []
         var cancelled: Set<DNSClient.QuestionID> = []

@@ -1,3 +1,4 @@
+import CausewayTestKit
 import CausewayProtocols
 import CausewayTypes
 import CausewayWire
@@ -100,7 +101,7 @@ struct DNSClientTests {
     func survivesGarbage(seed: Int) {
         let desk = DNSDesk()
         _ = desk.ask(name)
-        var numbers = TestNumbers(state: UInt64(seed))
+        var numbers = SplitMix64(seed: UInt64(seed))
         let sent = desk.sent[0]
         var bytes = DNSRig.response(to: sent.bytes, answers: [DNSRig.a(name, 1), DNSRig.alias("x.example", name)])
         for _ in 0..<Int.random(in: 1...12, using: &numbers) {

@@ -1,3 +1,4 @@
+import CausewayTestKit
 import CausewayProtocols
 import CausewayTypes
 import CausewayWire
@@ -79,7 +80,7 @@ final class DNSDesk {
     ) {
         var options = ResolverConfiguration.Options()
         set(&options)
-        client = DNSClient(servers, options, random: TestNumbers(state: seed))
+        client = DNSClient(servers, options, random: SplitMix64(seed: seed))
     }
 
     func ask(_ name: DNSName, _ type: DNSRecordType = .a) -> DNSClient.QuestionID {
@@ -128,16 +129,4 @@ final class DNSDesk {
 
     /// The number of exchanges that still wait for an answer.
     var openCount: Int { sent.count { !forgotten.contains($0.exchange) } }
-}
-
-struct TestNumbers: RandomNumberGenerator, Sendable {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
 }

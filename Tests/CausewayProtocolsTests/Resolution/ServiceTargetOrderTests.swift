@@ -1,3 +1,4 @@
+import CausewayTestKit
 import CausewayProtocols
 import CausewayTypes
 import CausewayWire
@@ -11,7 +12,7 @@ struct ServiceTargetOrderTests {
 
     @Test("Lower priorities come first with any weights", arguments: 0..<20)
     func priorities(_ seed: UInt64) {
-        var random = TestNumbers(state: seed)
+        var random = SplitMix64(seed: seed)
         let targets = [target("c", 20, 9), target("a", 0, 0), target("b", 10, 1), target("d", 20, 0)]
         let order = ServiceTarget.ordered(targets, using: &random)
         #expect(order.prefix(2).map(\.host) == ["a", "b"])
@@ -20,7 +21,7 @@ struct ServiceTargetOrderTests {
 
     @Test("Among equal priorities, hosts come first in proportion to their weights")
     func weights() {
-        var random = TestNumbers(state: 7)
+        var random = SplitMix64(seed: 7)
         let targets = [target("a", 0, 10), target("b", 0, 30), target("c", 0, 0)]
         var firsts: [DNSName: Int] = [:]
         for _ in 0..<4_000 { firsts[ServiceTarget.ordered(targets, using: &random)[0].host, default: 0] += 1 }

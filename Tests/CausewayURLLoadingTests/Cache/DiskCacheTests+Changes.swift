@@ -58,6 +58,46 @@ extension DiskCacheTests {
         #expect(folder.names.contains(recent.lastPathComponent))
     }
 
+    @Test("A directory that was removed is created again with the next response, with its permissions")
+    func removedDirectory() throws {
+        let folder = Folder()
+        let cache = folder.cache()
+        for round in 1...3 {
+            cache.storeCachedResponse(try entry(round), for: request(round))
+            #expect(cache.currentDiskUsage > 100)
+            #expect(cache.cachedResponse(for: request(round)) != nil)
+            #expect(cache.cachedResponse(for: request(round - 1)) == nil)
+            #expect(folder.cache().cachedResponse(for: request(round)) != nil)
+            #expect(folder.names.count == 1)
+            let facts = try FileManager.default.attributesOfItem(atPath: folder.inner.path)
+            #expect((facts[.posixPermissions] as? NSNumber)?.intValue == 0o700)
+            // Also with its parent, as a user empties ~/.cache.
+            try FileManager.default.removeItem(at: round == 1 ? folder.inner : folder.url)
+        }
+        // Without a new response, nothing is created.
+        _ = cache.currentDiskUsage
+        #expect(!FileManager.default.fileExists(atPath: folder.url.path))
+    }
+
+    @Test("A directory in place of the removed one is used only if other users cannot access it")
+    func replacedDirectory() throws {
+        let folder = Folder()
+        let cache = folder.cache()
+        cache.storeCachedResponse(try entry(1), for: request(1))
+        #expect(cache.currentDiskUsage > 100)
+        try FileManager.default.removeItem(at: folder.inner)
+        try FileManager.default.createDirectory(
+            at: folder.inner, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o777])
+        #expect(chmod(folder.inner.path, 0o777) == 0)
+        cache.storeCachedResponse(try entry(2), for: request(2))
+        _ = cache.currentDiskUsage
+        #expect(folder.names.isEmpty && cache.cachedResponse(for: request(2)) == nil)
+        #expect(chmod(folder.inner.path, 0o700) == 0)
+        cache.storeCachedResponse(try entry(3), for: request(3))
+        #expect(cache.currentDiskUsage > 100)
+        #expect(folder.names.count == 1 && cache.cachedResponse(for: request(3)) != nil)
+    }
+
     @Test("Many threads store, read and remove the same responses; each response is whole")
     func storm() async throws {
         let folder = Folder()

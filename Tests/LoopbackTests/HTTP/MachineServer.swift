@@ -1,4 +1,5 @@
 import Causeway
+import CausewayHTTPProtocols
 import CausewayProtocols
 import CausewaySystem
 import CausewayWire
@@ -16,6 +17,8 @@ final class MachineServer: Sendable {
         var connection: Int
         /// The value of `Authorization`.
         var authorization: String?
+        /// Whether the connection began with early data.
+        var isEarly = false
     }
 
     struct Reply: Sendable {
@@ -86,14 +89,16 @@ final class MachineServer: Sendable {
         let number = accepted.value
         let metadata = client.connection.metadata(definition: NWProtocolTLS.definition) as? NWProtocolTLS.Metadata
         let name = metadata.flatMap { sec_protocol_metadata_get_negotiated_protocol($0.securityProtocolMetadata) }
+        let security = metadata?.securityProtocolMetadata
+        let isEarly = security.map { sec_protocol_metadata_get_early_data_accepted($0) } ?? false
         if isHTTP2 || name.map({ String(cString: $0) }) == "h2" {
-            try await serveHTTP2(client, number)
+            try await serveHTTP2(client, number, isEarly: isEarly)
         } else {
-            try await serveHTTP1(client, number)
+            try await serveHTTP1(client, number, isEarly: isEarly)
         }
     }
 
-    private func serveHTTP1(_ client: Probe, _ number: Int) async throws {
+    private func serveHTTP1(_ client: Probe, _ number: Int, isEarly: Bool) async throws {
         var input = Data()
         while true {
             while let end = input.firstRange(of: Data("\r\n\r\n".utf8)) {
@@ -104,7 +109,7 @@ final class MachineServer: Sendable {
                 let reply = reply(
                     Request(
                         path: words.count > 1 ? String(words[1]) : "", connection: number,
-                        authorization: field.map { String($0.dropFirst(15)) }))
+                        authorization: field.map { String($0.dropFirst(15)) }, isEarly: isEarly))
                 let length = "Content-Length: \(reply.content.count)\r\n"
                 let head = "HTTP/1.1 \(reply.status) \r\n\(length)\(reply.fieldLines)\r\n"
                 answered.increment()
@@ -116,7 +121,7 @@ final class MachineServer: Sendable {
         }
     }
 
-    private func serveHTTP2(_ client: Probe, _ number: Int) async throws {
+    private func serveHTTP2(_ client: Probe, _ number: Int, isEarly: Bool) async throws {
         var configuration = HTTP2Configuration()
         configuration.settingsTimeout = .seconds(36_000)
         var machine = HTTP2Connection(.server, configuration: configuration)
@@ -129,19 +134,20 @@ final class MachineServer: Sendable {
             let piece = try await client.receive()
             guard let data = piece.data else { return }
             machine.received(Array(data)[...], at: System.now)
-            while let event = machine.nextEvent() { handle(event, &machine, &requests, number) }
+            while let event = machine.nextEvent() { handle(event, &machine, &requests, number, isEarly) }
         }
     }
 
     private func handle(
         _ event: HTTP2Connection.Event, _ machine: inout HTTP2Connection, _ requests: inout [HTTP2StreamID: Request],
-        _ number: Int
+        _ number: Int, _ isEarly: Bool
     ) {
         let finished: HTTP2StreamID?
         switch event {
         case .request(let id, let head, let endsStream):
             requests[id] = Request(
-                path: head.path, connection: number, authorization: head.fields.firstValue(of: "authorization"))
+                path: head.path, connection: number, authorization: head.fields.firstValue(of: "authorization"),
+                isEarly: isEarly)
             finished = endsStream ? id : nil
         case .content(let id, let content, let endsStream):
             machine.took(content.count, of: id)

@@ -4,6 +4,7 @@ import FoundationEssentials
 /// An HTTP server on the loopback interface. A test scripts its responses, which can be malformed.
 final class ScriptedServer: Sendable {
     private let listener: RawSocket
+    private let port: UInt16
     private let medium: Medium
     private let accepted = Counter()
     private let task = LockedValue<Task<Void, Never>?>(nil)
@@ -13,6 +14,7 @@ final class ScriptedServer: Sendable {
         Backend.choose()
         self.medium = medium
         listener = try RawSocket.listening(medium, backlog: 128)
+        port = listener.port
         let started = Task { [listener, accepted] in
             await withDiscardingTaskGroup { group in
                 while !Task.isCancelled, let socket = try? await listener.accept() {
@@ -33,14 +35,14 @@ final class ScriptedServer: Sendable {
     /// Stops accepting connections. The scripts of accepted connections continue.
     func stop() {
         task.withLock { task in task }?.cancel()
-        listener.endWaits()
+        listener.close()
     }
 
     /// The number of accepted connections.
     var acceptedCount: Int { accepted.value }
 
     func uri(_ path: String = "/") -> String {
-        "http://\(medium == .tcp6 ? "[::1]" : "127.0.0.1"):\(listener.port)\(path)"
+        "http://\(medium == .tcp6 ? "[::1]" : "127.0.0.1"):\(port)\(path)"
     }
 }
 

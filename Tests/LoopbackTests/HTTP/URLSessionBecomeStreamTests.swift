@@ -76,6 +76,25 @@ extension Loopback {
             #expect(await stream.hear(100) == "text.")
         }
 
+        @Test("The delegate cancels or suspends the stream task in the call", arguments: [true, false])
+        func changed(_ isCancelled: Bool) async throws {
+            let server = try ScriptedServer { peer in
+                _ = try await peer.readHead()
+                try await peer.write("HTTP/1.1 200 OK\r\n\r\ntext")
+            }
+            let delegate = BecomeStreamDelegate { if isCancelled { $0.cancel() } else { $0.suspend() } }
+            _ = try Self.task(server, delegate)
+            let stream = await delegate.stream()
+            if isCancelled {
+                await delegate.end.wait()
+                #expect(delegate.events.last == "completed stream \(URLError.cancelled.rawValue)")
+            } else {
+                #expect(stream.state == .suspended)
+                stream.resume()
+                #expect(await stream.hear(100) == "text.")
+            }
+        }
+
         @Test("The answer comes late: all content has arrived, and the server has closed the connection")
         func late() async throws {
             let closed = Gate()
@@ -154,11 +173,16 @@ private final class BecomeStreamDelegate: NSObject, URLSessionDataDelegate, @unc
     private let became = Gate()
     private let disposition: URLSession.ResponseDisposition
     private let gate: Gate?
+    private let change: @Sendable (URLSessionStreamTask) -> Void
     let end = Gate()
 
-    init(_ disposition: URLSession.ResponseDisposition = .becomeStream, waitsFor gate: Gate? = nil) {
+    init(
+        _ disposition: URLSession.ResponseDisposition = .becomeStream, waitsFor gate: Gate? = nil,
+        change: @escaping @Sendable (URLSessionStreamTask) -> Void = { _ in }
+    ) {
         self.disposition = disposition
         self.gate = gate
+        self.change = change
     }
 
     var events: [String] { list.withLock { $0 } }
@@ -187,7 +211,8 @@ private final class BecomeStreamDelegate: NSObject, URLSessionDataDelegate, @unc
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask) {
-        note("became stream")
+        note(streamTask.state == .running ? "became stream" : "became stream that does not run")
+        change(streamTask)
         kept.withLock { $0 = streamTask }
         became.open()
     }

@@ -61,6 +61,24 @@ extension Loopback {
                 ])
         }
 
+        @Test("§9: each connection asks for the certificate, because a resumed session would keep the last answer")
+        func identifiesAgain() async throws {
+            let authority = try HTTPAuthority()
+            let server = try await MachineServer(tls: Self.demanding(authority, ["http/1.1"])) { _ in
+                MachineServer.Reply(content: Data("ok".utf8), fieldLines: "Connection: close\r\n")
+            }
+            defer { server.stop() }
+            let delegate = Self.delegate(authority, authority.identity)
+            let session = privateSession(delegate)
+            defer { session.invalidateAndCancel() }
+            let url = try #require(URL(string: server.uri()))
+            for number in 1...3 {
+                #expect(try await session.data(from: url).0 == Data("ok".utf8))
+                #expect(delegate.events.count { $0 == "challenge ClientCertificate 0" } == number)
+            }
+            #expect(server.acceptedCount == 3)
+        }
+
         @Test("§9: the space of a client certificate names the authorities of the server, as DER")
         func authorities() async throws {
             let authority = try HTTPAuthority()

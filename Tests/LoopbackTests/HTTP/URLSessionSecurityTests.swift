@@ -61,6 +61,32 @@ extension Loopback {
             #expect(server.acceptedCount == 1)
         }
 
+        @Test(
+            "§9: connections resume TLS sessions without a challenge, unless the program overrode an error; a reset asks again",
+            arguments: [(true, [1, 1, 2]), (false, [1, 2, 3])])
+        func resumption(_ hasAnchor: Bool, _ counts: [Int]) async throws {
+            let authority = try HTTPAuthority()
+            let server = try await MachineServer(tls: authority.serverOptions(["http/1.1"])) { _ in
+                MachineServer.Reply(content: Data("ok".utf8), fieldLines: "Connection: close\r\n")
+            }
+            defer { server.stop() }
+            let delegate =
+                hasAnchor
+                ? Self.trusting(authority)
+                : EventDelegate { challenge in
+                    (.useCredential, challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) })
+                }
+            let session = privateSession(delegate)
+            let url = try #require(URL(string: server.uri()))
+            var found: [Int] = []
+            for number in 0..<3 {
+                if number == 2 { await session.reset() }
+                #expect(try await session.data(from: url).0 == Data("ok".utf8))
+                found.append(delegate.events.filter { $0.hasPrefix("challenge") }.count)
+            }
+            #expect(found == counts && server.acceptedCount == 3)
+        }
+
         @Test("A certificate for another name is not trusted")
         func wrongName() async throws {
             let authority = try HTTPAuthority()

@@ -2,24 +2,54 @@ import CausewaySystem
 import Foundation
 
 /// A socket without Causeway's connections, for peers that misbehave.
+///
+/// A call that waits does so on its own thread, with the number of the descriptor. The descriptor is closed after the last such call: the
+/// next socket of the process gets its number.
 final class RawSocket: Sendable {
+    private struct Use {
+        var isOpen = true
+        var callCount = 0
+    }
+
     let fd: CInt
-    private let isOpen = LockedValue(true)
+    private let use = LockedValue(Use())
 
     init(_ descriptor: consuming Descriptor) { fd = descriptor.release() }
 
     deinit { close() }
 
+    /// Closes the socket. Calls that wait for it throw `EBADF`.
     func close() {
-        let mustClose = isOpen.withLock { isOpen in
-            defer { isOpen = false }
-            return isOpen
+        let callCount = use.withLock { use -> Int? in
+            guard use.isOpen else { return nil }
+            use.isOpen = false
+            return use.callCount
         }
-        if mustClose { Descriptor(adopting: fd).close() }
+        guard let callCount else { return }
+        if callCount == 0 { closeDescriptor() } else { _ = shutdown(fd, CInt(SHUT_RDWR)) }
     }
 
-    /// Ends calls that wait for the socket. Without this, a waiting ``accept()`` blocks its thread.
-    func endWaits() { _ = shutdown(fd, CInt(SHUT_RDWR)) }
+    private func closeDescriptor() { Descriptor(adopting: fd).close() }
+
+    /// Calls `body` and keeps the descriptor until it returns.
+    private func using<Result>(_ body: () async throws -> Result) async throws -> Result {
+        try use.withLock { use in
+            try check(use)
+            use.callCount += 1
+        }
+        defer {
+            let isLast = use.withLock { use in
+                use.callCount -= 1
+                return !use.isOpen && use.callCount == 0
+            }
+            if isLast { closeDescriptor() }
+        }
+        return try await body()
+    }
+
+    private func check(_ use: Use) throws {
+        if !use.isOpen { throw SystemError(errno: EBADF, call: "poll") }
+    }
 
     /// Ends the outgoing half of the stream.
     func finishWriting() { _ = shutdown(fd, CInt(SHUT_WR)) }
@@ -37,7 +67,7 @@ final class RawSocket: Sendable {
     static func connected(to address: SocketAddress, _ kind: Socket.Kind = .stream) async throws -> RawSocket {
         let socket = RawSocket(try Socket.open(address.family, kind))
         if try !Socket.connect(socket.fd, to: address) {
-            try await socket.wait(for: POLLOUT)
+            try await socket.using { try await socket.wait(for: POLLOUT) }
             let code = Socket.takeError(socket.fd)
             if code != 0 { throw SystemError(errno: code, call: "connect") }
         }
@@ -61,34 +91,40 @@ final class RawSocket: Sendable {
     // MARK: Transfer
 
     func accept() async throws -> RawSocket {
-        while true {
-            var peer: SocketAddress?
-            if let descriptor = try Socket.accept(fd, peer: &peer) { return RawSocket(descriptor) }
-            try await wait(for: POLLIN)
+        try await using {
+            while true {
+                var peer: SocketAddress?
+                if let descriptor = try Socket.accept(fd, peer: &peer) { return RawSocket(descriptor) }
+                try await wait(for: POLLIN)
+            }
         }
     }
 
     /// Writes all of the data.
     func write(_ data: Data) async throws {
-        var offset = 0
-        while offset < data.count {
-            let result = data.withUnsafeBytes { Socket.send(fd, UnsafeRawBufferPointer(rebasing: $0[offset...])) }
-            switch result {
-            case .moved(let count): offset += count
-            case .wouldBlock: try await wait(for: POLLOUT)
-            case .failed(let code): throw SystemError(errno: code, call: "send")
+        try await using {
+            var offset = 0
+            while offset < data.count {
+                let result = data.withUnsafeBytes { Socket.send(fd, UnsafeRawBufferPointer(rebasing: $0[offset...])) }
+                switch result {
+                case .moved(let count): offset += count
+                case .wouldBlock: try await wait(for: POLLOUT)
+                case .failed(let code): throw SystemError(errno: code, call: "send")
+                }
             }
         }
     }
 
     /// Reads the next bytes; empty at the end of a stream.
     func read(atMost limit: Int = 65_536) async throws -> Data {
-        var block = [UInt8](repeating: 0, count: limit)
-        while true {
-            switch block.withUnsafeMutableBytes({ Socket.receive(fd, into: $0) }) {
-            case .moved(let count): return Data(block[..<count])
-            case .wouldBlock: try await wait(for: POLLIN)
-            case .failed(let code): throw SystemError(errno: code, call: "recv")
+        try await using {
+            var block = [UInt8](repeating: 0, count: limit)
+            while true {
+                switch block.withUnsafeMutableBytes({ Socket.receive(fd, into: $0) }) {
+                case .moved(let count): return Data(block[..<count])
+                case .wouldBlock: try await wait(for: POLLIN)
+                case .failed(let code): throw SystemError(errno: code, call: "recv")
+                }
             }
         }
     }
@@ -109,9 +145,14 @@ final class RawSocket: Sendable {
             // Not on Dispatch's pool, which has few threads: the code under test needs them.
             Thread.detachNewThread {
                 var entry = pollfd(fd: fd, events: Int16(events), revents: 0)
-                continuation.resume(returning: poll(&entry, 1, CInt(Patience.limit.components.seconds) * 1_000))
+                var status: CInt
+                repeat {
+                    status = poll(&entry, 1, CInt(Patience.limit.components.seconds) * 1_000)
+                } while status < 0 && errno == EINTR
+                continuation.resume(returning: status)
             }
         }
         guard status > 0 else { throw SystemError(errno: ETIMEDOUT, call: "poll") }
+        try use.withLock { use in try check(use) }
     }
 }

@@ -1,0 +1,126 @@
+internal import CausewayHTTPProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import FoundationEssentials
+
+/// A transport whose first content is sent as early data, before the transport is established (RFC 8446 §2.3).
+///
+/// Everything else waits for the end of the handshake: further requests, because an attacker could send them again, and received content,
+/// because only then the properties of the connection are known.
+final class EarlyTransport: HTTPTransport {
+    private enum Phase {
+        /// The first content is sent early.
+        case early
+        case establishing
+        case established
+        case failed(NWError)
+        case closed
+    }
+
+    private struct Pending {
+        let limit: Int
+        let completion: @Sendable (HTTPArrival) -> Void
+    }
+
+    private struct State {
+        var phase = Phase.early
+        var details: HTTPConnectionDetails
+        var receive: Pending?
+        var hasFailed = false
+    }
+
+    private let base: any HTTPTransport
+    private let state: LockedValue<State>
+
+    init(_ base: any HTTPTransport, _ id: PoolConnectionID, protocolName: String) {
+        self.base = base
+        state = LockedValue(State(details: HTTPConnectionDetails(id: id, protocolName: protocolName)))
+    }
+
+    var earlyProtocol: String? { nil }
+    /// The properties of the connection, which are incomplete until it is established.
+    var details: HTTPConnectionDetails { state.withLock { state in state.details } }
+    /// Whether the handshake failed.
+    var hasFailed: Bool { state.withLock { state in state.hasFailed } }
+
+    func sendEarly(_ content: Data) { base.sendEarly(content) }
+
+    func start(_ report: @escaping @Sendable (HTTPTransportEvent) -> Void) {
+        let isOpen = state.withLock { state in
+            if case .early = state.phase { state.phase = .establishing }
+            if case .closed = state.phase { return false }
+            return true
+        }
+        if isOpen { base.start(report) }
+    }
+
+    func establish(_ details: HTTPConnectionDetails) {
+        let pending = state.withLock { state -> Pending? in
+            (state.phase, state.details) = (.established, details)
+            return state.receive.take()
+        }
+        if let pending { base.receive(atMost: pending.limit, pending.completion) }
+    }
+
+    /// Ends a transport that could not be established.
+    func fail(_ error: NWError) {
+        let pending = state.withLock { state -> Pending? in
+            (state.phase, state.hasFailed) = (.failed(error), true)
+            return state.receive.take()
+        }
+        base.close(isInterrupted: true)
+        pending?.completion(HTTPArrival(error: error))
+    }
+
+    func receive(atMost limit: Int, _ completion: @escaping @Sendable (HTTPArrival) -> Void) {
+        let (isEstablished, failure) = state.withLock { state -> (Bool, NWError?) in
+            switch state.phase {
+            case .established: return (true, nil)
+            case .failed(let error): return (false, error)
+            case .closed: return (false, nil)
+            case .early, .establishing:
+                state.receive = Pending(limit: limit, completion: completion)
+                return (false, nil)
+            }
+        }
+        if isEstablished { return base.receive(atMost: limit, completion) }
+        if let failure { completion(HTTPArrival(error: failure)) }
+    }
+
+    func send(_ content: Data, _ completion: @escaping @Sendable (NWError?) -> Void) {
+        let isFirst = state.withLock { state in
+            guard case .early = state.phase else { return false }
+            state.phase = .establishing
+            return true
+        }
+        guard isFirst else { return base.send(content, completion) }
+        base.sendEarly(content)
+        completion(nil)
+    }
+
+    func sendEnd(_ completion: @escaping @Sendable (NWError?) -> Void) { base.sendEnd(completion) }
+
+    func close(isInterrupted: Bool) {
+        let wasEstablished = state.withLock { state in
+            defer { (state.phase, state.receive) = (.closed, nil) }
+            if case .established = state.phase { return true }
+            return false
+        }
+        // The handshake is not worth completing.
+        base.close(isInterrupted: isInterrupted || !wasEstablished)
+    }
+}
+
+/// Where a connection finds its properties.
+enum HTTPDetailsSource: Sendable {
+    case known(HTTPConnectionDetails)
+    /// The properties are known after the handshake.
+    case early(EarlyTransport)
+
+    var details: HTTPConnectionDetails {
+        switch self {
+        case .known(let details): details
+        case .early(let transport): transport.details
+        }
+    }
+}

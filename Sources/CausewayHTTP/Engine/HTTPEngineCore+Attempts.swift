@@ -1,0 +1,57 @@
+internal import CausewayHTTPProtocols
+internal import CausewaySystem
+
+extension HTTPEngineCore {
+    /// The time within which an alternative must be reached. Then the origin is used.
+    private static var alternativePatience: Duration { .seconds(5) }
+
+    func connect(_ id: PoolConnectionID, _ key: PoolKey, offersHTTP2: Bool) {
+        let mayUseHTTP2 = offersHTTP2 && self.offersHTTP2 && key.origin.isSecure && !key.needsHTTP1
+        let alternative = mayUseHTTP2 ? alternatives?.alternative(for: key.origin) : nil
+        let attempt = makeAttempt(id, key, at: alternative, offersHTTP2: offersHTTP2)
+        let isClosed = state.withLock { state in
+            if !state.isClosed { state.attempts[id] = attempt }
+            return state.isClosed
+        }
+        guard !isClosed else { return }
+        if attempt.beginEarly() {
+            // The first requests precede the start.
+            transition { state in
+                state.actions.append(.start(attempt))
+                return []
+            }
+        } else {
+            attempt.start()
+        }
+        guard alternative != nil else { return }
+        clock.schedule(after: Self.alternativePatience) { [weak attempt] in attempt?.giveUp() }
+    }
+
+    private func makeAttempt(
+        _ id: PoolConnectionID, _ key: PoolKey, at alternative: AlternativeService?, offersHTTP2: Bool
+    ) -> HTTPConnectionAttempt {
+        let mayUseHTTP2 = offersHTTP2 && self.offersHTTP2 && key.origin.isSecure && !key.needsHTTP1
+        let transport = dialer.makeTransport(to: key, at: alternative, offersHTTP2: mayUseHTTP2)
+        return HTTPConnectionAttempt(
+            id, to: key, at: alternative, transport,
+            offersHTTP2 && key.hasPriorKnowledge ? .priorKnowledge : .negotiated, options, clock: clock,
+            observer: self)
+    }
+
+    /// Connects to the origin instead of an alternative that failed. Returns `false` if the attempt was one to the origin.
+    func connectsToOrigin(insteadOf id: PoolConnectionID) -> Bool {
+        guard let alternatives, let failed = state.withLock({ state in state.attempts[id] }),
+            let service = failed.alternative
+        else { return false }
+        alternatives.failed(service, of: failed.key.origin)
+        let attempt = makeAttempt(id, failed.key, at: nil, offersHTTP2: true)
+        let isWanted = state.withLock { state in
+            // The pool may have closed the attempt in the meantime.
+            guard state.attempts[id] === failed else { return false }
+            state.attempts[id] = attempt
+            return true
+        }
+        if isWanted { attempt.start() }
+        return true
+    }
+}

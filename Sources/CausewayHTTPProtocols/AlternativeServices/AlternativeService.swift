@@ -1,0 +1,113 @@
+import CausewayProtocols
+package import CausewayWire
+
+/// Another place and protocol at which an origin can be reached (RFC 7838 §2).
+package struct AlternativeService: Hashable, Sendable {
+    /// The protocol, as negotiated by ALPN: `h2`, `h3`.
+    package var protocolName: String
+    /// The host in lower case; empty for that of the origin.
+    package var host: String
+    package var port: UInt16
+
+    package init(protocolName: String, host: String = "", port: UInt16) {
+        self.protocolName = protocolName
+        self.host = host
+        self.port = port
+    }
+}
+
+/// The field `Alt-Svc` (RFC 7838 §3).
+package enum AlternativeServicesField: Equatable, Sendable {
+    /// An alternative of the field, with its parameters.
+    package struct Entry: Equatable, Sendable {
+        package var service: AlternativeService
+        /// How long the alternative is fresh, in seconds.
+        package var maxAge: Int
+        /// Whether the alternative stays usable when the network changes.
+        package var persists: Bool
+    }
+
+    /// The origin has no alternatives.
+    case clear
+    /// The alternatives of the origin, the preferred one first. They replace earlier ones.
+    case entries([Entry])
+
+    /// The maximum number of alternatives in one field. Further ones are ignored.
+    package static let maximumCount = 16
+    /// The age of an alternative without the parameter `ma`: 24 hours.
+    private static let defaultAge = 86_400
+    /// Larger ages count as this one: a year.
+    private static let maximumAge = 31_536_000
+
+    /// Reads the field of a response, whose lines are one list. Returns `nil` if there is none, or if it has no valid alternative. An
+    /// alternative that violates the grammar is ignored; unknown parameters are ignored as well (RFC 7838 §3.1).
+    package init?(_ fields: FieldSection) {
+        guard fields.contains("Alt-Svc") else { return nil }
+        var entries: [Entry] = []
+        var isCleared = false
+        fields.forEachElement(of: "Alt-Svc") { element in
+            // The word is case-sensitive, and stands alone.
+            if element.elementsEqual("clear".utf8) {
+                isCleared = true
+            } else if let entry = Self.entry(element) {
+                entries.append(entry)
+            }
+            return !isCleared && entries.count < Self.maximumCount
+        }
+        guard isCleared || !entries.isEmpty else { return nil }
+        self = isCleared ? .clear : .entries(entries)
+    }
+
+    private static func entry(_ element: ArraySlice<UInt8>) -> Entry? {
+        var reader = FieldValueReader(element)
+        guard let name = reader.token().flatMap(Self.protocolName), reader.take("="),
+            let authority = reader.quotedString(), let service = service(name, authority)
+        else { return nil }
+        reader.skipSpace()
+        guard reader.isAtEnd || reader.take(";") else { return nil }
+        let parameters = FieldParameters(parsing: &reader)
+        var entry = Entry(service: service, maxAge: defaultAge, persists: parameters["persist"] == [0x31])
+        if let digits = parameters["ma"] {
+            guard !digits.isEmpty, digits.allSatisfy(URIBytes.isDigit) else { return nil }
+            entry.maxAge = digits.reduce(0) { min($0 * 10 + Int($1 - 0x30), maximumAge) }
+        }
+        return entry
+    }
+
+    /// Decodes the percent-encoded name of a protocol. Returns `nil` unless it is printable ASCII.
+    private static func protocolName(_ token: ArraySlice<UInt8>) -> String? {
+        var (rest, name): (ArraySlice<UInt8>, [UInt8]) = (token, [])
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%") {
+                guard rest.count >= 2, let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16),
+                    rest.first != UInt8(ascii: "+")
+                else { return nil }
+                name.append(code)
+                rest = rest.dropFirst(2)
+            } else {
+                name.append(byte)
+            }
+        }
+        return name.allSatisfy { $0 > 0x20 && $0 < 0x7F } ? String(decoding: name, as: UTF8.self) : nil
+    }
+
+    /// Reads `[host]:port`. Returns `nil` for port 0, and for a host with characters that no host has.
+    private static func service(_ name: String, _ authority: [UInt8]) -> AlternativeService? {
+        guard let colon = authority.lastIndex(of: UInt8(ascii: ":")) else { return nil }
+        let digits = authority[(colon + 1)...]
+        guard (1...5).contains(digits.count), digits.allSatisfy(URIBytes.isDigit),
+            let port = UInt16(String(decoding: digits, as: UTF8.self)), port > 0
+        else { return nil }
+        let host = String(decoding: authority[..<colon], as: UTF8.self)
+        guard host.isEmpty || isHost(host) else { return nil }
+        return AlternativeService(protocolName: name, host: URIBytes.lowercased(host), port: port)
+    }
+
+    private static func isHost(_ host: String) -> Bool {
+        guard let reference = URIReference("https://" + host + "/"), let authority = reference.authority else {
+            return false
+        }
+        return authority.userInformation == nil && authority.port == nil && authority.host == host
+            && reference.path == "/"
+    }
+}

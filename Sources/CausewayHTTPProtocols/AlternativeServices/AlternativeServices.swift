@@ -1,0 +1,117 @@
+package import CausewayProtocols
+
+/// The alternatives that origins have named (RFC 7838 §2.2). Times are seconds since 1970.
+///
+/// Only secure origins count, because only their responses cannot be forged. Alternatives whose protocol this library cannot use are
+/// remembered, but not chosen.
+package struct AlternativeServices: Sendable {
+    private struct Known: Sendable {
+        var service: AlternativeService
+        var expires: Int
+        var persists: Bool
+        /// The time until which the alternative is not used, because it failed.
+        var brokenUntil = 0
+        /// The number of failures since the last success.
+        var failureCount = 0
+    }
+
+    /// The maximum number of origins. Beyond it, those whose alternatives expire first are forgotten.
+    package static let maximumCount = 1_024
+    /// The pause after the first failure of an alternative, in seconds. It doubles with each further one.
+    private static let pause = 300
+    /// The maximum number of times that the pause doubles: to two days.
+    private static let maximumDoublings = 9
+
+    private var origins: [HTTPOrigin: [Known]] = [:]
+
+    package init() {}
+
+    package var isEmpty: Bool { origins.isEmpty }
+    package var count: Int { origins.count }
+
+    /// Notes the field of a response from an origin. The alternatives replace earlier ones; what is known about their failures stays.
+    ///
+    /// - Parameters:
+    ///   - field: The field.
+    ///   - origin: The origin that the request was for, authenticated by its certificate.
+    ///   - age: The age of the response in seconds (RFC 7838 §3.1).
+    ///   - now: The time.
+    package mutating func note(_ field: AlternativeServicesField, of origin: HTTPOrigin, age: Int = 0, at now: Int) {
+        guard origin.isSecure else { return }
+        guard case .entries(let entries) = field else { return origins[origin] = nil }
+        let earlier = origins[origin] ?? []
+        let known = entries.compactMap { entry -> Known? in
+            let rest = entry.maxAge - max(0, age)
+            guard rest > 0 else { return nil }
+            var known = Known(service: entry.service, expires: now + rest, persists: entry.persists)
+            if let old = earlier.first(where: { $0.service == entry.service }) {
+                (known.brokenUntil, known.failureCount) = (old.brokenUntil, old.failureCount)
+            }
+            return known
+        }
+        origins[origin] = known.isEmpty ? nil : known
+        if origins.count > Self.maximumCount { forget(at: now) }
+    }
+
+    /// Forgets the alternatives that have expired, and an eighth of the origins if there are still too many.
+    private mutating func forget(at now: Int) {
+        for (origin, known) in origins {
+            let fresh = known.filter { $0.expires > now }
+            origins[origin] = fresh.isEmpty ? nil : fresh
+        }
+        guard origins.count > Self.maximumCount else { return }
+        let last = origins.mapValues { known in known.map(\.expires).max() ?? 0 }
+        for (origin, _) in last.sorted(by: { $0.value < $1.value }).prefix(Self.maximumCount / 8) {
+            origins[origin] = nil
+        }
+    }
+
+    /// Returns the preferred alternative of an origin that is fresh, has one of these protocols, and has not failed recently; `nil` if the
+    /// origin itself is to be used. HTTP/2 at the place of the origin is no alternative.
+    package func alternative(for origin: HTTPOrigin, protocols: Set<String> = ["h2"], at now: Int)
+        -> AlternativeService?
+    {
+        guard let known = origins[origin] else { return nil }
+        return known.first { known in
+            known.expires > now && known.brokenUntil <= now && protocols.contains(known.service.protocolName)
+                && !(known.service.protocolName == "h2" && known.service.port == origin.port
+                    && (known.service.host.isEmpty || known.service.host == origin.host))
+        }?.service
+    }
+
+    /// Returns all fresh alternatives of an origin, including those that cannot be used.
+    package func alternatives(for origin: HTTPOrigin, at now: Int) -> [AlternativeService] {
+        origins[origin, default: []].filter { $0.expires > now }.map(\.service)
+    }
+
+    /// Notes that an alternative could not be reached or was not authenticated. It is not used for a while (RFC 7838 §2.4).
+    package mutating func failed(_ service: AlternativeService, of origin: HTTPOrigin, at now: Int) {
+        change(service, of: origin) { known in
+            known.brokenUntil = now + Self.pause << min(known.failureCount, Self.maximumDoublings)
+            known.failureCount += 1
+        }
+    }
+
+    /// Notes that an alternative was reached.
+    package mutating func succeeded(_ service: AlternativeService, of origin: HTTPOrigin) {
+        change(service, of: origin) { known in (known.brokenUntil, known.failureCount) = (0, 0) }
+    }
+
+    /// Forgets the alternatives of an origin, because one of them is not responsible for it: status 421 (RFC 7838 §6).
+    package mutating func misdirected(_ origin: HTTPOrigin) { origins[origin] = nil }
+
+    /// Forgets the alternatives that hold for the last network only (RFC 7838 §2.2), and the failures of the others.
+    package mutating func networkChanged() {
+        for (origin, known) in origins {
+            let kept = known.filter(\.persists).map {
+                Known(service: $0.service, expires: $0.expires, persists: true)
+            }
+            origins[origin] = kept.isEmpty ? nil : kept
+        }
+    }
+
+    private mutating func change(_ service: AlternativeService, of origin: HTTPOrigin, _ body: (inout Known) -> Void) {
+        guard let index = origins[origin]?.firstIndex(where: { $0.service == service }) else { return }
+        body(&origins[origin]![index])
+    }
+}

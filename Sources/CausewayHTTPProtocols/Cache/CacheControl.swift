@@ -1,0 +1,99 @@
+import CausewayProtocols
+package import CausewayWire
+
+/// The directives of `Cache-Control` that a private cache uses (RFC 9111 §5.2). Others are ignored.
+package struct CacheControl: Equatable, Sendable {
+    /// Directives without a value.
+    package struct Flags: OptionSet, Sendable {
+        package let rawValue: UInt16
+
+        package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+        package static let noStore = Flags(rawValue: 1 << 0)
+        /// `no-cache` without field names.
+        package static let noCache = Flags(rawValue: 1 << 1)
+        package static let mustRevalidate = Flags(rawValue: 1 << 2)
+        package static let mustUnderstand = Flags(rawValue: 1 << 3)
+        package static let isPublic = Flags(rawValue: 1 << 4)
+        package static let isPrivate = Flags(rawValue: 1 << 5)
+        package static let immutable = Flags(rawValue: 1 << 6)
+        package static let onlyIfCached = Flags(rawValue: 1 << 7)
+    }
+
+    /// Directives with a number of seconds.
+    package enum Limit: String, Sendable {
+        case maxAge = "max-age"
+        case minFresh = "min-fresh"
+        case maxStale = "max-stale"
+        /// RFC 5861 §3.
+        case staleWhileRevalidate = "stale-while-revalidate"
+        /// RFC 5861 §4.
+        case staleIfError = "stale-if-error"
+    }
+
+    package private(set) var flags: Flags = []
+    /// The names of the fields that `no-cache` lists, which must not be reused without validation.
+    package private(set) var unusableFields: [String] = []
+    private var limits: [Limit: Int] = [:]
+
+    /// Whether there are directives with a number of seconds.
+    var hasLimits: Bool { !limits.isEmpty }
+
+    /// Larger numbers of seconds count as this one (RFC 9111 §1.2.2).
+    static let maximum = 1 << 31
+
+    /// Reads the field lines of a message.
+    package init(_ fields: FieldSection) {
+        fields.forEachElement(of: "Cache-Control") { element in
+            read(element)
+            return true
+        }
+    }
+
+    /// The number of seconds of a directive; `nil` if it is absent. An invalid number counts as 0, so that a response is stale. If a
+    /// directive is repeated, the smallest number counts (RFC 9111 §4.2.1).
+    package subscript(limit: Limit) -> Int? { limits.isEmpty ? nil : limits[limit] }
+
+    private mutating func read(_ element: ArraySlice<UInt8>) {
+        var reader = FieldValueReader(HTTPCharacters.trimmed(element))
+        guard let token = reader.token() else { return }
+        let name = URIBytes.lowercased(String(decoding: token, as: UTF8.self))
+        guard !reader.isAtEnd else { return read(name, nil) }
+        reader.skipSpace()
+        let value = reader.take("=") ? reader.tokenOrQuotedString() : []
+        read(name, reader.isAtEnd ? value ?? [] : [])
+    }
+
+    private mutating func read(_ name: String, _ value: [UInt8]?) {
+        if let limit = Limit(rawValue: name) {
+            let seconds = value.map(Self.seconds) ?? (limit == .maxStale ? Self.maximum : 0)
+            limits[limit] = min(limits[limit] ?? seconds, seconds)
+        } else if name == "no-cache", let value, !value.isEmpty {
+            for field in ListElements(value[...]) { unusableFields.append(String(decoding: field, as: UTF8.self)) }
+        } else if let flag = Self.flag(name) {
+            flags.insert(flag)
+        }
+    }
+
+    private static func flag(_ name: String) -> Flags? {
+        switch name {
+        case "no-store": .noStore
+        case "no-cache": .noCache
+        case "must-revalidate": .mustRevalidate
+        case "must-understand": .mustUnderstand
+        case "public": .isPublic
+        case "private": .isPrivate
+        case "immutable": .immutable
+        case "only-if-cached": .onlyIfCached
+        default: nil
+        }
+    }
+
+    /// Returns a number of seconds, or 0 if it is invalid.
+    private static func seconds(_ value: [UInt8]) -> Int {
+        guard !value.isEmpty, value.allSatisfy(URIBytes.isDigit) else { return 0 }
+        var total = 0
+        for digit in value { total = min(total * 10 + Int(digit - 0x30), maximum) }
+        return total
+    }
+}

@@ -1,0 +1,140 @@
+import CausewayProtocols
+package import CausewayWire
+
+/// The rules of a private HTTP cache (RFC 9111, RFC 5861): which responses are stored, and how they answer requests.
+package enum CachePolicy {
+    /// How to answer a request for which a stored response exists.
+    package enum Decision: Equatable, Sendable {
+        /// Answer with the stored response.
+        case reuse
+        /// Answer with the stored response, and validate it for later requests (RFC 5861 §3).
+        case reuseAndValidate
+        /// Ask the server whether the stored response is still current.
+        case validate
+        /// Send the request as if nothing were stored.
+        case forward
+        /// Fail with status 504, because the request forbids the network.
+        case refuse
+    }
+
+    /// The fields with which a program makes its own condition. The cache does not answer such requests.
+    private static let ownConditions = [
+        "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range",
+    ]
+
+    private static let ownConditionLengths = ownConditions.reduce(0 as UInt64) { $0 | 1 << UInt64($1.utf8.count) }
+
+    // MARK: Storing
+
+    /// Returns whether a response may be stored (RFC 9111 §3). A partial response also needs a known part
+    /// (``StoredResponse/notePart(of:count:)``).
+    package static func isStorable(method: String, request: FieldSection, _ response: StoredResponse) -> Bool {
+        isStorable(method: method, request: request, status: response.status, fields: response.fields)
+    }
+
+    /// Returns whether a response with these fields may be stored.
+    package static func isStorable(method: String, request: FieldSection, status: Int, fields: FieldSection) -> Bool {
+        guard method == "GET", (200...599).contains(status), status != 304, status != 206 || request.contains("Range"),
+            !request.contains("Cache-Control") || !CacheControl(request).flags.contains(.noStore)
+        else { return false }
+        let control = CacheControl(fields)
+        // A cache that understands the status ignores no-store beside must-understand (RFC 9111 §5.2.2.3).
+        if control.flags.contains(.mustUnderstand) {
+            guard StoredResponse.isHeuristic(status) else { return false }
+        } else if control.flags.contains(.noStore) {
+            return false
+        }
+        guard !fields.hasElement("*", in: "Vary") else { return false }
+        return control[.maxAge] != nil || fields.contains("Expires") || StoredResponse.isHeuristic(status)
+            || !control.flags.isDisjoint(with: [.isPublic, .isPrivate])
+    }
+
+    // MARK: Using
+
+    /// Decides how to answer a request for whose URL and fields a response is stored (RFC 9111 §4).
+    ///
+    /// - Parameter mustValidate: Whether the program wants validation in any case.
+    package static func decide(
+        _ request: FieldSection, _ stored: StoredResponse, mustValidate: Bool = false, at now: Int
+    ) -> Decision {
+        guard stored.isOfUse || request.contains("Cache-Control") else { return .forward }
+        let directives = CacheControl(request)
+        // Most requests have none of them, and few other names have these lengths.
+        guard
+            !request.hasName(withLengths: ownConditionLengths)
+                || !ownConditions.contains(where: { request.contains($0) })
+        else { return .forward }
+        let isLocalOnly = directives.flags.contains(.onlyIfCached)
+        let decision = mustValidate ? .validate : use(request, directives, stored, at: now)
+        switch decision {
+        case .validate where isLocalOnly: return .refuse
+        // A condition beside a range would mix up two questions.
+        case .validate where !stored.hasValidator || stored.part != nil || request.contains("Range"): return .forward
+        case .reuseAndValidate where isLocalOnly || !stored.hasValidator: return .reuse
+        default: return decision
+        }
+    }
+
+    /// Decides without a stored response: only-if-cached refuses the request (RFC 9111 §5.2.1.7).
+    package static func decideWithoutResponse(_ request: FieldSection) -> Decision {
+        request.contains("Cache-Control") && CacheControl(request).flags.contains(.onlyIfCached) ? .refuse : .forward
+    }
+
+    private static func use(
+        _ request: FieldSection, _ directives: CacheControl, _ stored: StoredResponse, at now: Int
+    ) -> Decision {
+        let control = stored.control
+        let wantsValidation =
+            directives.flags.contains(.noCache)
+            || !request.contains("Cache-Control") && request.hasElement("no-cache", in: "Pragma")
+        guard !wantsValidation, !control.flags.contains(.noCache) else { return .validate }
+        let age = stored.age(at: now)
+        let staleness = age - stored.lifetime
+        // A reload (max-age=0) does not validate an immutable response while it is fresh (RFC 8246 §2).
+        let isImmutable = control.flags.contains(.immutable) && staleness < 0 && directives[.maxAge] == 0
+        if let limit = directives[.maxAge], age > limit || limit == 0, !isImmutable { return .validate }
+        if staleness < 0 { return -staleness < directives[.minFresh] ?? 0 ? .validate : .reuse }
+        guard !control.flags.contains(.mustRevalidate), directives[.minFresh] == nil else { return .validate }
+        if let limit = directives[.maxStale], staleness <= limit { return .reuse }
+        if let limit = control[.staleWhileRevalidate], staleness <= limit { return .reuseAndValidate }
+        return .validate
+    }
+
+    /// Returns whether a stale response may answer a request that failed: with a status of 500, 502, 503 or 504, or without an answer (RFC
+    /// 5861 §4, RFC 9111 §4.2.4).
+    package static func permitsStaleAfterError(_ request: FieldSection, _ stored: StoredResponse, at now: Int) -> Bool {
+        let (control, directives) = (stored.control, CacheControl(request))
+        guard control.flags.isDisjoint(with: [.mustRevalidate, .noCache]), !directives.flags.contains(.noCache),
+            let limit = directives[.staleIfError] ?? control[.staleIfError]
+        else { return false }
+        return stored.staleness(at: now) <= limit
+    }
+
+    /// Returns whether a status stands for an error after which ``permitsStaleAfterError(_:_:at:)`` counts (RFC 5861 §4).
+    package static func isError(_ status: Int) -> Bool { [500, 502, 503, 504].contains(status) }
+
+    // MARK: Invalidation
+
+    /// Returns the URIs whose stored responses become invalid through a response: that of the request, and those of the same origin in
+    /// `Location` and `Content-Location` (RFC 9111 §4.4). Only responses without error to methods that are not safe invalidate.
+    package static func invalidated(
+        method: String, uri: String, status: Int, fields: FieldSection
+    ) -> [String] {
+        guard invalidates(method: method, status: status) else { return [] }
+        var result = [uri]
+        guard let base = URIReference(uri), let origin = HTTPOrigin(base) else { return result }
+        for name in ["Location", "Content-Location"] {
+            guard let text = fields.onlyValue(of: name), let reference = URIReference(text) else { continue }
+            let target = reference.resolved(against: base)
+            if HTTPOrigin(target) == origin { result.append(target.description) }
+        }
+        return result
+    }
+
+    private static func invalidates(method: String, status: Int) -> Bool {
+        switch method {
+        case "GET", "HEAD", "OPTIONS", "TRACE": false
+        default: (200..<400).contains(status)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import CausewayProtocols
+package import CausewayWire
+
+extension StoredResponse {
+    /// Whether the response can answer a request with these fields (RFC 9111 §4.1).
+    ///
+    /// - Parameter isLenient: Whether a field that the request lacks matches every value. For a program that looks up a response without
+    ///   the fields that a session adds.
+    package func isSelected(by request: FieldSection, isLenient: Bool = false) -> Bool {
+        selecting.isEmpty
+            || selecting.allSatisfy { field in
+                guard field.name != "*" else { return false }
+                let value = Selecting.value(of: field.name, in: request)
+                return value == field.value || isLenient && value == nil
+            }
+    }
+
+    /// Whether the response answers a request, if it is the only stored one of its URL.
+    package func answers(_ request: FieldSection, isLenient: Bool = false) -> Bool {
+        isSelected(by: request, isLenient: isLenient)
+            && (part == nil || request.contains("Range") && positions(for: request) != nil)
+    }
+
+    /// Returns the index of the stored response that answers a request: the newest complete response that its fields select, otherwise a
+    /// partial response that contains the requested range.
+    package static func index(
+        in stored: [StoredResponse], for request: FieldSection, isLenient: Bool = false
+    ) -> Int? {
+        let selected = stored.indices.filter { stored[$0].isSelected(by: request, isLenient: isLenient) }
+        if let complete = selected.filter({ stored[$0].part == nil }).max(by: {
+            stored[$0].responseTime < stored[$1].responseTime
+        }) {
+            return complete
+        }
+        guard request.contains("Range") else { return nil }
+        return selected.filter { stored[$0].positions(for: request) != nil }.max {
+            stored[$0].responseTime < stored[$1].responseTime
+        }
+    }
+
+    /// Whether storing this response replaces another one: both answer the same requests.
+    package func replaces(_ other: StoredResponse) -> Bool {
+        selecting == other.selecting && (part == nil || other.part != nil)
+    }
+}
+
+extension StoredResponse.Selecting {
+    /// The fields whose values are stored as digests only, because they are secret.
+    private static let secrets = ["authorization", "cookie", "proxy-authorization"]
+
+    /// Returns the fields that select a response: those that `Vary` lists, and `Authorization`. A private cache may ignore the latter (RFC
+    /// 9111 §3.5), but a program can act for several users.
+    static func fields(of request: FieldSection, selectedBy response: FieldSection) -> [StoredResponse.Selecting] {
+        guard response.contains("Vary") || request.contains("Authorization") else { return [] }
+        var names = response.elements(of: "Vary").map { URIBytes.lowercased($0) }
+        if request.contains("Authorization") { names.append("authorization") }
+        var known: Set<String> = []
+        return names.filter { known.insert($0).inserted }.sorted().map { name in
+            StoredResponse.Selecting(name: name, value: value(of: name, in: request))
+        }
+    }
+
+    /// Returns the normalized value of a field: the elements without the space around them, which has no meaning. Of languages, neither
+    /// case nor order has a meaning (RFC 9110 §12.5.4).
+    static func value(of name: String, in request: FieldSection) -> String? {
+        guard request.contains(name) else { return nil }
+        guard !secrets.contains(name) else { return digest(request.values(of: name).joined(separator: "\n")) }
+        let elements = request.elements(of: name)
+        guard name == "accept-language" else { return elements.joined(separator: ",") }
+        return elements.map { URIBytes.lowercased($0.filter { $0 != " " }) }.sorted().joined(separator: ",")
+    }
+
+    private static func digest(_ text: String) -> String {
+        var hash = SHA256()
+        unsafe hash.update(Array(text.utf8).span.bytes)
+        var digits = ""
+        for byte in hash.finish().prefix(16) {
+            digits += String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+        }
+        return digits
+    }
+}

@@ -1,0 +1,100 @@
+import CausewayProtocols
+import CausewayWire
+
+/// A content coding (RFC 9110 §8.4.1).
+package enum ContentCoding: String, CaseIterable, Sendable {
+    case gzip
+    case deflate
+    /// Brotli (RFC 7932).
+    case brotli = "br"
+    /// Zstandard (RFC 8878).
+    case zstandard = "zstd"
+
+    /// The coding with this name in lower case, or one of its aliases (RFC 9110 §8.4.1.1, §8.4.1.3).
+    init?(name: String) {
+        switch name {
+        case "x-gzip": self = .gzip
+        default: self.init(rawValue: name)
+        }
+    }
+
+    /// Returns the value of `Accept-Encoding` for the codings whose decoders are available (RFC 9110 §12.5.3).
+    ///
+    /// - Parameter isSecure: Whether the connection uses TLS. Brotli and Zstandard are offered only over TLS, because some proxies for
+    ///   plain HTTP damage content in codings that they do not know.
+    /// - Returns: `nil` if no decoder is available. The field is then omitted.
+    package static func acceptField(available: Set<ContentCoding>, isSecure: Bool) -> String? {
+        let offered = allCases.filter { available.contains($0) && (isSecure || $0 == .gzip || $0 == .deflate) }
+        return offered.isEmpty ? nil : offered.map(\.rawValue).joined(separator: ", ")
+    }
+}
+
+/// The way to decode a response's content.
+package enum ContentDecoding: Equatable, Sendable {
+    /// The maximum number of codings of one content.
+    package static let maximumCount = 4
+
+    /// The content is delivered unchanged.
+    case identity
+    /// Decode these codings in order. The coding that was applied last comes first.
+    case decode([ContentCoding])
+    /// The content has a coding that cannot be decoded.
+    case unsupported(String)
+
+    /// - Parameter values: The values of all fields `Content-Encoding`.
+    package init(_ values: [String], available: Set<ContentCoding>) {
+        var codings: [ContentCoding] = []
+        for value in values {
+            for element in value.split(separator: ",") {
+                let name = URIBytes.lowercased(
+                    String(decoding: HTTPCharacters.trimmed(Array(element.utf8)[...]), as: UTF8.self))
+                if name.isEmpty || name == "identity" { continue }
+                guard let coding = ContentCoding(name: name), available.contains(coding),
+                    codings.count < Self.maximumCount
+                else {
+                    self = .unsupported(name)
+                    return
+                }
+                codings.append(coding)
+            }
+        }
+        self = codings.isEmpty ? .identity : .decode(codings.reversed())
+    }
+}
+
+/// Limits the size of decoded content, as a protection against decompression bombs.
+package struct DecodingBudget: Equatable, Sendable {
+    package enum Excess: Error, Equatable, Sendable {
+        /// The decoded content is more than `limit` bytes.
+        case size(limit: Int)
+        /// The decoded content is more than `limit` times the size of the encoded one.
+        case ratio(limit: Int)
+    }
+
+    /// The maximum ratio of decoded to encoded bytes. Text reaches 20; deflate cannot exceed 1,032.
+    package var maximumRatio: Int
+    /// The decoded size in bytes up to which the ratio is not checked, because small content with a high ratio is harmless.
+    package var ratioThreshold: Int
+    /// The maximum decoded size in bytes; `nil` for none.
+    package var maximumSize: Int?
+    private var encodedCount = 0
+    private var decodedCount = 0
+
+    package init(maximumRatio: Int = 200, ratioThreshold: Int = 16 << 20, maximumSize: Int? = nil) {
+        self.maximumRatio = maximumRatio
+        self.ratioThreshold = ratioThreshold
+        self.maximumSize = maximumSize
+    }
+
+    /// Records progress of the decoder. The counts are those since the previous call.
+    ///
+    /// - Throws: The exceeded limit. The task must then end.
+    package mutating func advanced(encoded: Int, decoded: Int) throws(Excess) {
+        encodedCount = encodedCount.addingReportingOverflow(encoded).partialValue
+        decodedCount = decodedCount.addingReportingOverflow(decoded).partialValue
+        if let limit = maximumSize, decodedCount > limit { throw .size(limit: limit) }
+        guard decodedCount > ratioThreshold else { return }
+        let allowed = encodedCount.multipliedReportingOverflow(by: maximumRatio)
+        if !allowed.overflow, decodedCount > allowed.partialValue { throw .ratio(limit: maximumRatio) }
+    }
+}

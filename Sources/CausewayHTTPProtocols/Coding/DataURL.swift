@@ -1,0 +1,59 @@
+import CausewayProtocols
+import CausewayWire
+
+/// The content of a `data:` URL (RFC 2397 §2).
+package struct DataURL: Equatable, Sendable {
+    /// The media type with its parameters.
+    package var mediaType: String
+    package var content: [UInt8]
+
+    /// The media type of a URL that does not state one.
+    package static let defaultMediaType = "text/plain;charset=US-ASCII"
+
+    /// Parses a URL. Its fragment, if any, is not part of the data.
+    ///
+    /// - Returns: `nil` if the scheme is not `data`, the comma is missing, or the Base64 is invalid.
+    package init?(_ text: some StringProtocol) {
+        let bytes = Array(text.utf8)
+        guard bytes.count >= 5, URIBytes.lowercased(String(decoding: bytes[..<5], as: UTF8.self)) == "data:" else {
+            return nil
+        }
+        let rest = bytes[5...].prefix { $0 != UInt8(ascii: "#") }
+        guard let comma = Self.comma(in: rest) else { return nil }
+        var type = String(decoding: HTTPCharacters.trimmed(rest[..<comma]), as: UTF8.self)
+        let data = URIBytes.decoded(rest[(comma + 1)...])
+        if let base = Self.withoutBase64Mark(type) {
+            guard let decoded = Base64.decode(data) else { return nil }
+            type = base
+            content = decoded
+        } else {
+            content = data
+        }
+        if type.isEmpty {
+            mediaType = Self.defaultMediaType
+        } else if type.hasPrefix(";") {
+            mediaType = "text/plain" + type
+        } else {
+            mediaType = type
+        }
+    }
+
+    /// Returns the index of the comma before the data. A parameter's value may be quoted and contain commas.
+    private static func comma(in bytes: ArraySlice<UInt8>) -> Int? {
+        var isQuoted = false
+        for (index, byte) in zip(bytes.indices, bytes) {
+            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+            if byte == UInt8(ascii: ","), !isQuoted { return index }
+        }
+        // The quoted string has no end, so the quotation mark is treated as a part of the type.
+        return bytes.firstIndex(of: UInt8(ascii: ","))
+    }
+
+    /// Returns the type without the extension `;base64` at its end, or `nil` if it has none.
+    private static func withoutBase64Mark(_ type: String) -> String? {
+        guard let semicolon = type.utf8.lastIndex(of: UInt8(ascii: ";")) else { return nil }
+        let last = HTTPCharacters.trimmed(Array(type[type.index(after: semicolon)...].utf8)[...])
+        guard URIBytes.lowercased(String(decoding: last, as: UTF8.self)) == "base64" else { return nil }
+        return String(decoding: HTTPCharacters.trimmed(Array(type[..<semicolon].utf8)[...]), as: UTF8.self)
+    }
+}

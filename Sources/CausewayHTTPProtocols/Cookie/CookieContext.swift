@@ -1,0 +1,66 @@
+package import CausewayProtocols
+
+internal import CausewayTypes
+
+/// The parts of a request that cookies depend on (RFC 6265bis §5.8.3).
+package struct CookieContext: Equatable, Sendable {
+    /// The relation of the request to the site that the user sees (RFC 6265bis §5.2).
+    package enum Site: Sendable {
+        case same
+        case cross
+        /// The user follows a link to another site: a navigation with a safe method.
+        case crossNavigation
+    }
+
+    /// The host in lower case without a final dot.
+    package var host: String
+    /// The path of the request's target, without a query.
+    package var path: String
+    package var isSecure: Bool
+    /// Whether HTTP sends or receives the cookies. `false` for a script or another non-HTTP interface, which must not see `HttpOnly`
+    /// cookies.
+    package var isHTTP: Bool
+    package var site: Site
+
+    package init(host: String, path: String, isSecure: Bool, isHTTP: Bool = true, site: Site = .same) {
+        let lower = URIBytes.lowercased(host)
+        self.host = lower.hasSuffix(".") ? String(lower.dropLast()) : lower
+        self.path = path.isEmpty ? "/" : path
+        self.isSecure = isSecure
+        self.isHTTP = isHTTP
+        self.site = site
+    }
+
+    /// - Returns: `nil` unless `target` is an absolute HTTP URI.
+    package init?(_ target: URIReference, isHTTP: Bool = true, site: Site = .same) {
+        guard let origin = HTTPOrigin(target) else { return nil }
+        self.init(host: origin.host, path: target.path, isSecure: origin.isSecure, isHTTP: isHTTP, site: site)
+    }
+
+    /// The default path of a cookie without the attribute `Path` (RFC 6265bis §5.1.4).
+    package var defaultPath: String {
+        guard path.utf8.first == UInt8(ascii: "/"), let last = path.utf8.lastIndex(of: UInt8(ascii: "/")),
+            last != path.startIndex
+        else { return "/" }
+        return String(path[..<last])
+    }
+
+    /// Returns whether a cookie with `cookiePath` belongs to this request (RFC 6265bis §5.1.4).
+    package func matches(path cookiePath: String) -> Bool {
+        let (mine, other) = (path.utf8, cookiePath.utf8)
+        guard mine.starts(with: other) else { return false }
+        if mine.count == other.count || other.last == UInt8(ascii: "/") { return true }
+        return mine[mine.index(mine.startIndex, offsetBy: other.count)] == UInt8(ascii: "/")
+    }
+
+    /// Returns whether the host is `domain` or one of its subdomains (RFC 6265bis §5.1.3). An address has no subdomains.
+    package func matches(domain: String) -> Bool {
+        if host == domain { return true }
+        return host.hasSuffix("." + domain) && !Self.isAddress(host)
+    }
+
+    /// Returns whether `host` is an IP address rather than a name.
+    static func isAddress(_ host: String) -> Bool {
+        host.hasPrefix("[") || IPv4Address(host) != nil || IPv6Address(host) != nil
+    }
+}

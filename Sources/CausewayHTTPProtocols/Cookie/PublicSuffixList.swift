@@ -1,0 +1,136 @@
+import CausewayProtocols
+
+internal import CausewayTypes
+
+/// The public suffixes: domains such as `co.uk` under which different owners register names (https://publicsuffix.org).
+///
+/// The rules are kept in one sorted block of text, so a complete list needs about 300 kB.
+package struct PublicSuffixList: Sendable {
+    /// The maximum size of the text of a list, in bytes. The complete list has 250 kB.
+    package static let maximumByteCount = 2 << 20
+    /// The maximum length of a host name in text form.
+    private static let maximumNameByteCount = 253
+
+    /// The kind of a rule. The text of a rule does not include its mark.
+    private enum Kind: UInt8 {
+        /// `co.uk`: the name itself is a public suffix.
+        case name
+        /// `*.ck`: every direct subdomain of the name is a public suffix.
+        case subdomains
+        /// `!www.ck`: the name is no public suffix, although another rule includes it.
+        case exception
+    }
+
+    private struct Rule {
+        var start: UInt32
+        var count: UInt16
+        var kind: Kind
+    }
+
+    private var text: [UInt8] = []
+    /// The rules in the order of their text.
+    private var rules: [Rule] = []
+
+    /// The number of rules.
+    package var count: Int { rules.count }
+
+    /// Parses the text of a list: one rule per line, and comments that begin with two slashes. Invalid rules are ignored, as is everything
+    /// beyond ``maximumByteCount``. International names may be in Unicode or in ASCII form.
+    package init(parsing list: [UInt8]) {
+        for line in list.prefix(Self.maximumByteCount).split(separator: 0x0A) { note(line.prefix { $0 > 0x20 }) }
+        let text = text
+        rules.sort { one, other in
+            text[Self.range(one)].lexicographicallyPrecedes(text[Self.range(other)])
+        }
+    }
+
+    private mutating func note(_ line: ArraySlice<UInt8>) {
+        var (name, kind) = (line, Kind.name)
+        if line.first == UInt8(ascii: "!") {
+            (name, kind) = (line.dropFirst(), .exception)
+        } else if line.starts(with: "*.".utf8) {
+            (name, kind) = (line.dropFirst(2), .subdomains)
+        }
+        guard !name.isEmpty, !line.starts(with: "//".utf8), !name.contains(UInt8(ascii: "*")) else { return }
+        let start = text.count
+        for (index, label) in name.split(separator: 0x2E, omittingEmptySubsequences: false).enumerated() {
+            if index > 0 { text.append(0x2E) }
+            guard append(label) else { return text.removeSubrange(start...) }
+        }
+        guard text.count - start <= Self.maximumNameByteCount else { return text.removeSubrange(start...) }
+        rules.append(Rule(start: UInt32(start), count: UInt16(text.count - start), kind: kind))
+    }
+
+    /// Appends a label in ASCII form. Returns `false` if it is not valid.
+    private mutating func append(_ label: ArraySlice<UInt8>) -> Bool {
+        guard !label.isEmpty, label.count <= Self.maximumNameByteCount else { return false }
+        if label.allSatisfy({ $0 < 0x80 }) {
+            for byte in label { text.append(URIBytes.isLetter(byte) ? byte | 0x20 : byte) }
+            return true
+        }
+        guard let encoded = Punycode.label(String(decoding: label, as: UTF8.self)) else { return false }
+        text += encoded.utf8
+        return true
+    }
+
+    private static func range(_ rule: Rule) -> Range<Int> { Int(rule.start)..<Int(rule.start) + Int(rule.count) }
+
+    // MARK: Questions
+
+    /// Returns whether a domain is a public suffix. A name with a single label always is, unless a rule excepts it. An IP address has no
+    /// public suffix.
+    ///
+    /// - Parameter domain: The domain in lower case, in ASCII form and without a final dot.
+    package func isPublicSuffix(_ domain: String) -> Bool {
+        guard !CookieContext.isAddress(domain) else { return false }
+        let name = Array(domain.utf8)
+        return suffixStart(of: name[...]) == 0
+    }
+
+    /// Returns the registrable domain of a host: its public suffix with one more label. A host that is a public suffix itself, and an IP
+    /// address, are returned unchanged.
+    package func registrableDomain(of host: String) -> String {
+        let lower = URIBytes.lowercased(host)
+        let bare = lower.hasSuffix(".") ? String(lower.dropLast()) : lower
+        guard !CookieContext.isAddress(bare) else { return bare }
+        let name = Array(bare.utf8)
+        let start = suffixStart(of: name[...])
+        guard start > 1 else { return bare }
+        let label = name[..<(start - 1)].lastIndex(of: 0x2E).map { $0 + 1 } ?? 0
+        return String(decoding: name[label...], as: UTF8.self)
+    }
+
+    /// Returns whether both hosts belong to one registrable domain.
+    package func isSameSite(_ one: String, _ other: String) -> Bool {
+        registrableDomain(of: one) == registrableDomain(of: other)
+    }
+
+    /// Returns the start of the public suffix of a name: the longest rule applies, and exceptions take precedence.
+    private func suffixStart(of name: ArraySlice<UInt8>) -> Int {
+        guard name.count <= Self.maximumNameByteCount else { return name.startIndex }
+        var rest = name
+        while true {
+            let parent = rest.firstIndex(of: 0x2E).map { name[($0 + 1)...] }
+            let found = kinds(of: rest)
+            if found.contains(.exception) { return parent?.startIndex ?? rest.startIndex }
+            if found.contains(.name) { return rest.startIndex }
+            guard let parent else { return rest.startIndex }
+            if kinds(of: parent).contains(.subdomains) { return rest.startIndex }
+            rest = parent
+        }
+    }
+
+    /// Returns the kinds of the rules with exactly this name.
+    private func kinds(of name: ArraySlice<UInt8>) -> [Kind] {
+        var (low, high) = (0, rules.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if text[Self.range(rules[middle])].lexicographicallyPrecedes(name) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return rules[low...].prefix { text[Self.range($0)].elementsEqual(name) }.map(\.kind)
+    }
+}

@@ -1,0 +1,50 @@
+import CausewayWire
+
+extension SetCookie {
+    /// Splits the values of several `Set-Cookie` fields that were joined with commas, for example in a dictionary of fields.
+    ///
+    /// RFC 9110 §5.3 does not permit joining them, because dates also contain commas. A comma is treated as a separator if a name and an
+    /// equals sign follow it. Programs also separate the fields with line ends, alone or beside the comma. A field of the network contains
+    /// none; it is not split.
+    package static func split(combined value: [UInt8]) -> [ArraySlice<UInt8>] {
+        var fields: [ArraySlice<UInt8>] = []
+        var start = 0
+        var text: UInt8?
+        // White space is looked through only once, so that a long run of it costs no more than other bytes.
+        var isChecked = false
+        for (index, byte) in value.enumerated() where !HTTPCharacters.isSpace(byte) {
+            if isLineEnd(byte) {
+                // After a semicolon, an attribute of the same field follows.
+                guard !isChecked, text != UInt8(ascii: ";") else { continue }
+                isChecked = true
+            } else {
+                text = byte
+                isChecked = byte == UInt8(ascii: ",")
+                guard isChecked else { continue }
+            }
+            guard beginsPair(value[(index + 1)...]) else { continue }
+            fields.append(trimmed(value[start..<index]))
+            start = index + 1
+        }
+        fields.append(trimmed(value[start...]))
+        return fields.filter { !$0.isEmpty }
+    }
+
+    /// Returns whether the bytes begin with a token and an equals sign.
+    private static func beginsPair(_ bytes: ArraySlice<UInt8>) -> Bool {
+        var reader = FieldValueReader(bytes.drop(while: isBlank))
+        guard reader.token() != nil else { return false }
+        reader.skipSpace()
+        return reader.next == UInt8(ascii: "=")
+    }
+
+    /// Returns the bytes without white space and line ends at either end.
+    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let rest = bytes.drop(while: isBlank)
+        return rest.lastIndex { !isBlank($0) }.map { rest[...$0] } ?? []
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { HTTPCharacters.isSpace(byte) || isLineEnd(byte) }
+
+    private static func isLineEnd(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D }
+}

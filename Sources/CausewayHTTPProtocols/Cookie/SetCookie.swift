@@ -1,0 +1,121 @@
+import CausewayProtocols
+import CausewayWire
+
+/// One `Set-Cookie` field, parsed but not yet judged (RFC 6265bis §5.6).
+package struct SetCookie: Equatable, Sendable {
+    /// The attribute `SameSite` (RFC 6265bis §5.6.7).
+    package enum SameSite: Sendable {
+        /// The attribute is missing or unknown. It is treated as `lax`.
+        case unspecified
+        case none
+        case lax
+        case strict
+    }
+
+    /// The maximum size of the name and the value together, in bytes (RFC 6265bis §5.6).
+    package static let maximumByteCount = 4_096
+    /// The maximum size of the value of an attribute, in bytes. A longer attribute is ignored.
+    package static let maximumAttributeByteCount = 1_024
+
+    package var name: [UInt8]
+    package var value: [UInt8]
+    /// The value of `Expires` in seconds since 1970.
+    package var expires: Int64?
+    /// The value of `Max-Age` in seconds. It takes precedence over `expires`.
+    package var maximumAge: Int64?
+    /// The value of `Domain` in lower case and without a dot in front. An empty value is treated as missing.
+    package var domain: String?
+    /// The value of `Path`; `nil` if it does not begin with a slash.
+    package var path: String?
+    package var isSecure = false
+    package var isHTTPOnly = false
+    package var sameSite = SameSite.unspecified
+
+    package init(name: [UInt8], value: [UInt8]) {
+        self.name = name
+        self.value = value
+    }
+
+    /// Parses the value of a field.
+    ///
+    /// - Returns: `nil` if the field contains control characters other than a tab, has neither a name nor a value, or is too long.
+    package init?(_ field: some Collection<UInt8>) {
+        guard !field.contains(where: { URIBytes.isControl($0) && $0 != 0x09 }) else { return nil }
+        var parts = Array(field)[...]
+        guard let pair = Self.takePart(&parts) else { return nil }
+        if let equals = pair.firstIndex(of: UInt8(ascii: "=")) {
+            name = Array(HTTPCharacters.trimmed(pair[..<equals]))
+            value = Array(HTTPCharacters.trimmed(pair[(equals + 1)...]))
+        } else {
+            // Without an equals sign, the name is empty and the whole text is the value.
+            name = []
+            value = Array(HTTPCharacters.trimmed(pair))
+        }
+        guard !(name.isEmpty && value.isEmpty), name.count + value.count <= Self.maximumByteCount else { return nil }
+        while let attribute = Self.takePart(&parts) { note(attribute) }
+    }
+
+    /// Removes the bytes up to the next semicolon.
+    private static func takePart(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        guard !rest.isEmpty else { return nil }
+        let end = rest.firstIndex(of: UInt8(ascii: ";")) ?? rest.endIndex
+        let part = rest[..<end]
+        rest = rest[min(end + 1, rest.endIndex)...]
+        return part
+    }
+
+    /// Handles one attribute (RFC 6265bis §5.6.1 to §5.6.7). If an attribute occurs several times, the last one applies.
+    private mutating func note(_ attribute: ArraySlice<UInt8>) {
+        let equals = attribute.firstIndex(of: UInt8(ascii: "=")) ?? attribute.endIndex
+        let name = URIBytes.lowercased(String(decoding: HTTPCharacters.trimmed(attribute[..<equals]), as: UTF8.self))
+        let value = HTTPCharacters.trimmed(attribute[min(equals + 1, attribute.endIndex)...])
+        guard value.count <= Self.maximumAttributeByteCount else { return }
+        switch name {
+        case "expires": expires = CookieDate.parse(value) ?? expires
+        case "max-age": maximumAge = Self.seconds(value) ?? maximumAge
+        case "domain": noteDomain(value)
+        case "path":
+            let isAbsolute = value.first == UInt8(ascii: "/")
+            path = isAbsolute ? String(decoding: value, as: UTF8.self) : nil
+        case "secure": isSecure = true
+        case "httponly": isHTTPOnly = true
+        case "samesite":
+            switch URIBytes.lowercased(String(decoding: value, as: UTF8.self)) {
+            case "none": sameSite = .none
+            case "lax": sameSite = .lax
+            case "strict": sameSite = .strict
+            default: sameSite = .unspecified
+            }
+        default: break
+        }
+    }
+
+    private mutating func noteDomain(_ value: ArraySlice<UInt8>) {
+        let bare = value.first == UInt8(ascii: ".") ? value.dropFirst() : value
+        let text = URIBytes.lowercased(String(decoding: bare, as: UTF8.self))
+        domain = text.isEmpty ? nil : text
+    }
+
+    /// Parses `Max-Age` (RFC 6265bis §5.6.2): digits, with a minus sign in front if the cookie is to be removed.
+    private static func seconds(_ value: ArraySlice<UInt8>) -> Int64? {
+        let isNegative = value.first == UInt8(ascii: "-")
+        let digits = isNegative ? value.dropFirst() : value
+        guard !digits.isEmpty, digits.allSatisfy(URIBytes.isDigit) else { return nil }
+        if isNegative { return 0 }
+        // Large values are limited later. This bound avoids an overflow.
+        return digits.reduce(Int64(0)) { min($0 * 10 + Int64($1 - 0x30), 1 << 40) }
+    }
+
+    /// Whether the attributes meet the requirements of a name prefix, apart from the security of the connection (RFC 6265bis §5.4).
+    package var meetsPrefix: Bool {
+        if hasNamePrefix("__Secure-"), !isSecure { return false }
+        return !hasNamePrefix("__Host-") || isSecure && path == "/" && domain == nil
+    }
+
+    /// Returns whether the name or, for a nameless cookie, the value begins with `prefix`, ignoring case (RFC 6265bis §5.4).
+    func hasNamePrefix(_ prefix: String) -> Bool {
+        let text = name.isEmpty ? value : name
+        return text.count >= prefix.utf8.count
+            && zip(text, prefix.utf8).allSatisfy { URIBytes.isLetter($0) ? $0 | 0x20 == $1 | 0x20 : $0 == $1 }
+    }
+}

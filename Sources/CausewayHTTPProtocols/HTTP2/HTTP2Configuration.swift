@@ -1,0 +1,95 @@
+package import CausewayWire
+
+/// The configuration of one side of an HTTP/2 connection.
+package struct HTTP2Configuration: Sendable {
+    /// The settings to announce. Push is always disabled.
+    package var settings: HTTP2Settings
+    /// The size in bytes up to which the window of a stream grows. The settings announce the size that it begins with.
+    package var maximumStreamWindow = 4 << 20
+    /// The round-trip time of the transport, if it is known and the transport leads to the peer itself.
+    package var roundTrip: Duration?
+    /// The connection flow-control window in bytes. It limits the content that the program has not yet consumed.
+    package var connectionWindow = 16 << 20
+    /// The time within which the peer must acknowledge settings (RFC 9113 §6.5.3). A graceful shutdown waits for the same time for requests
+    /// in flight.
+    package var settingsTimeout: Duration = .seconds(10)
+    /// The time between a response that is complete before its request, and the reset of the stream.
+    package var drainTime: Duration = .milliseconds(500)
+    /// The maximum number of fields in a message.
+    package var maximumFieldCount = 1000
+    /// The number of resets, or of frames without effect, that a peer may send in one burst.
+    package var floodBurst = 1000
+    /// The long-term average number of resets, or of frames without effect, that a peer may send per second.
+    package var floodRate = 33
+
+    /// Creates the default configuration: windows that begin with 1 MiB, field sections of 64 KiB, 100 concurrent streams.
+    package init() {
+        var settings = HTTP2Settings()
+        settings.enablesPush = false
+        settings.maxConcurrentStreams = 100
+        settings.initialWindowSize = 1 << 20
+        settings.maxHeaderListSize = 64 << 10
+        settings.hasNoRFC7540Priorities = true
+        self.settings = settings
+    }
+
+    /// Returns the configuration with all values adjusted to those that are valid for the role.
+    func validated(for role: HTTP2Connection.Role) -> HTTP2Configuration {
+        var valid = self
+        valid.settings.enablesPush = false
+        valid.settings.initialWindowSize = min(max(0, settings.initialWindowSize), HTTP2Settings.largestWindow)
+        valid.maximumStreamWindow = min(
+            max(valid.settings.initialWindowSize, maximumStreamWindow), HTTP2Settings.largestWindow)
+        valid.settings.maxFrameSize = min(max(16384, settings.maxFrameSize), 0xFF_FFFF)
+        valid.connectionWindow = min(max(65535, connectionWindow), HTTP2Settings.largestWindow)
+        // Without push a server opens no streams, so a client does not need to limit them. Only a server accepts requests.
+        if role == .client {
+            valid.settings.maxConcurrentStreams = nil
+            valid.settings.enablesConnectProtocol = false
+        }
+        return valid
+    }
+}
+
+/// The reason why a stream was closed before both messages were complete.
+package enum HTTP2StreamFailure: Error, Equatable, Sendable {
+    /// The peer reset the stream.
+    case reset(HTTP2ErrorCode)
+    /// The peer guarantees that it did not process the request. It can be sent again on another connection (RFC 9113 §8.7).
+    case unprocessed
+    /// The peer violated the protocol on this stream, or its message is malformed.
+    case violation(HTTP2Violation)
+    /// The peer's field section exceeds the limits of this side.
+    case fieldsTooLarge
+    /// The program reset the stream.
+    case cancelled
+    /// The connection ended. It is unknown whether the peer processed the request.
+    case connectionEnded
+
+    /// Whether the request may be sent again even if it is not idempotent.
+    package var isSafeToRetry: Bool { self == .unprocessed }
+}
+
+/// The reason for the abnormal end of a connection.
+package enum HTTP2ConnectionFailure: Error, Equatable, Sendable {
+    /// The peer violated the protocol. The GOAWAY frame is in the output.
+    case violation(HTTP2Violation)
+    /// The peer reported an error and ended the connection.
+    case goAway(HTTP2ErrorCode, debugData: [UInt8])
+    /// The byte stream ended while streams were open, or inside a frame.
+    case endedEarly
+    /// The owner called ``HTTP2Connection/abort()``.
+    case aborted
+}
+
+/// The reason why a call by the program is rejected.
+package enum HTTP2Refusal: Error, Equatable, Sendable {
+    /// The connection accepts no new requests. Use another connection.
+    case closing
+    /// All stream identifiers are used. Use another connection (RFC 9113 §5.1.1).
+    case exhausted
+    /// The head cannot be sent. The text names the part.
+    case invalid(String)
+    /// The stream is closed, or its state does not permit the call.
+    case closed
+}

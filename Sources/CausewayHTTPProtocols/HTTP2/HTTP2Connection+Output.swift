@@ -1,0 +1,51 @@
+package import CausewayProtocols
+
+internal import CausewayWire
+
+extension HTTP2Connection {
+    /// The largest payload of a DATA frame. The peer may permit larger frames, but with them one stream would delay the others for longer.
+    private static let largestContent = HTTP2FrameReader.defaultMaximumFrameSize
+
+    /// Removes and returns the next bytes to send: all pending control frames and at most `limit` bytes of content.
+    package mutating func nextOutput(atMost limit: Int = 64 << 10) -> ByteChain? {
+        guard limit > 0 else { return nil }
+        var chunk = ByteChain(output.takeControl())
+        while chunk.count < limit, output.window > 0, let id = schedule.first {
+            appendContent(of: id, to: &chunk, atMost: limit - chunk.count)
+        }
+        // The content may have been followed by the end of its stream, which is queued as a control frame.
+        if !output.control.isEmpty, chunk.count < limit { chunk.append(output.takeControl()) }
+        return chunk.isEmpty ? nil : chunk
+    }
+
+    /// Appends one DATA frame of the stream that is first in the schedule.
+    private mutating func appendContent(of id: HTTP2StreamID, to chunk: inout ByteChain, atMost limit: Int) {
+        let allowed = min(output.window, Self.largestContent, limit)
+        var header = HTTP2FrameHeader(length: 0, type: .data, streamID: id)
+        var content = ByteChain()
+        let sent = streams.update(id) { stream -> (priority: HTTPPriority, isSendable: Bool, isDrained: Bool) in
+            content = stream.queue.take(atMost: min(allowed, stream.sendWindow))
+            header.length = content.count
+            stream.sendWindow -= content.count
+            if stream.queue.isEmpty, stream.ending == .endOfStream { header.flags = .endStream }
+            stream.isScheduled = stream.isSendable
+            return (stream.priority, stream.isSendable, stream.queue.isEmpty)
+        }
+        guard let sent else { return schedule.removeAll() }
+        if sent.isSendable { schedule.sentPart(sent.priority) } else { schedule.remove(id, sent.priority) }
+        output.window -= content.count
+        // The peer usually responds to a DATA frame with WINDOW_UPDATE frames for the stream and the connection. Make up for their cost.
+        floods.chores.restore(2)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(HTTP2FrameHeader.byteCount + min(content.count, ByteChain.coalescedLength))
+        header.serialize(into: &bytes)
+        chunk.append(bytes)
+        chunk.append(content)
+        guard sent.isDrained else { return }
+        if header.flags.contains(.endStream) {
+            endSending(id)
+        } else if !sendEnding(id) {
+            events.append(.drained(id))
+        }
+    }
+}

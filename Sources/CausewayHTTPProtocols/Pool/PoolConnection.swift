@@ -1,0 +1,69 @@
+import CausewayProtocols
+
+/// The state of one connection of a pool.
+struct PoolConnection: Sendable {
+    enum Phase: Equatable, Sendable {
+        case connecting(offersHTTP2: Bool)
+        /// HTTP/1, which carries one request at a time.
+        case single
+        /// HTTP/2, with the maximum number of concurrent streams that the peer permits.
+        case multiplexed(streamLimit: Int)
+    }
+
+    let id: PoolConnectionID
+    var phase: Phase
+    /// Whether the connection accepts no further requests.
+    var isRetired = false
+    /// The number of requests on the connection.
+    var activeCount = 0
+    /// Whether the connection has carried a request.
+    var isUsed = false
+    /// The serial number of the event that last made the connection idle. It orders idle connections.
+    var lastUse: UInt64 = 0
+    /// The time at which the connection is closed if it remains idle.
+    var idleDeadline: Duration?
+    var names: [String] = []
+    var address: String?
+
+    init(id: PoolConnectionID, phase: Phase) {
+        self.id = id
+        self.phase = phase
+    }
+
+    var isConnecting: Bool {
+        if case .connecting = phase { return true }
+        return false
+    }
+
+    var isMultiplexed: Bool {
+        if case .multiplexed = phase { return true }
+        return false
+    }
+
+    var isIdle: Bool { !isConnecting && activeCount == 0 }
+
+    /// Whether another request can start now.
+    var hasRoom: Bool {
+        guard !isRetired else { return false }
+        switch phase {
+        case .connecting: return false
+        case .single: return activeCount == 0
+        case .multiplexed(let limit): return activeCount < limit
+        }
+    }
+
+    /// Returns whether the server of this connection may answer for `host` at one of these addresses (RFC 9113 §9.1.1).
+    func covers(host: String, addresses: [String]) -> Bool {
+        guard isMultiplexed, hasRoom, let address, addresses.contains(address) else { return false }
+        return names.contains { Self.matches(name: URIBytes.lowercased($0), host: host) }
+    }
+
+    /// Returns whether a host matches a certificate name (RFC 9525 §6.3). A wildcard stands for exactly the leftmost label.
+    static func matches(name: String, host: String) -> Bool {
+        guard !CookieContext.isAddress(host) else { return false }
+        guard name.hasPrefix("*.") else { return name == host }
+        guard let dot = host.utf8.firstIndex(of: UInt8(ascii: ".")), dot != host.startIndex else { return false }
+        let (rest, suffix) = (host[dot...], name.dropFirst())
+        return rest == suffix && suffix.dropFirst().utf8.contains(UInt8(ascii: "."))
+    }
+}

@@ -1,0 +1,110 @@
+package import CausewayProtocols
+
+/// Requests with equal keys can use one connection (RFC 9110 §7.2).
+package struct PoolKey: Hashable, Sendable {
+    package var origin: HTTPOrigin
+    /// The proxies of the connection; empty for a direct connection.
+    package var route: String
+    /// The identity that the connection authenticates: a client certificate, or a user of connection-based authentication. Empty for none.
+    package var identity: String
+    /// Whether a connection without TLS uses HTTP/2 without negotiation (RFC 9113 §3.3).
+    package var hasPriorKnowledge: Bool
+    /// Whether the requests need HTTP/1.1: they switch the protocol of their connection (RFC 9113 §8.6), or authenticate it.
+    package var needsHTTP1: Bool
+
+    package init(
+        _ origin: HTTPOrigin, route: String = "", identity: String = "", hasPriorKnowledge: Bool = false,
+        needsHTTP1: Bool = false
+    ) {
+        self.origin = origin
+        self.route = route
+        self.identity = identity
+        self.hasPriorKnowledge = hasPriorKnowledge && !origin.isSecure && !needsHTTP1
+        self.needsHTTP1 = needsHTTP1
+    }
+
+    /// Whether the server may choose HTTP/2 for the connections.
+    var mayUseHTTP2: Bool { (origin.isSecure || hasPriorKnowledge) && !needsHTTP1 }
+}
+
+/// The identifier of a connection in a pool. Identifiers are never reused.
+package struct PoolConnectionID: Hashable, Sendable {
+    /// The index of its group in the pool.
+    let slot: Int
+    let serial: UInt64
+}
+
+/// A request that needs a connection.
+package struct PoolRequest: Sendable {
+    /// The restriction on the connection for a request that is a retry or that cannot share a connection.
+    package enum Route: Equatable, Sendable {
+        case any
+        /// A connection whose establishment starts after the pool received this request, because the peer closed an older connection. If
+        /// it is an HTTP/1 connection, it must not have carried another request.
+        case newConnection
+        /// A connection for the request's own host, not one for another host name, after a response with status 421 (RFC 9110 §15.5.20).
+        case ownConnection
+        /// An HTTP/1.1 connection, for example for an upgrade.
+        case http1
+        /// This connection, which carried the previous message of a handshake. Without it, the request fails.
+        case continuing(PoolConnectionID)
+    }
+
+    /// The owner's identifier of the request. It must be unique in the pool.
+    package var id: UInt64
+    package var key: PoolKey
+    /// The priority from 0 to 1. Waiting requests are served by priority, then in order of arrival.
+    package var priority: Float
+    package var route: Route
+
+    package init(id: UInt64, key: PoolKey, priority: Float = 0.5, route: Route = .any) {
+        self.id = id
+        self.key = key
+        self.priority = priority
+        self.route = route
+    }
+}
+
+/// Properties of an established connection.
+package struct PoolConnectionFacts: Equatable, Sendable {
+    /// The maximum number of concurrent streams; `nil` for HTTP/1, which carries one request at a time.
+    package var streamLimit: Int?
+    /// The names in the server's verified certificate. Requests for other hosts among these names may share the connection.
+    package var names: [String]
+    /// The address of the server, in the same text form as the addresses in ``ConnectionPool/resolved(_:addresses:at:)``.
+    package var address: String?
+
+    package init(streamLimit: Int? = nil, names: [String] = [], address: String? = nil) {
+        self.streamLimit = streamLimit
+        self.names = names
+        self.address = address
+    }
+}
+
+/// An action that the owner of a pool performs.
+package enum PoolAction: Equatable, Sendable {
+    /// Establish a connection. Offer or use HTTP/2 only if `offersHTTP2`.
+    case connect(PoolConnectionID, PoolKey, offersHTTP2: Bool)
+    /// Send the request on the connection. A reused connection has carried a request before.
+    case assign(UInt64, PoolConnectionID, isReused: Bool)
+    /// Close the connection, or cancel the attempt to establish it. The pool has already removed it.
+    case close(PoolConnectionID)
+    /// End the request with the failure of this connection.
+    case fail(UInt64, because: PoolConnectionID)
+}
+
+/// Limits of a pool.
+package struct PoolLimits: Sendable {
+    /// The maximum number of connections with one key.
+    package var connectionsPerKey = 6
+    /// The time after which an idle connection is closed, unless the server states a different timeout.
+    package var idleTimeout: Duration = .seconds(60)
+    /// The upper limit for an idle timeout that a server states.
+    package var maximumIdleTimeout: Duration = .seconds(600)
+    /// The maximum number of idle connections in the whole pool.
+    package var idleConnections = 256
+    /// The minimum time from a failed connection attempt to the next one, while other connections with the same key work.
+    package var attemptPause: Duration = .seconds(1)
+
+    package init() {}
+}

@@ -1,0 +1,182 @@
+internal import CausewayWire
+
+/// The state of a server's connection in HTTP/2.
+struct HTTP2Serving: Sendable {
+    /// A request that is not closed.
+    struct Request: Sendable {
+        var unread = 0
+        var received = 0
+        var hasRequestEnded = false
+        /// Whether content of the response waits for the client's windows.
+        var hasQueuedContent = false
+        /// Whether the content is too long, so that the rest of it is discarded.
+        var isTooLong = false
+        var method: HTTP2MethodKind
+        var response = Response.open
+
+        enum Response: Sendable {
+            case open
+            /// The response has no content. The program has not ended it.
+            case withoutContent
+            /// The response is complete, and the content of the request is discarded.
+            case done
+        }
+
+        init(_ method: HTTP2MethodKind) { self.method = method }
+
+        var discards: Bool { isTooLong || response == .done }
+        /// Whether the server waits for content that the client may send.
+        var awaitsContent: Bool { !hasRequestEnded && !discards && method != .tunnel && unread == 0 }
+    }
+
+    var machine: HTTP2Connection
+    private(set) var requests: [HTTP2StreamID: Request] = [:]
+    /// The number of requests that wait for the client's content.
+    private var awaitingCount = 0
+    /// The number of responses that wait for the client's windows.
+    private var queuedCount = 0
+    /// The requests whose response is complete and whose content is not.
+    var finished: [HTTP2StreamID] = []
+
+    init(_ limits: HTTPServerLimits) {
+        var configuration = HTTP2Configuration()
+        configuration.settings.maxConcurrentStreams = limits.concurrentRequestCount
+        configuration.settings.initialWindowSize = limits.unreadByteCount
+        configuration.maximumStreamWindow = limits.unreadByteCount
+        configuration.settings.maxHeaderListSize = limits.headByteCount
+        configuration.settings.enablesConnectProtocol = true
+        configuration.maximumFieldCount = limits.fieldCount
+        configuration.connectionWindow = min(limits.unreadByteCount * 16, 16 << 20)
+        machine = HTTP2Connection(.server, configuration: configuration)
+    }
+
+    /// Whether a request waits for the client's content.
+    var awaitsContent: Bool { awaitingCount > 0 }
+    /// Whether a response waits for the client's windows.
+    var hasQueuedContent: Bool { queuedCount > 0 }
+
+    mutating func insert(_ id: HTTP2StreamID, _ method: HTTP2MethodKind) {
+        requests[id] = Request(method)
+        awaitingCount += 1
+    }
+
+    /// Changes a request and the counts that depend on it. Has no effect if the request is closed.
+    mutating func update(_ id: HTTP2StreamID, _ body: (inout Request) -> Void) {
+        guard let old = requests[id] else { return }
+        var new = old
+        body(&new)
+        requests[id] = new
+        count(old, by: -1)
+        count(new, by: 1)
+    }
+
+    mutating func remove(_ id: HTTP2StreamID) -> Request? {
+        guard let request = requests.removeValue(forKey: id) else { return nil }
+        count(request, by: -1)
+        return request
+    }
+
+    private mutating func count(_ request: Request, by step: Int) {
+        if request.awaitsContent { awaitingCount += step }
+        if request.hasQueuedContent { queuedCount += step }
+    }
+
+    /// Closes the streams whose response was sent before their request was complete (RFC 9113 §8.1).
+    mutating func closeFinished() {
+        guard !finished.isEmpty else { return }
+        for id in finished where machine.queuedByteCount(of: id) == 0 { machine.discardRequest(id) }
+        finished.removeAll { machine.queuedByteCount(of: $0) == 0 }
+    }
+}
+
+extension HTTPServerConnection {
+    /// Translates events of the machine until there is an event for the owner.
+    mutating func readHTTP2() {
+        while events.isEmpty, let event = http2?.machine.nextEvent() { handle(event) }
+    }
+
+    private mutating func handle(_ event: HTTP2Connection.Event) {
+        switch event {
+        case .request(let id, let head, let endsStream): requested(id, head, endsStream: endsStream)
+        case .content(let id, let bytes, let endsStream):
+            arrived(id, bytes)
+            if endsStream { requestEnded(id, FieldSection()) }
+        case .trailers(let id, let fields): requestEnded(id, fields)
+        case .closed(let id, let failure): closed(id, failure)
+        case .ended(let failure):
+            end(isInterrupted: failure == .aborted || failure == .endedEarly)
+        case .drained(let id): http2?.update(id) { $0.hasQueuedContent = false }
+        case .settings, .pingAnswered, .goAway, .informational, .response: break
+        }
+    }
+
+    private mutating func requested(_ id: RequestID, _ head: HTTP2RequestHead, endsStream: Bool) {
+        requestCount += 1
+        times.requested()
+        let isLast = requestCount >= limits.requestCount
+        modifyHTTP2 { serving in
+            serving.insert(id, HTTP2MethodKind(head))
+            if isLast { serving.machine.finishAccepting() }
+        }
+        let announced = head.fields.firstValue(of: "content-length").flatMap { Int($0) }
+        let contentLength = endsStream ? 0 : announced
+        let plain = HTTPRequestHead(
+            method: head.method, target: head.path, version: .http2, fields: head.fields)
+        if let status = refusal(plain, head.isConnect ? 0 : contentLength) {
+            return refuseHTTP2(id, status, endsStream: endsStream)
+        }
+        events.append(
+            .requested(
+                id,
+                HTTPServerRequestHead(
+                    method: head.method, target: head.isConnect && head.path.isEmpty ? head.authority ?? "" : head.path,
+                    authority: head.authority ?? head.fields.firstValue(of: "host"), version: .http2,
+                    protocolName: head.protocolName, fields: head.fields, contentLength: contentLength,
+                    hasContent: !endsStream)))
+        if endsStream { http2?.update(id) { $0.hasRequestEnded = true } }
+    }
+
+    /// Responds to a request without reporting it to the owner.
+    private mutating func refuseHTTP2(_ id: RequestID, _ status: Int, endsStream: Bool) {
+        modifyHTTP2 { serving in
+            _ = serving.remove(id)
+            try? serving.machine.respond(id, HTTP2ResponseHead(status: status), endsStream: true)
+            if !endsStream { serving.machine.discardRequest(id) }
+        }
+    }
+
+    /// Reports content up to the limit. How much the program receives does not depend on how the input is split.
+    private mutating func arrived(_ id: RequestID, _ bytes: ArraySlice<UInt8>) {
+        guard !bytes.isEmpty else { return }
+        let limit = limits.contentByteCount
+        var (delivered, isTooLong) = (bytes.prefix(0), false)
+        modifyHTTP2 { serving in
+            serving.update(id) { request in
+                guard !request.discards else { return }
+                delivered = request.method == .tunnel ? bytes : bytes.prefix(limit - request.received)
+                isTooLong = delivered.count < bytes.count
+                request.isTooLong = isTooLong
+                request.received += delivered.count
+                request.unread += delivered.count
+            }
+            serving.machine.took(bytes.count - delivered.count, of: id)
+        }
+        if !delivered.isEmpty { events.append(.content(id, delivered)) }
+        if isTooLong { events.append(.refusedContent(id)) }
+    }
+
+    private mutating func requestEnded(_ id: RequestID, _ trailers: FieldSection) {
+        var isReported = false
+        http2?.update(id) { request in
+            isReported = !request.hasRequestEnded && !request.discards
+            request.hasRequestEnded = true
+        }
+        if isReported { events.append(.finished(id, trailers: trailers)) }
+    }
+
+    private mutating func closed(_ id: RequestID, _ failure: HTTP2StreamFailure?) {
+        let request = http2?.remove(id)
+        http2?.finished.removeAll { $0 == id }
+        if let request { events.append(.closed(id, isComplete: failure == nil || request.response == .done)) }
+    }
+}

@@ -1,0 +1,151 @@
+package import CausewayProtocols
+
+/// The hosts that want secure connections only (RFC 6797 §8). Times are seconds since 1970.
+package struct StrictTransportHosts: Sendable {
+    private struct Host {
+        var expires: Int
+        var includesSubdomains: Bool
+    }
+
+    /// The maximum number of hosts. Beyond it, those that expire first are forgotten.
+    package static let maximumCount = 4_096
+
+    private var hosts: [String: Host] = [:]
+    /// The hosts that changed since they were last written.
+    private var changes: Set<String> = []
+    /// The hosts of the file, as it is known.
+    private var written: [String: StrictTransportRecord] = [:]
+    private let hasFile: Bool
+
+    /// - Parameter hasFile: Whether the owner writes the hosts to a file.
+    package init(hasFile: Bool = false) { self.hasFile = hasFile }
+
+    package var isEmpty: Bool { hosts.isEmpty }
+    package var count: Int { hosts.count }
+
+    /// Notes the policy of a response that came over a secure connection. Addresses have no policy (RFC 6797 §8.1.1).
+    ///
+    /// - Returns: Whether there is something to write. Most responses of a host only extend its policy a little, which is not written.
+    @discardableResult
+    package mutating func note(_ policy: StrictTransportPolicy, of origin: HTTPOrigin, at now: Int) -> Bool {
+        guard origin.isSecure, StrictTransportRecord.isName(origin.host) else { return false }
+        let name = origin.host
+        guard policy.maxAge > 0 else {
+            let isKnown = hosts.removeValue(forKey: name) != nil || written[name] != nil
+            return isKnown && noteChange(name)
+        }
+        let host = Host(expires: now + policy.maxAge, includesSubdomains: policy.includesSubdomains)
+        hosts[name] = host
+        if hosts.count > Self.maximumCount { forget(at: now) }
+        if let old = written[name], old.includesSubdomains == host.includesSubdomains,
+            abs(old.expires - host.expires) <= policy.maxAge / 16
+        {
+            return false
+        }
+        return noteChange(name)
+    }
+
+    private mutating func noteChange(_ name: String) -> Bool {
+        guard hasFile else { return false }
+        changes.insert(name)
+        return true
+    }
+
+    /// Forgets the hosts that have expired, and an eighth of the others if there are still too many.
+    private mutating func forget(at now: Int) {
+        hosts = hosts.filter { $0.value.expires > now }
+        if hosts.count > Self.maximumCount {
+            let excess = hosts.count - Self.maximumCount + Self.maximumCount / 8
+            for (name, _) in hosts.sorted(by: { $0.value.expires < $1.value.expires }).prefix(excess) {
+                hosts[name] = nil
+            }
+        }
+        changes = changes.filter { hosts[$0] != nil || written[$0] != nil }
+    }
+
+    /// Forgets all hosts. Returns whether there is something to write.
+    package mutating func removeAll() -> Bool {
+        guard hasFile else {
+            hosts = [:]
+            return false
+        }
+        changes = Set(written.keys)
+        hosts = [:]
+        return !changes.isEmpty
+    }
+
+    /// Returns whether connections to a host must be secure: by its own policy, or by one of a domain above that includes subdomains
+    /// (RFC 6797 §8.2).
+    package func contains(_ host: String, at now: Int) -> Bool {
+        guard !hosts.isEmpty, StrictTransportRecord.isName(host) else { return false }
+        var name = HTTPOrigin(isSecure: true, host: host).host[...]
+        if let known = hosts[String(name)], known.expires > now { return true }
+        while let dot = name.firstIndex(of: ".") {
+            name = name[dot...].dropFirst()
+            if let known = hosts[String(name)], known.includesSubdomains, known.expires > now { return true }
+        }
+        return false
+    }
+
+    /// Returns a target with a secure scheme if its host wants one; `nil` otherwise. Port 80 becomes 443 (RFC 6797 §8.3).
+    package func secured(_ target: URIReference, at now: Int) -> URIReference? {
+        guard let authority = target.authority, target.scheme == "http" || target.scheme == "ws",
+            contains(authority.host, at: now)
+        else { return nil }
+        var secure = target
+        secure.scheme = target.scheme == "ws" ? "wss" : "https"
+        if authority.port == 80 { secure.authority?.port = nil }
+        return secure
+    }
+}
+
+// MARK: The file
+
+extension StrictTransportHosts {
+    /// The state of changed hosts: `nil` if a host was removed.
+    package typealias Changes = [String: StrictTransportRecord?]
+
+    /// Returns the changes to write, and forgets them.
+    package mutating func takeChanges() -> Changes {
+        defer { changes = [] }
+        return Changes(
+            uniqueKeysWithValues: changes.map { name in
+                let record = hosts[name].map {
+                    StrictTransportRecord(name, expires: $0.expires, includesSubdomains: $0.includesSubdomains)
+                }
+                return (name, record)
+            })
+    }
+
+    /// Notes changes again that could not be written.
+    package mutating func restore(_ taken: Changes) { changes.formUnion(taken.keys) }
+
+    /// Takes over the hosts of the file, at first or after it was written. Changes that were not yet written take precedence.
+    package mutating func adopt(_ records: [StrictTransportRecord], at now: Int) {
+        let old = written
+        written = Dictionary(records.map { ($0.host, $0) }) { $1 }
+        for (name, record) in written where !changes.contains(name) {
+            // The policy in memory can be a little newer than the written one.
+            if let known = hosts[name], old[name] == record, known.includesSubdomains == record.includesSubdomains {
+                continue
+            }
+            hosts[name] = Host(expires: record.expires, includesSubdomains: record.includesSubdomains)
+        }
+        // Another process has removed these. The end of a host that expired in the file is known better here.
+        for (name, record) in old where written[name] == nil && record.expires > now && !changes.contains(name) {
+            hosts[name] = nil
+        }
+        if hosts.count > Self.maximumCount { forget(at: now) }
+    }
+
+    /// Returns the hosts of a file with changes applied, at most as many as are remembered.
+    package static func merge(
+        _ records: [StrictTransportRecord], with changes: Changes, at now: Int
+    ) -> [StrictTransportRecord] {
+        var merged = records.filter { changes[$0.host] == nil }
+        merged += changes.values.compactMap { $0 }
+        merged.removeAll { $0.expires <= now }
+        merged.sort { ($0.expires, $0.host) < ($1.expires, $1.host) }
+        return merged.suffix(maximumCount)
+    }
+}

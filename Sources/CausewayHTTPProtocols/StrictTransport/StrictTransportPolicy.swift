@@ -1,0 +1,41 @@
+import CausewayProtocols
+package import CausewayWire
+
+/// The policy that a host declares with `Strict-Transport-Security` (RFC 6797 §6.1).
+package struct StrictTransportPolicy: Equatable, Sendable {
+    /// Larger numbers of seconds count as this one: 100 years.
+    static let maximumAge = 3_155_760_000
+
+    /// How long the policy is valid, in seconds; 0 to end it.
+    package let maxAge: Int
+    package let includesSubdomains: Bool
+
+    /// Reads the first field line of a response. Returns `nil` if it violates the grammar, names a directive twice, or lacks `max-age`. Unknown
+    /// directives are ignored (RFC 6797 §6.1, §8.1).
+    package init?(_ fields: FieldSection) {
+        guard let index = fields.index(of: "Strict-Transport-Security") else { return nil }
+        var reader = FieldValueReader(HTTPCharacters.trimmed(fields[index].value))
+        var directives: [String: [UInt8]?] = [:]
+        while !reader.isAtEnd {
+            reader.skipSpace()
+            if let token = reader.token() {
+                let name = URIBytes.lowercased(String(decoding: token, as: UTF8.self))
+                reader.skipSpace()
+                var value: [UInt8]?
+                if reader.take("=") {
+                    reader.skipSpace()
+                    value = reader.tokenOrQuotedString()
+                    guard value != nil else { return nil }
+                    reader.skipSpace()
+                }
+                guard directives.updateValue(value, forKey: name) == nil else { return nil }
+            }
+            guard reader.isAtEnd || reader.take(";") else { return nil }
+        }
+        guard case .some(.some(let digits)) = directives["max-age"], !digits.isEmpty,
+            digits.allSatisfy(URIBytes.isDigit)
+        else { return nil }
+        maxAge = digits.reduce(0) { min($0 * 10 + Int($1 - 0x30), Self.maximumAge) }
+        includesSubdomains = directives["includesubdomains"] != nil
+    }
+}

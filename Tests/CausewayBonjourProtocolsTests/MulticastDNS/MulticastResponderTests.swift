@@ -1,0 +1,204 @@
+import CausewayBonjourProtocols
+import CausewayTypes
+import CausewayWire
+import Testing
+
+@Suite("Multicast DNS: answers (RFC 6762 §6-§9)")
+struct MulticastResponderTests {
+    @Test("C50 C51 C57: three probes 250 ms apart, then announcements after 0, 1, 3 and 7 seconds, then silence")
+    func probing() {
+        let wire = VirtualLink.settled()
+        let probes = wire.packets.filter { !$0.message.authorities.isEmpty }
+        #expect(probes.count == 3)
+        #expect(probes[0].time < .milliseconds(250))
+        #expect(zip(probes, probes.dropFirst()).allSatisfy { $1.time - $0.time == .milliseconds(250) })
+        for (number, probe) in probes.enumerated() {
+            let names: [DNSName] = [Printer.instance, "alpha.local"]
+            let questions = names.map { DNSQuestion($0, .any, acceptsUnicast: number == 0) }
+            #expect(Set(probe.message.questions) == Set(questions))
+            #expect(Set(probe.message.authorities.map(\.type)) == [.srv, .txt, .a])
+            #expect(probe.message.authorities.allSatisfy { !$0.flushesCache })
+        }
+        let announcements = wire.packets.filter { $0.message.flags.contains(.isResponse) }
+        let start = probes[2].time + .milliseconds(250)
+        #expect(announcements.map { $0.time - start } == [.zero, .seconds(1), .seconds(3), .seconds(7)])
+        for announcement in announcements {
+            #expect(Set(announcement.message.answers) == Set(Printer.records() + Printer.address()))
+            #expect(announcement.message.questions.isEmpty && announcement.message.id == 0)
+            #expect(announcement.message.flags == [.isResponse, .isAuthoritative])
+        }
+        #expect(wire.hosts[0].events == [.established(Printer.id)])
+    }
+
+    @Test("C53: nothing is answered before probing is complete")
+    func silenceWhileProbing() {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.register(Printer.records(), Printer.id, at: wire.now)
+        wire.run(for: .milliseconds(300))
+        wire.inject(DNSMessage.query(DNSQuestion(Printer.type, .ptr), DNSQuestion(Printer.instance, .srv)))
+        wire.run(for: .milliseconds(140))
+        #expect(wire.packets.allSatisfy { !$0.message.flags.contains(.isResponse) })
+    }
+
+    @Test("C27 C28: unique answers are sent at once, shared ones after 20 to 120 ms")
+    func delays() {
+        let wire = VirtualLink.settled()
+        wire.inject(DNSMessage.query(DNSQuestion(Printer.instance, .srv)))
+        #expect(wire.packets.last!.time == wire.now)
+        #expect(wire.packets.last!.message.answers.map(\.type) == [.srv])
+        #expect(wire.packets.last!.message.additionals.map(\.type) == [.a, .nsec])
+        wire.run(for: .seconds(2))
+        let asked = wire.now
+        let before = wire.packets.count
+        wire.inject(DNSMessage.query(DNSQuestion(Printer.type, .ptr)))
+        #expect(wire.packets.count == before)
+        wire.run(for: .milliseconds(200))
+        let answer = wire.packets[before]
+        #expect((Duration.milliseconds(20)..<Duration.milliseconds(120)).contains(answer.time - asked))
+        #expect(answer.message.answers.map(\.type) == [.ptr])
+        #expect(Set(answer.message.additionals.map(\.type)) == [.srv, .txt, .a, .nsec])
+        #expect(wire.packets.count == before + 1)
+    }
+
+    @Test("C32: a record is multicast at most once per second")
+    func spacing() {
+        let wire = VirtualLink.settled()
+        let before = wire.packets.count
+        for _ in 0..<20 {
+            wire.inject(DNSMessage.query(DNSQuestion(Printer.instance, .srv)))
+            wire.run(for: .milliseconds(100))
+        }
+        let times = wire.packets.dropFirst(before).map(\.time)
+        #expect(times.count >= 2 && zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= .seconds(1) })
+    }
+
+    @Test("C44: a known answer is not sent, unless less than half of its TTL is left")
+    func suppression() {
+        for (share, isAnswered) in [(UInt32(4_500), false), (2_250, false), (2_249, true)] {
+            let wire = VirtualLink.settled()
+            var known = Printer.records()[0]
+            known.timeToLive = share
+            let before = wire.packets.count
+            wire.inject(DNSMessage.query(DNSQuestion(Printer.type, .ptr), known: [known]))
+            wire.run(for: .seconds(1))
+            #expect((wire.packets.count > before) == isAnswered)
+        }
+    }
+
+    @Test("C29 C46: an answer waits for further known answers")
+    func truncatedQuery() {
+        for comes in [true, false] {
+            let wire = VirtualLink.settled()
+            let before = wire.packets.count
+            var query = DNSMessage.query(DNSQuestion(Printer.type, .ptr))
+            query.flags = [.isTruncated]
+            let asked = wire.now
+            wire.inject(query)
+            wire.run(for: .milliseconds(100))
+            var more = DNSMessage()
+            more.answers = comes ? [Printer.records()[0]] : [Printer.records("Other")[0]]
+            wire.inject(more)
+            wire.run(for: .seconds(1))
+            let answers = wire.packets.dropFirst(before)
+            #expect(answers.count == (comes ? 0 : 1))
+            #expect(
+                answers.allSatisfy {
+                    (Duration.milliseconds(400)..<Duration.milliseconds(500)).contains($0.time - asked)
+                })
+        }
+    }
+
+    @Test("C48: another host's answer with an equal or longer TTL suppresses ours")
+    func duplicateAnswers() {
+        for (time, isAnswered) in [(UInt32(4_500), false), (4_499, true)] {
+            let wire = VirtualLink.settled()
+            let before = wire.packets.count
+            wire.inject(DNSMessage.query(DNSQuestion(Printer.type, .ptr)))
+            var answer = DNSMessage()
+            answer.flags = [.isResponse, .isAuthoritative]
+            answer.answers = [Printer.records()[0]]
+            answer.answers[0].timeToLive = time
+            wire.inject(answer)
+            wire.run(for: .seconds(1))
+            #expect((wire.packets.count > before) == isAnswered)
+        }
+    }
+
+    @Test("C18: a requested unicast answer is unicast, unless the record was not multicast recently")
+    func unicast() {
+        let question = DNSQuestion(Printer.instance, .txt, acceptsUnicast: true)
+        let wire = VirtualLink.settled()
+        wire.inject(DNSMessage.query(question))
+        #expect(wire.packets.last!.receiver != nil)
+        wire.run(for: .seconds(1_200))
+        wire.inject(DNSMessage.query(question))
+        #expect(wire.packets.last!.receiver == nil)
+        wire.run(for: .seconds(2))
+        wire.inject(DNSMessage.query(question), isOnLink: false)
+        #expect(wire.packets.last!.receiver == nil)
+    }
+
+    @Test("C43: a simple resolver gets an answer like that of a name server")
+    func legacy() {
+        let wire = VirtualLink.settled()
+        var query = DNSMessage.query(DNSQuestion(Printer.instance, .srv))
+        query.id = 4_711
+        let peer = MulticastPeer(.ipv4(IPv4Address("10.0.0.7")!), port: 40_000)
+        wire.inject(query, from: peer)
+        let reply = wire.packets.last!
+        #expect(reply.receiver == peer)
+        #expect(reply.message.id == 4_711 && reply.message.questions == query.questions)
+        #expect(reply.message.answers.allSatisfy { !$0.flushesCache && $0.timeToLive == 10 })
+        #expect(reply.message.answers.map(\.type) == [.srv])
+    }
+
+    @Test("C33 C35: missing types of a unique name are denied, those of a foreign name are not")
+    func negative() {
+        let wire = VirtualLink.settled()
+        wire.inject(DNSMessage.query(DNSQuestion("alpha.local", .aaaa)))
+        #expect(wire.packets.last!.message.answers.map(\.data) == [.next("alpha.local", types: [.a])])
+        let before = wire.packets.count
+        wire.inject(DNSMessage.query(DNSQuestion("beta.local", .aaaa), DNSQuestion(Printer.type, .srv)))
+        wire.run(for: .seconds(1))
+        #expect(wire.packets.count == before)
+    }
+
+    @Test("C62: a removed record gets a goodbye, unless another registration of this host has it")
+    func goodbye() {
+        let wire = VirtualLink.settled()
+        let shared = Printer.records()[0]
+        wire.hosts[0].link.register([shared], RegistrationID(rawValue: 2), at: wire.now)
+        wire.run(for: .seconds(10))
+        wire.hosts[0].link.unregister(Printer.id, at: wire.now)
+        wire.settle()
+        let goodbye = wire.packets.last!.message
+        #expect(goodbye.answers.allSatisfy { $0.timeToLive == 0 })
+        #expect(Set(goodbye.answers.map(\.type)) == [.srv, .txt, .a])
+        wire.hosts[0].link.unregister(RegistrationID(rawValue: 2), at: wire.now)
+        wire.settle()
+        #expect(wire.packets.last!.message.answers.map(\.type) == [.ptr])
+    }
+
+    @Test("C59: a changed record is announced without probing")
+    func update() {
+        let wire = VirtualLink.settled(Printer.records())
+        let before = wire.packets.count
+        wire.hosts[0].link.update(Printer.id, Printer.records(text: [1, 0x61]), at: wire.now)
+        wire.run(for: .seconds(20))
+        let packets = wire.packets.dropFirst(before)
+        #expect(packets.count == MulticastResponderTests.announcements)
+        #expect(packets.allSatisfy { $0.message.answers.contains { $0.data == .text([1, 0x61]) } })
+    }
+    private static let announcements = 4
+
+    @Test("C71: a host that shares port 5353 with others requests no unicast answers")
+    func sharedPort() {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.acceptsUnicast = false
+        wire.hosts[0].link.register(Printer.records(), Printer.id, at: wire.now)
+        wire.hosts[0].link.ask(DNSQuestion("beta.local", .a), QuestionID(rawValue: 1), at: wire.now)
+        wire.run(for: .seconds(10))
+        let questions = wire.packets.flatMap(\.message.questions)
+        #expect(questions.count > 4 && questions.allSatisfy { !$0.acceptsUnicast })
+    }
+}

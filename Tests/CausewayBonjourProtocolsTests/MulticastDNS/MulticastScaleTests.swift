@@ -1,0 +1,133 @@
+import CausewayBonjourProtocols
+import CausewayTypes
+import CausewayWire
+import Testing
+
+@Suite("Multicast DNS: many services, and hostile hosts")
+struct MulticastScaleTests {
+    private static let browse = DNSQuestion(Printer.type, .ptr)
+    private static let id = QuestionID(rawValue: 1)
+
+    private static func answer(_ records: [DNSRecord]) -> DNSMessage {
+        var message = DNSMessage()
+        message.flags = [.isResponse, .isAuthoritative]
+        message.answers = records
+        return message
+    }
+
+    /// Checks the limits of the requirements, scaled to the number of services: packets to register, and packets to answer a browser.
+    @Test("A thousand services are registered and found with few packets")
+    func thousand() {
+        let count = 1_000
+        let wire = VirtualLink(2)
+        for number in 0..<count {
+            let records = Printer.records("s\(number)")
+            wire.hosts[0].link.register(records, RegistrationID(rawValue: UInt64(number)), at: wire.now)
+        }
+        wire.run(for: .seconds(10))
+        #expect(wire.hosts[0].events.count == count)
+        #expect(wire.packets.count <= 200)
+        #expect(wire.packets.reduce(0) { $0 + $1.byteCount } <= 280_000)
+        #expect(wire.packets.allSatisfy { $0.byteCount <= MulticastDNS.messageByteLimit })
+        let before = wire.packets.count
+        wire.hosts[1].link.ask(Self.browse, Self.id, at: wire.now)
+        wire.run(for: .milliseconds(900))
+        #expect(wire.known(1, to: 1).count == count)
+        #expect(wire.sent(by: 0).filter { $0.time >= .seconds(10) }.count <= 55)
+        let asked = wire.packets.count
+        wire.run(for: .seconds(60))
+        // Each query lists all known answers, so no host answers.
+        #expect(wire.sent(by: 0).filter { $0.time > .seconds(11) }.isEmpty)
+        #expect(asked > before && wire.packets.count - asked < 400)
+        for number in 0..<count {
+            wire.hosts[0].link.unregister(RegistrationID(rawValue: UInt64(number)), at: wire.now)
+        }
+        wire.run(for: .milliseconds(1_100))
+        #expect(wire.known(1, to: 1).isEmpty)
+    }
+
+    @Test(
+        "After a browse of a thousand services, exactly the lost answers are repeated for the next queries"
+    )
+    func repaired() {
+        let count = 1_000
+        let wire = VirtualLink(2)
+        for number in 0..<count {
+            let records = Printer.records("s\(number)")
+            wire.hosts[0].link.register(records, RegistrationID(rawValue: UInt64(number)), at: wire.now)
+        }
+        wire.run(for: .seconds(10))
+        let before = wire.packets.count
+        wire.delivers = { number, host in host == 0 || number > before + 30 || number % 3 > 0 }
+        wire.hosts[1].link.ask(Self.browse, Self.id, at: wire.now)
+        wire.run(for: .milliseconds(900))
+        #expect((500..<count).contains(wire.known(1, to: 1).count))
+        let first = wire.sent(by: 0).count
+        wire.run(for: .seconds(3))
+        #expect(wire.known(1, to: 1).count == count)
+        #expect(wire.sent(by: 0).count - first <= 10)
+    }
+
+    @Test("A host that announces thousands of names fills only its own half of the cache, and others are found at once")
+    func stuffing() {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.ask(Self.browse, Self.id, at: wire.now)
+        wire.run(for: .milliseconds(500))
+        let hostile = MulticastPeer(.ipv4(IPv4Address("10.0.0.66")!), port: 5_353)
+        let text = [UInt8](repeating: 0, count: 8_000)
+        for number in 0..<2_500 {
+            let instance = DNSName("x\(number)", in: Printer.type)!
+            wire.inject(
+                Self.answer([
+                    DNSRecord(Printer.type, .ptr, timeToLive: 4_500, .name(instance)),
+                    DNSRecord(instance, .txt, timeToLive: 4_500, .text(text)),
+                ]), from: hostile)
+        }
+        let held = wire.hosts[0].link.cachedByteCount
+        #expect(held <= MulticastDNS.cachedByteLimit / 2)
+        #expect(wire.known(1, to: 0).count < 2_500)
+        let honest = Printer.records("Honest")[0]
+        wire.inject(Self.answer([honest]))
+        #expect(wire.known(1, to: 0).contains(honest))
+    }
+
+    @Test("Names without a query take no cache space")
+    func unwanted() {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.ask(Self.browse, Self.id, at: wire.now)
+        for number in 0..<1_000 { wire.inject(Self.answer(Printer.address("h\(number)"))) }
+        #expect(wire.hosts[0].link.cachedByteCount == 0)
+    }
+
+    @Test("With any number of queries, a record is sent at most once per second")
+    func flood() {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.register(Printer.records() + Printer.address(), RegistrationID(rawValue: 1), at: wire.now)
+        wire.run(for: .seconds(20))
+        let before = wire.packets.count
+        var query = DNSMessage()
+        query.questions = [Self.browse, DNSQuestion("alpha.local", .a), DNSQuestion("alpha.local", .any)]
+        for number in 0..<3_000 {
+            let peer = MulticastPeer(.ipv4(IPv4Address(bits: 0x0A00_0100 + UInt32(number))), port: 5_353)
+            wire.inject(query, from: peer)
+            wire.run(for: .milliseconds(1))
+        }
+        #expect(wire.packets.count - before <= 12)
+    }
+
+    @Test("Bursts of output are paced")
+    func pace() {
+        var pacer = PacketPacer()
+        for number in 0..<1_000 { pacer.add([UInt8(truncatingIfNeeded: number)]) }
+        var now = Duration.seconds(100)
+        var sent = pacer.take(at: now).count
+        #expect(sent == PacketPacer.burst)
+        while let next = pacer.nextDeadline {
+            now = next
+            sent += pacer.take(at: now).count
+        }
+        #expect(sent == 1_000)
+        let least = Duration.seconds(Double(1_000 - PacketPacer.burst) / Double(PacketPacer.rate))
+        #expect(now - .seconds(100) >= least && now - .seconds(100) <= least + .milliseconds(20))
+    }
+}

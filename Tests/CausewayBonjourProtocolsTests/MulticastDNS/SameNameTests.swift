@@ -1,0 +1,59 @@
+import CausewayBonjourProtocols
+import CausewayTypes
+import CausewayWire
+import Testing
+
+@Suite("Multicast DNS: one name in several registrations of one host")
+struct SameNameTests {
+    private static func register(_ count: Int, on wire: VirtualLink, at gap: Duration) {
+        for number in 1...count {
+            wire.hosts[0].link.register(
+                Printer.records(port: UInt16(number)), RegistrationID(rawValue: UInt64(number)), at: wire.now)
+            wire.run(for: gap)
+        }
+    }
+
+    @Test(
+        "C58: the first registration has the name, and the others lose it before they send anything",
+        arguments: [Duration.zero, .seconds(20)])
+    func services(_ gap: Duration) {
+        let wire = VirtualLink(1)
+        Self.register(3, on: wire, at: gap)
+        wire.run(for: .seconds(20))
+        #expect(
+            Set(wire.hosts[0].events.map { "\($0)" })
+                == Set(
+                    [
+                        MulticastAction.established(RegistrationID(rawValue: 1)),
+                        .conflicted(RegistrationID(rawValue: 2), Printer.instance),
+                        .conflicted(RegistrationID(rawValue: 3), Printer.instance),
+                    ].map { "\($0)" }))
+        let ports = wire.packets.flatMap { $0.message.answers + $0.message.authorities }.compactMap { record in
+            if case .service(_, _, let port, _) = record.data { port } else { nil }
+        }
+        #expect(Set(ports) == [1])
+    }
+
+    @Test("The name is free again after its registration has ended or lost it")
+    func freed() {
+        let wire = VirtualLink(1)
+        Self.register(2, on: wire, at: .seconds(1))
+        for id in [RegistrationID(rawValue: 1), RegistrationID(rawValue: 2)] {
+            wire.hosts[0].link.unregister(id, at: wire.now)
+        }
+        Self.register(1, on: wire, at: .seconds(20))
+        #expect(wire.hosts[0].events.last == .established(RegistrationID(rawValue: 1)))
+    }
+
+    @Test("Equal records, or two sets of a host's addresses, are not a conflict")
+    func equal() {
+        let wire = VirtualLink(1)
+        for (number, address) in [(UInt64(1), "10.0.0.1"), (2, "10.0.0.2")] {
+            let records = Printer.records() + Printer.address("alpha", address)
+            wire.hosts[0].link.register(records, RegistrationID(rawValue: number), at: wire.now)
+        }
+        wire.run(for: .seconds(20))
+        #expect(wire.hosts[0].events.count == 2)
+        #expect(wire.hosts[0].events.contains(.established(RegistrationID(rawValue: 2))))
+    }
+}

@@ -1,0 +1,209 @@
+import CausewayBonjourProtocols
+import CausewayTypes
+import CausewayWire
+
+/// Hosts on one link under a virtual clock: each packet reaches all hosts including the sender, unless the link loses it.
+final class VirtualLink {
+    struct Host {
+        var link: MulticastLink
+        var peer: MulticastPeer
+        /// The host's own address in the other family.
+        var otherPeer: MulticastPeer
+        var events: [MulticastAction] = []
+        var isConnected = true
+
+        func isMeant(by receiver: MulticastPeer?) -> Bool {
+            receiver.map { $0 == peer || $0 == otherPeer } ?? true
+        }
+    }
+
+    struct Packet {
+        var time: Duration
+        var sender: Int
+        var message: DNSMessage
+        var byteCount: Int
+        /// The receiver; `nil` for multicast.
+        var receiver: MulticastPeer?
+    }
+
+    private(set) var now: Duration = .zero
+    var hosts: [Host]
+    private(set) var packets: [Packet] = []
+    /// The number of copies that a sender receives: one for each family in which it sends.
+    var copies = 1
+    /// Whether the packet with this number reaches the host with that number. Called once per family.
+    var delivers: (Int, Int) -> Bool = { _, _ in true }
+    /// The number of families in which each multicast packet is sent. A receiver gets the packet if it arrives in at least one of them.
+    var familyCount = 1
+
+    init(_ count: Int) {
+        hosts = (0..<count).map { number in
+            let address = IPv4Address(bits: 0x0A00_0001 + UInt32(number))
+            return Host(
+                link: MulticastLink(random: Chance(state: UInt64(number))),
+                peer: MulticastPeer(.ipv4(address), port: MulticastDNS.port),
+                otherPeer: MulticastPeer(
+                    .ipv6(IPv6Address(high: 0xFE80 << 48, low: UInt64(number + 1))), port: MulticastDNS.port))
+        }
+    }
+
+    /// Returns one host whose records are established, half a minute after its start.
+    static func settled(_ records: [DNSRecord] = Printer.records() + Printer.address()) -> VirtualLink {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.register(records, Printer.id, at: wire.now)
+        wire.run(for: .seconds(30))
+        return wire
+    }
+
+    /// Advances the clock, and processes all events that are due until then.
+    func run(for duration: Duration) {
+        let end = now + duration
+        settle()
+        while let next = hosts.compactMap(\.link.nextDeadline).min(), next <= end {
+            now = max(now, next)
+            for index in hosts.indices { hosts[index].link.advance(to: now) }
+            settle()
+        }
+        now = end
+    }
+
+    /// Advances the clock in one step: all events that are due happen at `time`.
+    func skip(to time: Duration) {
+        now = max(now, time)
+        for index in hosts.indices { hosts[index].link.advance(to: now) }
+        settle()
+    }
+
+    /// Performs the requests of all hosts until there are none.
+    func settle() {
+        var isBusy = true
+        while isBusy {
+            isBusy = false
+            for index in hosts.indices {
+                for action in hosts[index].link.takeActions() {
+                    isBusy = true
+                    perform(action, of: index)
+                }
+            }
+        }
+    }
+
+    private func perform(_ action: MulticastAction, of sender: Int) {
+        switch action {
+        case .send(let bytes): deliver(bytes, from: sender, to: nil)
+        case .reply(let bytes, let peer): deliver(bytes, from: sender, to: peer)
+        case .changed, .denied, .established, .conflicted: hosts[sender].events.append(action)
+        }
+    }
+
+    private func deliver(_ bytes: [UInt8], from sender: Int, to peer: MulticastPeer?) {
+        guard hosts[sender].isConnected else { return }
+        guard let message = try? DNSMessage(parsing: bytes.span) else { return }
+        let number = packets.count
+        packets.append(
+            Packet(time: now, sender: sender, message: message, byteCount: bytes.count, receiver: peer))
+        for index in hosts.indices where hosts[index].isConnected && hosts[index].isMeant(by: peer) {
+            let ways = peer == nil ? familyCount : 1
+            let arrived = (0..<ways).filter { _ in delivers(number, index) }
+            guard !arrived.isEmpty else { continue }
+            let isSelf = sender == index
+            for way in isSelf ? [Int](repeating: 0, count: copies) : arrived {
+                let isOther = peer == nil ? way == 1 : peer == hosts[index].otherPeer
+                let source = isOther ? hosts[sender].otherPeer : hosts[sender].peer
+                receive(bytes, MulticastArrival(from: source, isMulticast: peer == nil), isSelf: isSelf, by: index)
+            }
+        }
+    }
+
+    /// Sends a message of a peer that is not a host of this link.
+    func inject(_ message: DNSMessage, from peer: MulticastPeer? = nil, isMulticast: Bool = true, isOnLink: Bool = true)
+    {
+        let peer = peer ?? MulticastPeer(.ipv4(IPv4Address("10.0.0.200")!), port: MulticastDNS.port)
+        let bytes = message.encoded()
+        for index in hosts.indices {
+            let arrival = MulticastArrival(from: peer, isMulticast: isMulticast, isOnLink: isOnLink)
+            receive(bytes, arrival, by: index)
+        }
+        settle()
+    }
+
+    /// Decodes only messages of interest, as the drivers do. So every test also checks that the other messages can be skipped.
+    private func receive(_ bytes: [UInt8], _ arrival: MulticastArrival, isSelf: Bool = false, by host: Int) {
+        let interest = hosts[host].link.interest(in: bytes.span, arrival, isSelf: isSelf, at: now)
+        if interest != .none { hosts[host].link.received(bytes.span, arrival, isSelf: isSelf, at: now) }
+    }
+
+    // MARK: Records
+
+    func sent(by host: Int, _ isWanted: (DNSMessage) -> Bool = { _ in true }) -> [Packet] {
+        packets.filter { $0.sender == host && isWanted($0.message) }
+    }
+
+    /// Returns the answers that a host has for a query.
+    func known(_ id: UInt64, to host: Int) -> Set<DNSRecord> {
+        var known: Set<DNSRecord> = []
+        for case .changed(QuestionID(rawValue: id), let added, let removed) in hosts[host].events {
+            known.formUnion(added)
+            guard !removed.isEmpty else { continue }
+            known = known.filter { record in !removed.contains { $0.name == record.name && $0.data == record.data } }
+        }
+        return known
+    }
+}
+
+extension DNSMessage {
+    static func query(_ questions: DNSQuestion..., known: [DNSRecord] = []) -> DNSMessage {
+        var message = DNSMessage()
+        message.questions = questions
+        message.answers = known
+        return message
+    }
+
+    static func probe(_ name: DNSName, _ proposal: DNSRecord, acceptsUnicast: Bool = false) -> DNSMessage {
+        var message = query(DNSQuestion(name, .any, acceptsUnicast: acceptsUnicast))
+        var proposal = proposal
+        proposal.flushesCache = false
+        message.authorities = [proposal]
+        return message
+    }
+}
+
+/// A random number generator with a fixed seed.
+struct Chance: RandomNumberGenerator, Sendable {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// The records of a printer.
+enum Printer {
+    static let type: DNSName = "_ipp._tcp.local"
+    static let instance = DNSName("Printer", in: type)!
+    static let id = RegistrationID(rawValue: 1)
+
+    static func records(_ name: String = "Printer", host: String = "alpha", port: UInt16 = 631, text: [UInt8] = [0])
+        -> [DNSRecord]
+    {
+        let instance = DNSName(name, in: type)!
+        return [
+            DNSRecord(type, .ptr, timeToLive: 4_500, .name(instance)),
+            DNSRecord(
+                instance, .srv, flushesCache: true, timeToLive: 120,
+                .service(priority: 0, weight: 0, port: port, target: DNSName(host, in: "local")!)),
+            DNSRecord(instance, .txt, flushesCache: true, timeToLive: 4_500, .text(text)),
+        ]
+    }
+
+    static func address(_ host: String = "alpha", _ address: String = "10.0.0.1") -> [DNSRecord] {
+        [
+            DNSRecord(
+                DNSName(host, in: "local")!, .a, flushesCache: true, timeToLive: 120, .ipv4(IPv4Address(address)!))
+        ]
+    }
+}

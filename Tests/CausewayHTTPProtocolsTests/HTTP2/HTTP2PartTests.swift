@@ -1,0 +1,74 @@
+import CausewayTestKit
+import CausewayWire
+import Testing
+
+@testable import CausewayHTTPProtocols
+
+@Suite("HTTP/2: parts of the machine")
+struct HTTP2PartTests {
+    private func stream(_ id: HTTP2StreamID) -> HTTP2Stream {
+        HTTP2Stream(
+            id: id, sending: .head, receiving: .head, receiveWindow: HTTP2ReceiveWindow(size: 0), sendWindow: Int(id))
+    }
+
+    @Test("The table agrees with a dictionary", arguments: 0..<50)
+    func table(seed: Int) {
+        var random = SplitMix64(seed: UInt64(seed))
+        var table = HTTP2StreamTable()
+        var expected: [HTTP2StreamID: Int] = [:]
+        var next: HTTP2StreamID = 1
+        for _ in 0..<500 {
+            if random.chance(oneIn: 2) || expected.isEmpty {
+                table.insert(stream(next))
+                expected[next] = Int(next)
+                next += random.chance(oneIn: 4) ? HTTP2StreamID(random.integer(in: 1...40) * 2) : 2
+            } else if let id = expected.keys.sorted().randomElement(using: &random) {
+                if random.chance(oneIn: 3) {
+                    _ = table.update(id) { $0.sendWindow += 1 }
+                    expected[id]? += 1
+                } else {
+                    let closed = table.close(id, .byReset)
+                    #expect(closed?.sendWindow == expected[id])
+                    expected[id] = nil
+                    #expect(table.closing(of: id) == .byReset && !table.contains(id))
+                }
+            }
+        }
+        #expect(table.count == expected.count && table.identifiers == expected.keys.sorted())
+        for (id, window) in expected { #expect(table[id]?.sendWindow == window) }
+        let unknown = table.update(next) { $0.sendWindow }
+        #expect(table[next] == nil && unknown == nil)
+    }
+
+    @Test("The memory of closed streams is bounded")
+    func memory() {
+        var table = HTTP2StreamTable()
+        for id in 0..<300 { table.remember(HTTP2StreamID(2 * id + 1), .byPeer) }
+        #expect(table.closing(of: 1) == nil && table.closing(of: 599) == .byPeer && table.closing(of: 89) == .byPeer)
+        #expect(table.closing(of: 87) == nil)
+    }
+
+    @Test("Budgets refill with time")
+    func budget() {
+        var budget = HTTP2FloodGuard.Budget(burst: 2, perSecond: 1)
+        func takes(_ times: [Duration]) -> [Bool] { times.map { budget.take(at: $0) } }
+        #expect(takes([.zero, .zero, .milliseconds(999)]) == [true, true, false])
+        #expect(takes([.seconds(1), .seconds(1)]) == [true, false])
+        #expect(takes([.seconds(1000), .seconds(1000), .seconds(1000)]) == [true, true, false])
+        budget.restore(5)
+        #expect(takes([.seconds(1000), .seconds(1000), .seconds(1000)]) == [true, true, false])
+    }
+
+    @Test("The window grows and shrinks with settings")
+    func receiveWindow() {
+        var window = HTTP2ReceiveWindow(size: 100)
+        let fits = [window.receive(100), window.receive(1)]
+        #expect(fits == [true, false])
+        window.resize(by: -60)
+        #expect(window.available == -60)
+        let increments = [window.credit(10), window.credit(90)]
+        #expect(increments == [nil, 100] && window.available == 40)
+        let growth = [window.grow(to: 30), window.grow(to: 100)]
+        #expect(growth == [nil, 60] && window.available == 100)
+    }
+}

@@ -1,0 +1,261 @@
+import CausewayHTTPProtocols
+import CausewayProtocols
+import CausewayWire
+import Testing
+
+@Suite("HTTP server: one connection of HTTP/2")
+struct HTTPServerHTTP2Tests {
+    /// A client and a server whose bytes are exchanged at once.
+    struct Pair {
+        var served: ServedConnection
+        var client = HTTP2Connection(.client)
+        var clientEvents: [HTTP2Connection.Event] = []
+
+        init(_ tune: (inout HTTPServerLimits) -> Void = { _ in }) {
+            served = ServedConnection(tune)
+            client.started(at: .zero)
+        }
+
+        /// Exchanges bytes until both sides are silent. Returns the events of the server.
+        mutating func exchange(
+            _ body: (inout HTTPServerConnection) throws -> Void
+        ) rethrows -> [HTTPServerConnection.Event] {
+            var events = try served.change(body)
+            while true {
+                let toServer = client.nextOutput()
+                if let toServer {
+                    events += served.change { [now = served.now] in $0.received(toServer.bytes[...], at: now) }
+                }
+                let toClient = served.takeBytes()
+                if !toClient.isEmpty { client.received(toClient[...], at: served.now) }
+                while let event = client.nextEvent() { clientEvents.append(event) }
+                if toServer == nil, toClient.isEmpty { return events }
+            }
+        }
+
+        mutating func exchange() -> [HTTPServerConnection.Event] { exchange { _ in } }
+
+        mutating func request(_ method: String = "GET", _ path: String = "/", endsStream: Bool = true) throws -> UInt32
+        {
+            try client.request(
+                HTTP2RequestHead(method: method, scheme: "http", authority: "h", path: path), endsStream: endsStream)
+        }
+
+        var responses: [Int] {
+            clientEvents.compactMap { if case .response(_, let head, _) = $0 { head.status } else { nil } }
+        }
+    }
+
+    @Test("Prior knowledge: the preface starts HTTP/2, and requests are concurrent (RFC 9113 §3.3)")
+    func concurrent() throws {
+        var pair = Pair()
+        let first = try pair.request("GET", "/1")
+        let second = try pair.request("GET", "/2")
+        let events = pair.exchange()
+        #expect(events.heads.map(\.target) == ["/1", "/2"])
+        #expect(events.heads.allSatisfy { $0.version == .http2 && $0.authority == "h" })
+        for id in [second, first] {
+            let end = try pair.exchange { machine in
+                try machine.respond(id, 200, FieldSection(), .length(2))
+                try machine.send(id, ByteChain(Array("ok".utf8)))
+                try machine.finish(id)
+            }
+            #expect(end == [.closed(id, isComplete: true)])
+        }
+        #expect(pair.responses == [200, 200])
+    }
+
+    @Test("A preface in pieces is recognized, and similar bytes are a request of HTTP/1", arguments: [1, 3, 23])
+    func pieces(_ size: Int) {
+        var served = ServedConnection()
+        #expect(served.receive("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", inPiecesOf: size).isEmpty)
+        #expect(served.machine.isHTTP2)
+        var other = ServedConnection()
+        #expect(other.receive("PRINT / HTTP/1.1\r\nHost: h\r\n\r\n", inPiecesOf: size).heads.first?.method == "PRINT")
+    }
+
+    @Test("Content waits for the program: the client's window is the limit of unread bytes")
+    func backPressure() throws {
+        var pair = Pair { $0.unreadByteCount = 70_000 }
+        _ = pair.exchange()
+        let id = try pair.request("POST", endsStream: false)
+        try pair.client.send(id, ByteChain([UInt8](repeating: 1, count: 200_000)), endsStream: true)
+        var received = pair.exchange().content.utf8.count
+        #expect(received == 70_000)
+        while received < 200_000 {
+            let more = pair.exchange { $0.took(received < 70_001 ? 70_000 : 65_000, of: id) }.content.utf8.count
+            #expect(more <= 70_000)
+            received += more
+            guard more > 0 else { break }
+        }
+        #expect(received == 200_000)
+    }
+
+    @Test("A stream that the client resets is closed, and the others continue")
+    func reset() throws {
+        var pair = Pair()
+        let first = try pair.request()
+        let second = try pair.request()
+        _ = pair.exchange()
+        pair.client.reset(first)
+        #expect(pair.exchange() == [.closed(first, isComplete: false)])
+        #expect(throws: HTTPServerRefusal.closed) { try pair.served.machine.respond(first, 200, FieldSection(), .none) }
+        #expect(
+            try pair.exchange { try $0.respond(second, 204, FieldSection(), .none) } == [
+                .closed(second, isComplete: true)
+            ])
+    }
+
+    @Test("A stream is reset a while after a response that is complete before its request (RFC 9113 §8.1)")
+    func earlyResponse() throws {
+        var pair = Pair()
+        let id = try pair.request("POST", endsStream: false)
+        _ = pair.exchange()
+        let events = try pair.exchange { machine in
+            try machine.respond(id, 403, FieldSection(), .length(2))
+            try machine.send(id, ByteChain(Array("no".utf8)))
+            try machine.finish(id)
+        }
+        #expect(events == [.closed(id, isComplete: true)])
+        #expect(pair.responses == [403])
+        #expect(pair.clientEvents.contains { if case .content(id, _, endsStream: true) = $0 { true } else { false } })
+        try pair.client.send(id, ByteChain([UInt8](repeating: 1, count: 100_000)))
+        #expect(pair.exchange().isEmpty && pair.client.queuedByteCount(of: id) == 0)
+        _ = pair.served.advance(by: .milliseconds(500) - .nanoseconds(1))
+        #expect(pair.exchange().isEmpty && pair.client.streamCount == 1)
+        _ = pair.served.advance(by: .nanoseconds(1))
+        #expect(pair.exchange().isEmpty && pair.clientEvents.last == .closed(id, nil))
+    }
+
+    @Test("A refused request is discarded until its end, and the connection shuts down after that")
+    func discarded() throws {
+        var pair = Pair { $0.targetByteCount = 2 }
+        let id = try pair.request("POST", "/long", endsStream: false)
+        #expect(pair.exchange().isEmpty && pair.responses == [414])
+        pair.served.machine.shutDown(at: .zero)
+        #expect(pair.exchange().isEmpty && pair.client.streamCount == 1)
+        try pair.client.send(id, ByteChain([1, 2, 3]), endsStream: true)
+        #expect(pair.exchange() == [.ended(isInterrupted: false)])
+        #expect(pair.clientEvents.contains(.closed(id, nil)))
+    }
+
+    @Test("HEAD has the fields of GET and no content")
+    func head() throws {
+        var pair = Pair()
+        let id = try pair.request("HEAD")
+        _ = pair.exchange()
+        _ = try pair.exchange { machine in
+            try machine.respond(id, 200, FieldSection(), .length(5))
+            try machine.send(id, ByteChain(Array("hello".utf8)))
+            try machine.finish(id)
+        }
+        let heads = pair.clientEvents.compactMap { event -> HTTP2ResponseHead? in
+            if case .response(_, let head, endsStream: true) = event { head } else { nil }
+        }
+        #expect(heads.first?.fields.firstValue(of: "content-length") == "5")
+    }
+
+    @Test("Limits: 413 by the stated length, and by the content itself")
+    func tooLong() throws {
+        var pair = Pair { $0.contentByteCount = 10 }
+        var head = HTTP2RequestHead(method: "POST", scheme: "http", authority: "h", path: "/")
+        head.fields.append("content-length", "11")
+        _ = try pair.client.request(head, endsStream: false)
+        #expect(pair.exchange().isEmpty)
+        #expect(pair.responses == [413])
+        let id = try pair.request("POST", endsStream: false)
+        try pair.client.send(id, ByteChain([UInt8](repeating: 1, count: 11)), endsStream: true)
+        #expect(pair.exchange().contains(.refusedContent(id)))
+    }
+
+    @Test("The program receives content up to the limit, however the input is split", arguments: [1, 7, .max])
+    func contentLimit(_ size: Int) throws {
+        var pair = Pair { $0.contentByteCount = 30 }
+        let id = try pair.request("POST", endsStream: false)
+        _ = pair.exchange()
+        try pair.client.send(id, ByteChain([UInt8](repeating: 97, count: 42)))
+        let output = pair.client.nextOutput()
+        var rest = try #require(output).bytes[...]
+        var events: [HTTPServerConnection.Event] = []
+        while !rest.isEmpty {
+            let piece = rest.prefix(size)
+            rest = rest.dropFirst(size)
+            events += pair.served.change { $0.received(piece, at: .zero) }
+        }
+        #expect(events.content.utf8.count == 30)
+        #expect(events.filter { $0 == .refusedContent(id) }.count == 1)
+    }
+
+    @Test("A response without content can be ended although the request is too long")
+    func tooLongHead() throws {
+        var pair = Pair { $0.contentByteCount = 10 }
+        let id = try pair.request("HEAD", endsStream: false)
+        _ = pair.exchange()
+        _ = try pair.exchange { try $0.respond(id, 200, FieldSection(), .length(5)) }
+        try pair.client.send(id, ByteChain([UInt8](repeating: 1, count: 11)))
+        #expect(pair.exchange().contains(.refusedContent(id)))
+        let end = try pair.exchange { machine in
+            try machine.send(id, ByteChain(Array("hello".utf8)))
+            try machine.finish(id)
+        }
+        #expect(end == [.closed(id, isComplete: true)])
+    }
+
+    @Test("A tunnel has no limit of its content and no field content-length (RFC 9110 §8.6)")
+    func tunnel() throws {
+        var pair = Pair { $0.contentByteCount = 10 }
+        let head = HTTP2RequestHead(method: "CONNECT", scheme: "", authority: "h:1", path: "")
+        let id = try pair.client.request(head, endsStream: false)
+        #expect(pair.exchange().heads.first?.target == "h:1")
+        _ = try pair.exchange { try $0.respond(id, 200, FieldSection(), .length(2)) }
+        try pair.client.send(id, ByteChain([UInt8](repeating: 97, count: 40)))
+        #expect(pair.exchange().content.utf8.count == 40)
+        let heads = pair.clientEvents.compactMap { event -> HTTP2ResponseHead? in
+            if case .response(_, let head, _) = event { head } else { nil }
+        }
+        #expect(heads.count == 1 && heads.first?.fields.contains("content-length") == false)
+    }
+
+    @Test("Shutting down lets open streams end, and refuses later ones")
+    func shutDown() throws {
+        var pair = Pair()
+        let id = try pair.request()
+        _ = pair.exchange()
+        #expect(pair.exchange { $0.shutDown(at: .zero) }.isEmpty)
+        let events = try pair.exchange { try $0.respond(id, 204, FieldSection(), .none) }
+        #expect(events == [.closed(id, isComplete: true), .ended(isInterrupted: false)])
+    }
+
+    @Test("An idle connection closes gracefully; one whose content stalls is ended")
+    func stalls() throws {
+        var idle = Pair()
+        _ = try idle.request()
+        _ = idle.exchange()
+        _ = try idle.exchange { try $0.respond(1, 204, FieldSection(), .none) }
+        _ = idle.served.advance(by: .seconds(75))
+        #expect(idle.exchange().isEmpty)
+        #expect(idle.clientEvents.contains { if case .goAway(.noError, _, _) = $0 { true } else { false } })
+        #expect(idle.served.change { $0.inputEnded() } == [.ended(isInterrupted: false)])
+        var stalled = Pair()
+        _ = try stalled.request("POST", endsStream: false)
+        _ = stalled.exchange()
+        #expect(
+            stalled.served.advance(by: .seconds(25)) == [.closed(1, isComplete: false), .ended(isInterrupted: true)])
+    }
+
+    @Test("Trailers in both directions")
+    func trailers() throws {
+        var pair = Pair()
+        let id = try pair.request("POST", endsStream: false)
+        var fields = FieldSection()
+        fields.append("x-sum", "1")
+        try pair.client.sendTrailers(id, fields)
+        #expect(pair.exchange().last == .finished(id, trailers: fields))
+        _ = try pair.exchange { machine in
+            try machine.respond(id, 200, FieldSection(), .unknown)
+            try machine.send(id, ByteChain([1]))
+            try machine.finish(id, trailers: fields)
+        }
+        #expect(pair.clientEvents.contains(.trailers(id, fields)))
+    }
+}
