@@ -278,6 +278,8 @@ let package = Package(
                 "Causeway", "CausewayPeers", "CausewayStreams", "CausewaySystem", "CausewayTypes", "CausewayURLLoading",
             ],
             swiftSettings: house),
+        // The first program of a newcomer. It depends on `Causeway` alone, so that it is built soon.
+        .executableTarget(name: "tour", dependencies: ["Causeway"], swiftSettings: house),
         .executableTarget(
             name: "nw",
             dependencies: [
