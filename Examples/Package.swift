@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// One executable for each example. The sources use `import Network`, as on Apple platforms.
+/// One executable for each example. `Causeway` is all that they need. Sources of Apple platforms use `import Network`, which also builds URL
+/// loading, streams and `NetService`.
 let examples = [
     "EchoServer", "EchoClient", "DatagramPingPong", "SlowReader", "HeaderThenBody", "LineFramer", "TLVGame",
     "MulticastChat", "StructuredEchoServer", "StructuredEchoClient", "TLSClient", "JSONMessages", "TypedMessages",
@@ -23,7 +24,7 @@ let package = Package(
     dependencies: [.package(name: "causeway", path: "..")],
     targets: examples.map { example in
         .executableTarget(
-            name: example, dependencies: [.product(name: "Network", package: "causeway")], path: example)
+            name: example, dependencies: [.product(name: "Causeway", package: "causeway")], path: example)
     }
         + services.map { example in
             .executableTarget(

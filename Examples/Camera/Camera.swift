@@ -1,6 +1,7 @@
 // Shows the camera demo of Apple's 2018 presentation over UDP: swift run Camera view NAME, and on another host swift run Camera send NAME
 // [FRAMES-PER-SECOND]
-import Network
+import Causeway
+import Foundation
 
 /// A frame is a batch of datagrams of 1,200 bytes. Each datagram begins with its number.
 enum Frame {

@@ -1,5 +1,6 @@
 // Shows the statistics of ``Camera`` and its viewer, once a second.
-import Network
+import Causeway
+import Foundation
 
 /// Prints a line without buffering, also to a pipe.
 func say(_ line: String) {

@@ -1,6 +1,7 @@
 // Shows the sender of ``Camera``: a frame is a batch, and the next frame is sent after the kernel has accepted the last one
 // (back-pressure).
-import Network
+import Causeway
+import Foundation
 
 /// Sends frames. Confined to its queue.
 final class Sender: @unchecked Sendable {

@@ -1,5 +1,6 @@
 // Shows the viewer of ``Camera``: it registers a service, and receives each camera's datagrams one after the other.
-import Network
+import Causeway
+import Foundation
 
 /// Receives the frames of the cameras. Confined to its queue.
 final class Viewer: @unchecked Sendable {

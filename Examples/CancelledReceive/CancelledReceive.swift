@@ -1,5 +1,6 @@
 // Shows that cancelling a receive loses nothing: swift run EchoServer 7000, and in another terminal swift run CancelledReceive
-import Network
+import Causeway
+import Foundation
 
 @main
 enum CancelledReceive {

@@ -1,5 +1,6 @@
 // Shows UDP both ways in one process: a listener answers each "ping" with a "pong", and the client times it.
-import Network
+import Causeway
+import Foundation
 
 @main
 enum DatagramPingPong {

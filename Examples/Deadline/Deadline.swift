@@ -1,5 +1,6 @@
 // Shows a deadline for one operation with a task group: swift run Deadline 192.0.2.1 7000
-import Network
+import Causeway
+import Foundation
 
 struct TookTooLong: Error {}
 

@@ -1,5 +1,6 @@
 // Shows a TCP server that sends received data back: swift run EchoServer 7000
-import Network
+import Causeway
+import Foundation
 
 @main
 enum EchoServer {

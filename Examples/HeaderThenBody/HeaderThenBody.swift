@@ -1,5 +1,6 @@
 // Shows framing on a byte stream: a header of 4 bytes contains the length of the body after it.
-import Network
+import Causeway
+import Foundation
 
 @main
 enum HeaderThenBody {

@@ -1,5 +1,6 @@
 // Shows values as messages, from a client and a listener in one program: swift run JSONMessages
-import Network
+import Causeway
+import Foundation
 
 struct Question: Codable, Sendable {
     var numbers: [Int]

@@ -1,6 +1,7 @@
 // Shows a framer for text lines: CR LF ends a message, a line has at most 1,024 bytes. Try it: swift run LineFramer 7000, nc -C localhost
 // 7000
-import Network
+import Causeway
+import Foundation
 
 final class LineFramer: NWProtocolFramerImplementation {
     static let definition = NWProtocolFramer.Definition(implementation: LineFramer.self)

@@ -1,5 +1,6 @@
 // Shows a server that replies to each line with the line in capital letters, through ``LineFramer``.
-import Network
+import Causeway
+import Foundation
 
 @main
 enum Shout {

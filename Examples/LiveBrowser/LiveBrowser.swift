@@ -1,5 +1,6 @@
 // Shows a list of services with their TXT records that is updated after each change: swift run LiveBrowser _http._tcp
-import Network
+import Causeway
+import Foundation
 
 @main
 enum LiveBrowser {

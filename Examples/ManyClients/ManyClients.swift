@@ -1,5 +1,6 @@
 // Shows 1,000 clients of one listener, of which 100 never read: swift run ManyClients
-import Network
+import Causeway
+import Foundation
 
 @main
 enum ManyClients {

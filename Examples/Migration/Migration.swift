@@ -1,5 +1,6 @@
 // Shows a connection that moves to a better network: swift run Migration HOST PORT, with an echo server
-import Network
+import Causeway
+import Foundation
 
 /// Sends a line per second over the best network:
 ///     is viable   better path   action
@@ -14,7 +15,6 @@ final class Migrating: @unchecked Sendable {
     private var next: NWConnection?
     init(to endpoint: NWEndpoint) { self.endpoint = endpoint }
     func start() { queue.async { self.next = self.connect() } }
-
     private func connect() -> NWConnection {
         let connection = NWConnection(to: endpoint, using: .tcp)
         connection.viabilityUpdateHandler = { print($0 ? "packets flow" : "no path: waiting") }

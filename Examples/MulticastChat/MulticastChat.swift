@@ -1,5 +1,6 @@
 // Shows a multicast group, in which all hosts on one network receive all typed lines: swift run MulticastChat NAME
-import Network
+import Causeway
+import Foundation
 
 @main
 enum MulticastChat {

@@ -1,5 +1,6 @@
 // Shows a server that clients find by its name: swift run ServiceByName serve NAME, then swift run ServiceByName call NAME
-import Network
+import Causeway
+import Foundation
 
 @main
 enum ServiceByName {

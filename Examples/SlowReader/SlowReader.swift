@@ -1,5 +1,6 @@
 // Shows back-pressure: the sender creates its next frame after the last one was accepted, so a slow reader slows it down.
-import Network
+import Causeway
+import Foundation
 
 @main
 enum SlowReader {

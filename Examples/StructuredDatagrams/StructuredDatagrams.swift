@@ -1,5 +1,6 @@
 // Shows datagrams with a connection for each peer, and a lost reply: swift run StructuredDatagrams
-import Network
+import Causeway
+import Foundation
 
 @main
 enum StructuredDatagrams {

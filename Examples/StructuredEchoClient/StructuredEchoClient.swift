@@ -1,5 +1,6 @@
 // Shows a client that sends a message, half-closes and prints the reply: swift run StructuredEchoClient localhost 7000 Hi
-import Network
+import Causeway
+import Foundation
 
 @main
 enum StructuredEchoClient {

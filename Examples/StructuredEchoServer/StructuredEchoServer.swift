@@ -1,5 +1,6 @@
 // Shows an echo server with one task for each connection: swift run StructuredEchoServer 7000
-import Network
+import Causeway
+import Foundation
 
 @main
 enum StructuredEchoServer {

@@ -1,5 +1,6 @@
 // Shows TLS with ALPN, and the negotiated values: swift run TLSClient example.org
-import Network
+import Causeway
+import Foundation
 
 @main
 enum TLSClient {

@@ -1,5 +1,6 @@
 // Shows a few moves with ``GameFramer``, both players in one process: swift run TLVGame
-import Network
+import Causeway
+import Foundation
 
 @main
 enum TLVGame {

@@ -1,5 +1,6 @@
 // Shows a game with its own framer: each message has a type, a length and a value (TLV). The message's metadata contains the type.
-import Network
+import Causeway
+import Foundation
 
 /// The format: one byte of type, four bytes of length (big-endian, at most 4,096), the value.
 final class GameFramer: NWProtocolFramerImplementation {
@@ -7,7 +8,6 @@ final class GameFramer: NWProtocolFramerImplementation {
 
     static let definition = NWProtocolFramer.Definition(implementation: GameFramer.self)
     static var label: String { "game" }
-
     init(framer: NWProtocolFramer.Instance) {}
     func start(framer: NWProtocolFramer.Instance) -> NWProtocolFramer.StartResult { .ready }
     func wakeup(framer: NWProtocolFramer.Instance) {}

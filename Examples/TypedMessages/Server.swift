@@ -1,5 +1,6 @@
 // Shows the server of ``TypedMessages``: it replies to each text with the same type, and ends when the client leaves.
-import Network
+import Causeway
+import Foundation
 
 enum Server {
     static func run() async throws {

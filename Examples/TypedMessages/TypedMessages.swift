@@ -1,5 +1,6 @@
 // Shows messages with a type and a length: swift run TypedMessages serve, and in another terminal swift run TypedMessages
-import Network
+import Causeway
+import Foundation
 
 enum Kind: Int {
     case join = 1

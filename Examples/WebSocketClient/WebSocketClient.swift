@@ -1,5 +1,6 @@
 // Shows a WebSocket conversation: swift run WebSocketClient wss://echo.example/path, or ws:// without TLS
-import Network
+import Causeway
+import Foundation
 
 @main
 enum WebSocketClient {
