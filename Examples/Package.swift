@@ -10,7 +10,7 @@ let examples = [
     "ServiceByName", "LiveBrowser", "Camera",
 ]
 /// The examples of URL loading, which is part of Foundation on Apple platforms.
-let loading = ["HTTPGet", "PostJSON", "StreamedLines", "UploadProgress", "DownloadFile"]
+let loading = ["HTTPGet", "PostJSON", "PostForm", "StreamedLines", "UploadProgress", "DownloadFile"]
 /// The examples that use NetService, which is part of Foundation on Apple platforms.
 let services = ["NetServicePublisher", "SavedService"]
 
@@ -58,6 +58,9 @@ let package = Package(
             .executableTarget(
                 name: "ImageList", dependencies: [.product(name: "CausewayImages", package: "causeway")],
                 path: "ImageList"),
+            .executableTarget(
+                name: "CachedImages", dependencies: [.product(name: "CausewayImages", package: "causeway")],
+                path: "CachedImages"),
             .executableTarget(
                 name: "OfflineQueue",
                 dependencies: [
