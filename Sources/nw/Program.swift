@@ -19,7 +19,7 @@ enum Program {
                 return try command.run()
             }
             start(asynchronous)
-        } catch { NW.exit(withError: error) }
+        } catch { CommandEnd.end(NW.self, with: error) }
         // The main thread runs the main queue until the command ends the process, unless an event loop takes over the main thread.
         Engine.keepPromise()
         dispatchMain()
@@ -57,7 +57,7 @@ enum Program {
         do {
             return try type.parseAsRoot(words)
         } catch {
-            type.exit(withError: error)
+            CommandEnd.end(type, with: error)
         }
     }
 
@@ -88,10 +88,10 @@ enum Program {
             do {
                 var command = command
                 try await command.run()
-                exit(EXIT_SUCCESS)
+                CommandEnd.end(EXIT_SUCCESS)
             } catch {
                 // A usage error prints the usage of this command.
-                type(of: command).exit(withError: error)
+                CommandEnd.end(type(of: command), with: error)
             }
         }
     }

@@ -44,6 +44,33 @@ extension Interop {
             }
         }
 
+        @Test(
+            "Output that cannot be written is an error",
+            arguments: [
+                ["interfaces"], ["byteorder"], ["filter", "icmp"], ["--help"], ["http", "--help"], ["--version"],
+                ["--generate-completion-script", "bash"], ["interfaces", "--json"], ["resolve", "localhost"], ["path"],
+                ["packet", "udp", "192.0.2.1:9"],
+            ])
+        func fullDisk(_ arguments: [String]) async throws {
+            try await Scratch.run { scratch in
+                let nw = try scratch.startProgram(
+                    "sh", ["-c", "exec \"$0\" \"$@\" > /dev/full", try Built.nw()] + arguments)
+                #expect(try await nw.finished() == 1)
+                #expect(nw.errors.contains("No space left on device"), "\(nw.errors)")
+                #expect(nw.errors.split(separator: "\n").count == 1, "\(nw.errors)")
+            }
+        }
+
+        @Test("A reader that has closed the pipe ends the command silently")
+        func closedPipe() async throws {
+            try await Scratch.run { scratch in
+                let nw = try scratch.startProgram(
+                    "bash", ["-c", "{ \"$0\" interfaces; echo $? >&2; } | sleep 0; exit 0", try Built.nw()])
+                #expect(try await nw.finished() == 0)
+                #expect(["0\n", "141\n"].contains(nw.errors), "\(nw.errors)")
+            }
+        }
+
         @Test("A refused connection prints one line and exits with code 1", arguments: [["-N"], ["-z"], ["-u", "-z"]])
         func refused(_ options: [String]) async throws {
             try await Scratch.run { scratch in

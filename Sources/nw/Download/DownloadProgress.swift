@@ -1,4 +1,3 @@
-import CausewaySystem
 import CausewayTypes
 import Synchronization
 
@@ -21,7 +20,7 @@ final class DownloadProgress: Sendable {
 
     init(fileCount: Int, isWanted: Bool) {
         total = fileCount
-        isVisible = isWanted && OpenFile.standardError.kind == .terminal
+        isVisible = isWanted && StatusLine.isAvailable
     }
 
     /// Content of a file begins to arrive.
@@ -42,27 +41,26 @@ final class DownloadProgress: Sendable {
             let now = ContinuousClock.now
             if let drawn = state.drawn, now - drawn < Self.interval { return }
             state.drawn = now
-            draw(state, ending: "")
+            draw(state)
         }
     }
 
-    /// A file is complete or has failed.
-    func finishedFile() {
+    /// A file is complete or has failed. The line that says so takes the place of the progress. After an interrupt, the progress stays.
+    func endedFile() {
+        guard isVisible else { return }
         state.withLock { state in
             state.finished += 1
-            state.bar?.finish()
             state.bar = nil
-            guard isVisible, total > 1 else { return }
-            draw(state, ending: state.finished == total ? "\n" : "")
+            if state.finished == total { StatusLine.erase() } else { draw(state) }
         }
     }
 
     /// Shows a line of text on standard error.
     func note(_ line: PrintableText) { printError("nw: download: \(line)") }
 
-    private func draw(_ state: borrowing State, ending: PrintableText) {
+    private func draw(_ state: borrowing State) {
         let rate = Amounts.rate(UInt64(state.received), over: ContinuousClock.now - start)
-        let amount = Amounts.bytes(UInt64(state.received))
-        try? OpenFile.standardError.put("\r\(state.finished) of \(total) files, \(amount) \(rate)   \(ending)")
+        let text = "\(state.finished) of \(total) files, \(Amounts.bytes(UInt64(state.received))) \(rate)"
+        StatusLine.show(PrintableText(foreign: text.prefix(max(0, TerminalScreen.columnCount - 1))))
     }
 }

@@ -43,10 +43,10 @@ struct DownloadRun: Sendable {
     /// Runs one download and prints its outcome. Returns the exit code of a failure.
     private func run(_ download: Download) async throws -> ExitCode? {
         let start = ContinuousClock.now
-        defer { download.progress.finishedFile() }
         do {
             let stored = try await withLimit(limit) { try await download.run() }
             let time = ContinuousClock.now - start
+            download.progress.endedFile()
             let file = PrintableText(foreign: stored.file)
             let size = Amounts.bytes(UInt64(stored.byteCount))
             let rate = Amounts.rate(UInt64(max(0, stored.byteCount - stored.kept)), over: time)
@@ -62,6 +62,7 @@ struct DownloadRun: Sendable {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
+            download.progress.endedFile()
             let reason = (error as? HTTPCommandFailure)?.message ?? describe(error)
             printError("nw: download: \(PrintableText(foreign: download.url)): \(reason)")
             if isJSON {

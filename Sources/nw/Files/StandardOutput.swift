@@ -19,12 +19,31 @@ enum StandardOutput {
     static func write(_ text: PrintableText) async throws { try await write(Data(text.text.utf8)) }
 }
 
-/// Writes one line to standard output without buffering. Ends the process silently if the reader has closed the pipe.
+/// Writes one line to standard output without buffering.
+///
+/// Ends the process if the line cannot be written: silently if the reader has closed the pipe, otherwise with an error, for example because
+/// the disk is full.
 func printLine(_ line: PrintableText) {
-    do { try OpenFile.standardOutput.put(line + "\n") } catch NWError.posix(.EPIPE) {
+    do {
+        try StatusLine.aside(isPiped: OpenFile.standardOutput.kind == .other) {
+            try OpenFile.standardOutput.put(line + "\n")
+        }
+    } catch { StandardOutput.end(after: error) }
+}
+
+extension StandardOutput {
+    /// Writes text of this program, such as a help text, as it is. Ends the process if that fails.
+    static func finish(_ text: String) {
+        do { try OpenFile.standardOutput.writeAll(Data(text.utf8)) } catch { end(after: error) }
+    }
+
+    /// Ends the process after a failed write.
+    fileprivate static func end(after error: any Error) -> Never {
         // Exit with the code of a process that SIGPIPE has ended. This process ignores SIGPIPE because of its sockets.
-        _exit(128 + SIGPIPE)
-    } catch {}
+        if error as? NWError == .posix(.EPIPE) { _exit(128 + SIGPIPE) }
+        printError("nw: cannot write to standard output: \(describe(error))")
+        _exit(EXIT_FAILURE)
+    }
 }
 
 extension OpenFile {

@@ -34,12 +34,13 @@ struct HTTPConversation {
     private var authorizations = AuthorizationCache()
     /// Called with each exchange when its head has arrived.
     private let observe: @Sendable (HTTPExchangeRecord) -> Void
-    private let sending: (@Sendable (ResponseFeed) -> Void)?
+    /// Called with each exchange that has content. The function that it returns is called when the exchange has a response or has failed.
+    private let sending: (@Sendable (ResponseFeed) -> (@Sendable () -> Void)?)?
 
     init(
         _ start: Start, _ route: HTTPRoute, cookies: [Cookie],
         observe: @escaping @Sendable (HTTPExchangeRecord) -> Void,
-        sending: (@Sendable (ResponseFeed) -> Void)? = nil
+        sending: (@Sendable (ResponseFeed) -> (@Sendable () -> Void)?)? = nil
     ) {
         self.start = start
         self.route = route
@@ -112,13 +113,15 @@ struct HTTPConversation {
         let feed = ResponseFeed()
         let connectionCount = log.count
         feed.start(value, body: try content.body(), with: engine)
-        if content.isPresent { sending?(feed) }
+        let sendingEnded = content.isPresent ? sending?(feed) : nil
         watchConnect(feed)
         do throws(HTTPFailure) {
             let (head, connection) = try await feed.head()
+            sendingEnded?()
             record.responded = System.now
             record.response = head
             record.interim = feed.interim
+            record.sentCount = feed.sentCount
             record.protocolName = connection.details.protocolName
             if log.count > connectionCount, let latest = log.latest {
                 record.connection = await ConnectReport(latest, nil, problem: nil)
@@ -128,6 +131,7 @@ struct HTTPConversation {
             receiveCookies(head.fields, of: request.target)
             return (head, feed)
         } catch {
+            sendingEnded?()
             let latest = log.count > connectionCount ? log.latest : nil
             let failure = HTTPCommandFailure(error, to: origin, reason: reason(error, latest))
             if let latest {

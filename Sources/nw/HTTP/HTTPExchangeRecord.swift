@@ -21,6 +21,8 @@ struct HTTPExchangeRecord: Sendable {
     var ended: Duration?
     /// Number of bytes of decoded content.
     var receivedCount = 0
+    /// Number of bytes of content that were sent before the response.
+    var sentCount = 0
 
     /// The steps of the connection and of the exchange. Times are milliseconds since the start.
     var steps: [ConnectReport.Entry] {

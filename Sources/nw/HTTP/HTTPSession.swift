@@ -54,8 +54,13 @@ struct HTTPSession: Sendable {
         let output = output
         let mayHint = !start.followsRedirects && !output.isJSON
         let content = start.content
-        var sending: (@Sendable (ResponseFeed) -> Void)?
-        if output.isUpload, output.hasProgressBar { sending = { feed in UploadProgress.show(feed, of: content) } }
+        var sending: (@Sendable (ResponseFeed) -> (@Sendable () -> Void)?)?
+        if output.isUpload, output.hasProgressBar {
+            sending = { feed in
+                guard let progress = UploadProgress(feed, of: content) else { return nil }
+                return { progress.end() }
+            }
+        }
         let observe: @Sendable (HTTPExchangeRecord) -> Void = { record in
             if output.isVerbose { printError(record.heads()) }
             if mayHint { record.hint() }

@@ -2,22 +2,47 @@ import CausewaySystem
 import Dispatch
 import Synchronization
 
-/// The progress of an upload on a terminal.
-enum UploadProgress {
-    /// Shows the progress until all content is sent or the request has ended.
-    static func show(_ feed: ResponseFeed, of content: RequestContent) {
-        guard OpenFile.standardError.kind == .terminal, let (name, count) = facts(of: content) else { return }
-        let bar = Mutex(ProgressBar(name, byteCount: count))
+/// The progress of the content of one request on a terminal.
+final class UploadProgress: Sendable {
+    private struct State: ~Copyable {
+        var bar: ProgressBar
+        /// `nil` after the end.
+        var timer: (any DispatchSourceTimer)?
+    }
+
+    private let feed: ResponseFeed
+    private let state: Mutex<State>
+
+    /// Shows the progress until ``end()``. Returns `nil` without a terminal, and for content whose length is not known before.
+    init?(_ feed: ResponseFeed, of content: RequestContent) {
+        guard StatusLine.isAvailable, let (name, count) = Self.facts(of: content) else { return nil }
+        self.feed = feed
+        state = Mutex(State(bar: ProgressBar(name, byteCount: count)))
+        state.withLock { $0.timer = makeTimer() }
+    }
+
+    private func makeTimer() -> any DispatchSourceTimer {
         let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "nw.http.progress"))
         timer.schedule(deadline: .now(), repeating: .milliseconds(100))
-        timer.setEventHandler {
-            let sent = UInt64(max(0, feed.sentCount))
-            bar.withLock { $0.advance(to: sent) }
-            guard sent >= count || feed.hasEnded else { return }
-            bar.withLock { $0.finish() }
-            timer.cancel()
-        }
+        timer.setEventHandler { [weak self] in self?.advance() }
         timer.resume()
+        return timer
+    }
+
+    private func advance() {
+        state.withLock { state in
+            if state.timer != nil { state.bar.advance(to: UInt64(max(0, feed.sentCount))) }
+        }
+    }
+
+    /// Leaves the last progress on the terminal. The response begins below it.
+    func end() {
+        state.withLock { state in
+            guard let timer = state.timer.take() else { return }
+            timer.cancel()
+            state.bar.advance(to: UInt64(max(0, feed.sentCount)))
+            state.bar.finish()
+        }
     }
 
     /// Returns the name and the length of content whose length is known before.

@@ -57,10 +57,7 @@ struct ImageSource {
                 bar = shown
             }
         }
-        bar.withLock { bar in
-            var shown = bar
-            shown?.finish()
-        }
+        bar.withLock { $0?.remove() }
         return image
     }
 

@@ -39,6 +39,7 @@ func reporting(_ command: String, _ body: () async throws -> Void) async throws 
     } catch let error as ValidationError {
         throw error
     } catch {
+        StatusLine.leave()
         printError("nw: \(command): \(describe(error))")
         throw ExitCode.failure
     }
@@ -47,5 +48,5 @@ func reporting(_ command: String, _ body: () async throws -> Void) async throws 
 /// Writes one line to standard error.
 func printError(_ line: PrintableText) {
     // An error on standard error itself cannot be reported.
-    try? OpenFile.standardError.put(line + "\n")
+    try? StatusLine.aside { try OpenFile.standardError.put(line + "\n") }
 }

@@ -1,18 +1,21 @@
 import CausewaySystem
 import CausewayTypes
 
-/// A line on the terminal that shows the progress of a transfer; nothing if standard error is not a terminal.
+/// The progress of one transfer on the ``StatusLine``; nothing if standard error is not a terminal.
 struct ProgressBar {
-    private static let width = 24
+    /// The widths in columns on a terminal that is wide enough.
+    private static let (nameWidth, barWidth) = (30, 24)
+    /// A name with fewer columns says nothing.
+    private static let minimumNameWidth = 8
     /// Minimum time between two updates of the line.
     private static let interval = Duration.milliseconds(100)
 
-    private let name: PrintableText
+    private let name: String
     /// `nil` if unknown.
     private let byteCount: UInt64?
     /// The position at which the transfer began.
     private let origin: UInt64
-    private let isVisible: Bool
+    private let isWanted: Bool
     private let start = ContinuousClock.now
     private var drawn: ContinuousClock.Instant?
     private var position: UInt64 = 0
@@ -22,10 +25,10 @@ struct ProgressBar {
     ///   - origin: The position at the start.
     ///   - isWanted: `false` to show nothing.
     init(_ name: String, byteCount: UInt64?, from origin: UInt64 = 0, isWanted: Bool = true) {
-        isVisible = isWanted && OpenFile.standardError.kind == .terminal
+        self.isWanted = isWanted
         self.origin = origin
         position = origin
-        self.name = PrintableText(foreign: PrintableText(foreign: name).text.prefix(30)).padded(to: 30)
+        self.name = PrintableText(foreign: name).text
         self.byteCount = byteCount
     }
 
@@ -34,25 +37,45 @@ struct ProgressBar {
         let now = ContinuousClock.now
         if let drawn, now - drawn < Self.interval { return }
         drawn = now
-        draw(ending: "")
+        draw()
     }
 
-    /// Draws the final state and ends the line.
-    mutating func finish() {
-        draw(ending: "\n")
+    /// Draws the final state, which stays on the terminal.
+    func finish() {
+        guard isWanted else { return }
+        draw()
+        StatusLine.leave()
     }
 
-    private func draw(ending: PrintableText) {
-        guard isVisible else { return }
-        let rate = Amounts.rate(position - min(origin, position), over: ContinuousClock.now - start)
-        guard let byteCount else {
-            try? OpenFile.standardError.put("\r\(name) \(Amounts.bytes(position)) \(rate)   \(ending)")
-            return
-        }
+    /// Removes the line.
+    func remove() {
+        if isWanted { StatusLine.erase() }
+    }
+
+    private func draw() {
+        guard isWanted, StatusLine.isAvailable else { return }
+        StatusLine.show(line(columns: TerminalScreen.columnCount, after: ContinuousClock.now - start))
+    }
+
+    /// Returns the line for a terminal with this number of columns. The last column stays free, because some terminals begin another line
+    /// after it.
+    func line(columns: Int, after time: Duration) -> PrintableText {
+        let room = columns - 1
+        let rate = Amounts.rate(position - min(origin, position), over: time)
+        guard let byteCount else { return named("\(Amounts.bytes(position)) \(rate)", room) }
         let share = byteCount == 0 ? 1 : min(1, Double(position) / Double(byteCount))
-        let full = Int(share * Double(Self.width))
-        let bar = String(repeating: "#", count: full) + String(repeating: ".", count: Self.width - full)
-        let line: PrintableText = "\r\(name) [\(bar)] \(Amounts.decimal(share * 100, places: 0))% \(rate)   \(ending)"
-        try? OpenFile.standardError.put(line)
+        let tail = "\(Amounts.decimal(share * 100, places: 0))% \(rate)"
+        guard room >= Self.nameWidth + Self.barWidth + tail.count + 4 else { return named(tail, room) }
+        let full = Int(share * Double(Self.barWidth))
+        let bar = String(repeating: "#", count: full) + String(repeating: ".", count: Self.barWidth - full)
+        return named("[\(bar)] \(tail)", room)
+    }
+
+    /// Returns the name and the text, as far as there is room.
+    private func named(_ text: String, _ room: Int) -> PrintableText {
+        let width = min(Self.nameWidth, room - text.count - 1)
+        guard width >= Self.minimumNameWidth else { return PrintableText(foreign: text.prefix(max(0, room))) }
+        let shown = name.prefix(columns: width)
+        return PrintableText(foreign: shown + String(repeating: " ", count: width - shown.columnCount + 1) + text)
     }
 }

@@ -1,10 +1,13 @@
 import CausewaySystem
 import CausewayTypes
 
-/// The capabilities of standard output.
+/// The capabilities of the terminal.
 enum TerminalScreen {
+    /// Whether the terminal supports no control sequences.
+    static let isDumb = variable("TERM") == "dumb"
+
     /// Whether standard output is a terminal that supports control sequences.
-    static let isInteractive = OpenFile.standardOutput.kind == .terminal && variable("TERM") != "dumb"
+    static let isInteractive = OpenFile.standardOutput.kind == .terminal && !isDumb
 
     /// Whether to use colours. The environment variable `NO_COLOR` disables them.
     static let hasColor = isInteractive && (variable("NO_COLOR") ?? "").isEmpty
@@ -14,6 +17,13 @@ enum TerminalScreen {
         var size = winsize()
         guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0 else { return 24 }
         return Int(size.ws_row)
+    }
+
+    /// The number of columns of the terminal at standard error; 80 if unknown.
+    static var columnCount: Int {
+        var size = winsize()
+        guard ioctl(2, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
     }
 
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }

@@ -12,7 +12,6 @@ final class ScanSession {
     private let links: [NeighbourLink]
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant
-    private let showsProgress = OpenFile.standardError.kind == .terminal
     private var lastProgress: ContinuousClock.Instant
     private var openPorts = 0
     private let survey = SurveyLoop()
@@ -51,7 +50,7 @@ final class ScanSession {
         for group in Self.groups(targets, of: Self.maximumHosts) where !stop.isSet {
             for part in Self.groups(try present(group, stop), of: each) where !stop.isSet { try scan(part, stop) }
         }
-        clearProgress()
+        StatusLine.erase()
         if !command.json {
             let up = upCount.map { " (\($0) up)" } ?? ""
             let unit = technique == .echo ? "up" : "open"
@@ -116,7 +115,7 @@ final class ScanSession {
         }
         var scan = PortSurvey(hosts: group.count, ports: ports.count, settings: settings)
         survey.run(&scan, wire, until: stop, progress: { progress($0, $1, $2) })
-        clearProgress()
+        StatusLine.erase()
         report(group, scan)
     }
 
@@ -157,15 +156,10 @@ final class ScanSession {
     }
 
     private func progress(_ settled: Int, _ total: Int, _ rate: Double) {
-        guard showsProgress, clock.now - lastProgress > .milliseconds(500) else { return }
+        guard StatusLine.isAvailable, clock.now - lastProgress > .milliseconds(500) else { return }
         lastProgress = clock.now
-        let text: PrintableText =
-            "\rnw: scan: \(settled * 100 / max(total, 1)) % of \(total) probes, at most \(Int(rate)) per second "
-        try? OpenFile.standardError.put(text)
+        let text = "nw: scan: \(settled * 100 / max(total, 1)) % of \(total) probes, at most \(Int(rate)) per second"
+        StatusLine.show(PrintableText(foreign: text.prefix(max(0, TerminalScreen.columnCount - 1))))
     }
 
-    private func clearProgress() {
-        guard showsProgress else { return }
-        try? OpenFile.standardError.put("\r\u{1B}[K")
-    }
 }

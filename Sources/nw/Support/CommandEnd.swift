@@ -1,0 +1,30 @@
+import ArgumentParser
+import CausewaySystem
+import CausewayTypes
+import FoundationEssentials
+
+/// The end of the process after a command: its text and its exit code.
+enum CommandEnd {
+    /// Prints the text of an error, or of a request such as `--help`, and ends the process.
+    static func end(_ command: any ParsableArguments.Type, with error: any Error) -> Never {
+        let code = command.exitCode(for: error)
+        let text = message(of: error, from: command)
+        if !text.isEmpty {
+            if code == .success { StandardOutput.finish(text + "\n") } else { printError(PrintableText(report: text)) }
+        }
+        end(code.rawValue)
+    }
+
+    /// Ends the process. The last progress stays on the terminal.
+    static func end(_ code: Int32) -> Never {
+        StatusLine.leave()
+        exit(code)
+    }
+
+    /// Returns the text of an error. The parser names a command without the tool, and so does its hint.
+    static func message(of error: any Error, from command: any ParsableArguments.Type) -> String {
+        let text = command.fullMessage(for: error)
+        guard let name = (command as? any Subcommand.Type)?.outline.commandName else { return text }
+        return text.replacing("  See '\(name) ", with: "  See '\(NW.name) \(name) ")
+    }
+}

@@ -1,0 +1,58 @@
+import CausewaySystem
+import CausewayTypes
+import Synchronization
+
+/// The line on the terminal that shows the progress of the work.
+///
+/// A process has one. Everything that the tool prints goes around it: the line is erased first and drawn again below, so that progress and
+/// an answer never share a line.
+enum StatusLine {
+    /// The text that is drawn now.
+    private static let shown = Mutex<PrintableText?>(nil)
+
+    /// Whether standard error is a terminal that supports control sequences.
+    static let isAvailable = OpenFile.standardError.kind == .terminal && !TerminalScreen.isDumb
+
+    /// Draws the line, in place of the one before. The caller keeps the text shorter than ``TerminalScreen/columnCount``.
+    static func show(_ text: PrintableText) {
+        guard isAvailable else { return }
+        shown.withLock { shown in
+            shown = text
+            put("\r" + text + "\u{1B}[K")
+        }
+    }
+
+    /// Erases the line.
+    static func erase() {
+        shown.withLock { shown in
+            if shown.take() != nil { put("\r\u{1B}[K") }
+        }
+    }
+
+    /// Leaves the line as it is. The next text begins below it.
+    static func leave() {
+        shown.withLock { shown in
+            if shown.take() != nil { put("\n") }
+        }
+    }
+
+    /// Runs `body`, which prints whole lines, while the status line is erased.
+    ///
+    /// - Parameter isPiped: Whether the lines go to another program, which may print them to the terminal a moment later. The line is then
+    ///   not drawn again until the next progress.
+    static func aside<Failure: Error>(isPiped: Bool = false, _ body: () throws(Failure) -> Void) throws(Failure) {
+        guard isAvailable else { return try body() }
+        try shown.withLock { (shown: inout PrintableText?) throws(Failure) in
+            guard let text = shown else { return try body() }
+            put("\r\u{1B}[K")
+            if isPiped { shown = nil }
+            try body()
+            if !isPiped { put(text) }
+        }
+    }
+
+    private static func put(_ text: PrintableText) {
+        // Progress is not worth an error.
+        try? OpenFile.standardError.put(text)
+    }
+}
