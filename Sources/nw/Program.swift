@@ -42,6 +42,7 @@ enum Program {
             var words = Array(arguments.dropFirst())
             if CommandWords.areNeeded(for: words) { words = CommandWords(of: type).split(words) }
             if let command = try? type.parseAsRoot(words) { return command }
+            checkOptions(of: type, words)
             arguments = arguments.prefix(1) + words
         } else {
             try NW.checkName(in: arguments)
@@ -57,8 +58,17 @@ enum Program {
         do {
             return try type.parseAsRoot(words)
         } catch {
+            checkOptions(of: type, words)
             CommandEnd.end(type, with: error)
         }
+    }
+
+    /// Ends the process if one of the words, which the parser has rejected, is an option that the command does not have. The parser takes
+    /// the value after such an option for an argument, and complains about that first.
+    private static func checkOptions(of type: any ParsableCommand.Type, _ words: [String]) {
+        guard let mistake = CommandWords(of: type).unknownOption(in: words) else { return }
+        let hint = mistake.closest.map { " Did you mean '\($0)'?" } ?? ""
+        CommandEnd.end(type, with: ValidationError("Unknown option '\(mistake.option)'.\(hint)"))
     }
 
     /// The number of files that a command must be able to open. Dispatch opens a file each second to see whether its threads work, and

@@ -44,10 +44,39 @@ extension Interop {
             #expect(CommandWords(of: row.command).split(row.given) == row.expected)
         }
 
+        static let unknown: [(any ParsableCommand.Type, String, String?)] = [
+            (HTTPCommand.self, "--retry 2 u", nil), (HTTPCommand.self, "--retrys 2 u", "--retrys"),
+            (HTTPCommand.self, "-d -Q u", nil), (HTTPCommand.self, "-Q u", "-Q"), (HTTPCommand.self, "-- -Q", nil),
+            (HTTPCommand.self, "-sfQ u", "-Q"), (HTTPCommand.self, "--nothing=1 u", "--nothing"),
+            (HTTPCommand.self, "--nothing --help", nil), (ScanCommand.self, "-Pn -sX h", "-s"),
+            (CaptureCommand.self, "- x", nil), (PingCommand.self, "-c1 h -W 2", nil),
+        ]
+
+        @Test("An unknown option is found, also before a value", arguments: unknown)
+        func unknownOptions(_ command: any ParsableCommand.Type, _ words: String, _ expected: String?) {
+            let words = words.split(separator: " ").map(String.init)
+            #expect(CommandWords(of: command).unknownOption(in: words)?.option == expected)
+        }
+
+        @Test("Completions know the servers, the interfaces and every command", arguments: ["bash", "zsh", "fish"])
+        func completions(_ shell: String) async throws {
+            try await Scratch.run { scratch in
+                let nw = try scratch.startNW(["--generate-completion-script", shell])
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                #expect(nw.text.contains("/sys/class/net"))
+                for word in ["udp-sink", "upload"] + NW.commands.compactMap({ $0.outline.commandName }) {
+                    #expect(nw.text.contains(word), "\(word)")
+                }
+                let servers = nw.text.split(separator: "\n").first { $0.contains("udp-sink") && $0.contains("echo") }
+                #expect(servers?.contains("http") == true && servers?.contains("upload") == true, "\(servers ?? "")")
+            }
+        }
+
         static let accepted: [[String]] = [
             ["ping", "-qnc1", "-W1", "-I127.0.0.1", "127.0.0.1"], ["ping", "-c1", "-Ilo", "127.0.0.1"],
             ["trace", "-nm3", "-q1", "127.0.0.1"], ["scan", "-n", "-Pn", "-sT", "-p9", "127.0.0.1"],
             ["capture", "-D"], ["capture", "-D", "--json"], ["http", "--version"],
+            ["resolve", "-w5", "localhost"],
         ]
 
         @Test("The spellings of the original tools work", arguments: accepted)
@@ -90,6 +119,23 @@ extension Interop {
             Mistake(arguments: ["ping", "-cx", "h"], parts: ["'x' is invalid for '-c", "Usage: nw ping "]),
             Mistake(arguments: ["group", "239.7.7.7", "7", "--interface", "nosuch"], parts: ["Usage: nw group "]),
             Mistake(arguments: ["read"], parts: ["Specify a capture file", "Usage: nw read "]),
+            Mistake(
+                arguments: ["http", "--retri", "2", ":8080/get"],
+                parts: ["Unknown option '--retri'. Did you mean '--retry'?", "Usage: nw http "]),
+            Mistake(
+                arguments: ["cat", "-q", "1", "127.0.0.1", "9"], parts: ["Unknown option '-q'.", "See 'nw cat --help'"]),
+            Mistake(arguments: ["ping", "-Zc1", "h"], parts: ["Unknown option '-Z'."]),
+            Mistake(
+                arguments: ["serve", "http", ".", "-p", "1"],
+                parts: ["Unknown option '-p'.", "See 'nw serve http --help'"]),
+            Mistake(arguments: ["register", "X", "_bad_type._tcp", "1"], parts: ["See 'nw register --help' for"]),
+            Mistake(arguments: ["http", "-w", "%{nothing}", ":1"], parts: ["%{nothing} is not a variable of -w"]),
+            Mistake(arguments: ["tls", "127.0.0.1:1", "2"], parts: ["specify the port once"]),
+            Mistake(arguments: ["packet", "udp", "[::1]:1", "--urgent", "1"], parts: ["--urgent requires tcp."]),
+            Mistake(
+                arguments: ["packet", "udp", "192.0.2.1:1", "--fragment-offset", "9"], parts: ["a multiple of 8 bytes"]),
+            Mistake(arguments: ["resolve", "-w", "0", "localhost"], parts: ["-w must be more than 0"]),
+            Mistake(arguments: ["cert", "a_b"], parts: ["'a_b' is not a host name or an address."]),
         ]
 
         @Test("A mistake prints the usage of its command and a hint", arguments: mistakes)

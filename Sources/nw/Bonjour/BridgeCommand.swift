@@ -40,10 +40,10 @@ struct BridgeCommand: Subcommand {
     @Flag(help: "Print one JSON object per line.")
     var json = false
 
-    @Argument(help: "Interface on which the services become discoverable.")
+    @Argument(help: "Interface on which the services become discoverable.", completion: .interfaces)
     var interface: String
 
-    @Argument(help: "Interface whose hosts advertise the services.")
+    @Argument(help: "Interface whose hosts advertise the services.", completion: .interfaces)
     var other: String
 
     func validate() throws {

@@ -37,7 +37,7 @@ struct BrowseCommand: Subcommand {
     @Option(name: .shortAndLong, help: ArgumentHelp("Exit after SECONDS.", valueName: "seconds"))
     var time: Double?
 
-    @Option(name: .shortAndLong, help: "Browse on this interface only.")
+    @Option(name: .shortAndLong, help: "Browse on this interface only.", completion: .interfaces)
     var interface: String?
 
     @Option(help: ArgumentHelp("Browse in this domain.", valueName: "domain"))

@@ -23,7 +23,7 @@ struct LinkLocalCommand: Subcommand {
               nw linklocal eth0 --remember eth0.addr   the same address next time
             """)
 
-    @Argument(help: "Interface to configure.")
+    @Argument(help: "Interface to configure.", completion: .interfaces)
     var interface: String
 
     @Option(

@@ -33,7 +33,7 @@ struct LookupCommand: Subcommand {
     @Flag(help: "Print one JSON object instead of text.")
     var json = false
 
-    @Option(name: .shortAndLong, help: "Query on this interface only.")
+    @Option(name: .shortAndLong, help: "Query on this interface only.", completion: .interfaces)
     var interface: String?
 
     @Option(help: ArgumentHelp("Domain of the service. (default: local)", valueName: "domain"))

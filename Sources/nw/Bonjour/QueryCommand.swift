@@ -28,7 +28,7 @@ struct QueryCommand: Subcommand {
     @Flag(help: "Print one JSON object per line.")
     var json = false
 
-    @Option(name: .shortAndLong, help: "Query on this interface only.")
+    @Option(name: .shortAndLong, help: "Query on this interface only.", completion: .interfaces)
     var interface: String?
 
     @Argument(help: "Name to query; a dot within a label is written \\. and a backslash \\\\.")

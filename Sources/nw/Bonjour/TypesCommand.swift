@@ -23,7 +23,7 @@ struct TypesCommand: Subcommand {
     @Flag(help: "Print one JSON object per line.")
     var json = false
 
-    @Option(name: .shortAndLong, help: "Query on this interface only.")
+    @Option(name: .shortAndLong, help: "Query on this interface only.", completion: .interfaces)
     var interface: String?
 
     func validate() throws {

@@ -24,7 +24,8 @@ struct GroupCommand: Subcommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Join on this interface only. (default: all multicast interfaces)", valueName: "name"))
+        help: ArgumentHelp("Join on this interface only. (default: all multicast interfaces)", valueName: "name"),
+        completion: .interfaces)
     var interface: String?
 
     @Option(help: ArgumentHelp("Send with this time to live or hop limit. (default: 1)", valueName: "hops"))

@@ -30,7 +30,8 @@ struct CaptureCommand: Subcommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Capture on this interface; any captures on all interfaces.", valueName: "name"))
+        help: ArgumentHelp("Capture on this interface; any captures on all interfaces.", valueName: "name"),
+        completion: .interfaces)
     var interface = "any"
 
     @Option(

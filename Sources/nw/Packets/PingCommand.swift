@@ -44,7 +44,8 @@ struct PingCommand: Subcommand {
 
     @Option(
         name: .customShort("I"),
-        help: ArgumentHelp("Send from this interface, or from this address of this host.", valueName: "origin"))
+        help: ArgumentHelp("Send from this interface, or from this address of this host.", valueName: "origin"),
+        completion: .interfaces)
     var givenOrigin: String?
 
     @OptionGroup var numeric: NumericOption

@@ -61,7 +61,9 @@ struct PeersCommand: Subcommand {
     @Flag(help: "With pair: compare a code with the other user on the terminal.")
     var compare = false
 
-    @Argument(help: "TYPE, or pick, pair, pins, forget or doctor and its words.")
+    @Argument(
+        help: "TYPE, or pick, pair, pins, forget or doctor and its words.",
+        completion: .list(["pick", "pair", "pins", "forget", "doctor"]))
     var words: [String]
 
     func validate() throws {

@@ -56,7 +56,9 @@ struct ServeCommand: Subcommand {
         case dispatchSource = "dispatch-source"
     }
 
-    @Argument(help: "Server to run.")
+    @Argument(
+        help: "Server to run.",
+        completion: .list(Kind.allCases.map(\.rawValue) + NW.serveCommands.map { $0.words.last ?? "" }))
     var kind: Kind
 
     @OptionGroup var listening: ListeningOptions

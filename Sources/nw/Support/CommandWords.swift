@@ -1,4 +1,5 @@
 import ArgumentParser
+import CausewayTypes
 import FoundationEssentials
 
 /// Splits words such as `-qc3` and `-p80` into options and values, as getopt does.
@@ -24,12 +25,20 @@ struct CommandWords {
     /// Names with one dash and several letters, such as `-sS`, which are not split.
     private var wholeNames: Set<String> = []
     private var longOptions: Set<String> = []
+    /// All names with two dashes.
+    private var longNames: Set<String> = ["help", "version"]
+
+    /// Words with which the parser answers a question about the command, and ignores all mistakes.
+    private static let questions: Set<String> = [
+        "-h", "--help", "--help-hidden", "--version", "--experimental-dump-help", "--generate-completion-script",
+    ]
 
     /// - Parameter command: The command whose options are known.
     init(of command: any ParsableCommand.Type) {
         let listing = try? JSONDecoder().decode(Listing.self, from: Data(command._dumpHelp().utf8))
         for argument in listing?.command.arguments ?? [] {
             for name in argument.names ?? [] {
+                if name.kind == "long" { longNames.insert(name.name) }
                 switch (name.kind, argument.kind) {
                 case ("short", "option"): options.formUnion(name.name)
                 case ("short", _): flags.formUnion(name.name)
@@ -59,6 +68,30 @@ struct CommandWords {
             if let last = parts.last, awaitsValue(last), let value = rest.popFirst() { result.append(value) }
         }
         return result
+    }
+
+    /// Returns the first option that the command does not have, with the most similar one that it has. Returns `nil` if there is none, and
+    /// for a request such as `--help`.
+    func unknownOption(in words: [String]) -> (option: String, closest: String?)? {
+        guard Self.questions.isDisjoint(with: words) else { return nil }
+        var rest = split(words)[...]
+        while let word = rest.popFirst(), word != "--" {
+            guard word.hasPrefix("-"), word.count > 1 else { continue }
+            let name = String(word.prefix { $0 != "=" })
+            if name.hasPrefix("--") {
+                guard longNames.contains(String(name.dropFirst(2))) else { return unknown(long: name) }
+            } else if !wholeNames.contains(String(name.dropFirst())) {
+                let known = flags.union(options)
+                if let letter = name.dropFirst().first(where: { !known.contains($0) }) { return ("-\(letter)", nil) }
+            }
+            if awaitsValue(word) { rest = rest.dropFirst() }
+        }
+        return nil
+    }
+
+    private func unknown(long name: String) -> (option: String, closest: String?) {
+        let closest = CommandNames.closest(to: String(name.dropFirst(2)), among: longNames.sorted())
+        return (PrintableText(foreign: name).text, closest.map { "--\($0)" })
     }
 
     private func awaitsValue(_ word: String) -> Bool {
