@@ -108,6 +108,29 @@ struct BuilderTests {
         #expect(view.checksums().network == .bad)
     }
 
+    @Test(
+        "An ICMP header after an IPv6 header has the checksum of ICMPv6 without being told", arguments: [true, false])
+    func icmpFollowsTheNetwork(_ isIPv6: Bool) {
+        func make(_ version6: Bool?) -> [UInt8] {
+            var packet = PacketBuilder()
+            if isIPv6 {
+                packet.add(
+                    IPv6Header(
+                        source: IPv6Address("2001:db8::1")!, destination: IPv6Address("2001:db8::2")!,
+                        nextHeader: .icmp6))
+            } else {
+                packet.add(IPv4Header(source: Self.here, destination: Self.there, proto: .icmp))
+            }
+            packet.add(.echo(type: isIPv6 ? 128 : 8, identifier: 5, sequence: 6), version6: version6)
+            packet.add(payload: [1, 2, 3])
+            return packet.finish()
+        }
+        let bytes = make(nil)
+        #expect(Packet(ByteView(bytes.span), linkType: .raw).checksums().transport == .good)
+        #expect(bytes == make(isIPv6))
+        #expect(bytes != make(!isIPv6))
+    }
+
     @Test func ipv6WithExtensionHeaders() {
         var packet = PacketBuilder()
         packet.add(

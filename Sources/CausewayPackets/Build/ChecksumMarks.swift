@@ -80,6 +80,9 @@ struct ChecksumMarks: Sendable {
     /// Whether the next added layer is covered by a checksum that is not filled in yet.
     var covers: Bool { next & ChecksumMark.isCovered != 0 }
 
+    /// Whether the latest IP header is that of IPv6.
+    var isInIPv6: Bool { next & ChecksumMark.isInIPv6 != 0 }
+
     /// Index of the first layer with pending work: a field to fill in, or the checksum of an outer layer that is not filled in yet.
     /// `Int.max` if there is none.
     private(set) var firstPending = Int.max

@@ -96,9 +96,10 @@ public struct PacketBuilder: Sendable {
     ///
     /// - Parameters:
     ///   - header: The type, the code, the checksum and the next four bytes.
-    ///   - version6: Whether the message is ICMPv6, whose checksum also covers the IPv6 addresses.
-    public mutating func add(_ header: ICMPHeader, version6: Bool = false) {
-        mark(version6 ? .icmp6 : .icmp, ICMPHeader.byteCount, checksum: header.checksum == nil)
+    ///   - version6: Whether the message is ICMPv6, whose checksum also covers the IPv6 addresses (RFC 4443 §2.3). If `nil`, it is ICMPv6
+    ///     after an IPv6 header and ICMP otherwise.
+    public mutating func add(_ header: ICMPHeader, version6: Bool? = nil) {
+        mark(version6 ?? marks.isInIPv6 ? .icmp6 : .icmp, ICMPHeader.byteCount, checksum: header.checksum == nil)
         append(UInt16(header.type) << 8 | UInt16(header.code))
         append(header.checksum ?? 0)
         append(header.rest)
