@@ -16,6 +16,16 @@ extension Interop {
                 ["udp", "[2001:db8::1]:53000", "--source", "2001:db8::2", "--source-port", "4321", "--data", "Hello"],
                 ["icmp", "2001:db8::1", "--source", "2001:db8::2", "--id", "9"],
                 ["arp", "10.0.0.1", "--source", "10.0.0.2", "--source-mac", "02:00:00:00:00:01"],
+                [
+                    "udp", "10.0.0.1:101", "--source", "10.0.0.2", "--source-port", "4321", "--df", "--ip-options",
+                    "94040000",
+                ],
+                ["icmp", "10.0.0.1", "--source", "10.0.0.2", "--id", "9", "--more-fragments"],
+                ["icmp", "10.0.0.1", "--source", "10.0.0.2", "--id", "9", "--fragment-offset", "1480", "--data", "x"],
+                [
+                    "tcp", "10.0.0.1:80", "--source", "10.0.0.2", "--source-port", "4321", "--flags", "UA", "--urgent",
+                    "0x10", "--data", "urgent data here",
+                ],
             ])
         func madePackets(_ arguments: [String]) async throws {
             try await Scratch.run { scratch in
@@ -30,6 +40,66 @@ extension Interop {
                 #expect(try await theirs.finished() == 0, "\(theirs.errors)")
                 #expect(Self.text(ours) == Self.text(theirs))
                 #expect(!Self.text(ours).contains("bad") && !Self.text(ours).contains("incorrect"))
+            }
+        }
+
+        static let fields: [([String], String)] = [
+            (["udp", "10.0.0.1:9", "--checksum", "0xbeef"], "beef"),
+            (["tcp", "10.0.0.1:9", "--checksum", "0"], "0000"),
+            (["icmp", "2001:db8::1", "--checksum", "4660"], "1234"),
+            (["udp", "10.0.0.1:9", "--ip-checksum", "0xcafe"], "cafe"),
+            (["udp", "10.0.0.1:9", "--dont-fragment"], "4000"),
+            (["udp", "10.0.0.1:9", "--mf", "--fragment-offset", "65528"], "3fff"),
+            (["tcp", "10.0.0.1:9", "--urgent", "65535"], "ffff"),
+            (["udp", "10.0.0.1:9", "--ip-options", "01 01:01"], "01010100"),
+        ]
+        /// The offsets of these fields, in digits.
+        static let offsets = [52, 72, 84, 20, 12, 12, 76, 40]
+
+        @Test("Fields are written as given, right or wrong", arguments: zip(fields, offsets))
+        func givenFields(_ row: ([String], String), _ offset: Int) async throws {
+            try await Scratch.run { scratch in
+                let nw = try scratch.startNW(["packet", "--hex"] + row.0)
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                #expect(Self.text(nw).dropFirst(offset).hasPrefix(row.1), "\(Self.text(nw))")
+            }
+        }
+
+        @Test(
+            "Addresses that are not complete, and options of IPv4 for IPv6, are refused",
+            arguments: [
+                ["udp", "10.0.0.1:9", "--source", "1.2.3"], ["udp", "10.1:9"], ["icmp", "167772161"],
+                ["arp", "10.0.0.1", "--source", "10.0.0.02"], ["udp", "[::1]:9", "--df"],
+                ["icmp", "::1", "--ip-options", "01"],
+            ])
+        func refused(_ words: [String]) async throws {
+            try await Scratch.run { scratch in
+                let nw = try scratch.startNW(["packet"] + words)
+                #expect(try await nw.finished() == 1)
+                #expect(nw.errors.contains("address") || nw.errors.contains("requires an IPv4"), "\(nw.errors)")
+                #expect(nw.output.isEmpty)
+            }
+        }
+
+        @Test(
+            "A capture to standard output or a file has its header before the first packet",
+            .enabled(if: TwoHosts.isAvailable), arguments: ["-", "FILE.pcap", "FILE.pcapng"])
+        func header(_ place: String) async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let file = scratch.directory.appendingPathComponent(place)
+                // No packet has this port.
+                let capture = try scratch.start(
+                    try Built.nw(),
+                    ["capture", "-i", TwoHosts.link, "-w", place == "-" ? place : file.path, "udp", "port", "9"],
+                    on: hosts.near)
+                func count() -> Int {
+                    place == "-" ? capture.output.count : (try? Data(contentsOf: file))?.count ?? 0
+                }
+                try await eventually("the header is written: \(capture.errors)") { count() >= 24 }
+                let header = count()
+                try capture.interrupt()
+                _ = try await capture.finished()
+                #expect(count() == header, "a second header")
             }
         }
 

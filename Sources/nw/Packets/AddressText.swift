@@ -1,7 +1,20 @@
 import CausewaySystem
+import CausewayTypes
 
-/// Formats IPv4 and IPv6 addresses as text.
+/// IPv4 and IPv6 addresses as text.
 enum AddressText {
+    /// Reads an IPv4 address of four decimal numbers.
+    ///
+    /// `IPv4Address` also reads the forms of `inet_aton`: 1.2.3 is 1.2.0.3 there. In a packet, such an
+    /// address is more likely a mistake than meant.
+    static func ipv4(_ text: String) -> IPv4Address? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        let areNumbers = parts.allSatisfy { part in
+            UInt8(part) != nil && part.first?.isNumber == true && (part.count == 1 || part.first != "0")
+        }
+        return parts.count == 4 && areNumbers ? IPv4Address(text) : nil
+    }
+
     static func text(_ address: SocketAddress) -> String {
         var bytes: [UInt8] = []
         let family: CInt

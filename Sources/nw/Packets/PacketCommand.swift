@@ -19,6 +19,7 @@ struct PacketCommand: Subcommand {
             Examples:
               nw packet udp 10.0.0.1:101 --data 'Hello from nw'
               nw packet tcp [2001:db8::1]:80 --flags S --window 1024
+              nw packet udp 10.0.0.1:9 --mf --fragment-offset 1480 --data x
               nw packet icmp 10.0.0.1 --sequence 1 --data ping -w echo.pcap
               nw packet arp 10.0.0.1 --source 10.0.0.2 --interface eth0 --send
             """)
@@ -63,6 +64,8 @@ struct PacketCommand: Subcommand {
     @Option(help: ArgumentHelp("Set the TCP window.", valueName: "bytes"))
     var window: UInt16 = 1024
 
+    @OptionGroup(title: "Header options") var header: PacketHeaderOptions
+
     @Option(
         help: ArgumentHelp(
             "Set the source hardware address. (default: with --send the address of the interface)", valueName: "address"
@@ -82,12 +85,17 @@ struct PacketCommand: Subcommand {
     @Flag(help: "Send the packet.")
     var send = false
 
-    @Option(help: ArgumentHelp("Send ARP on this interface.", valueName: "name"))
+    @Option(help: ArgumentHelp("Send ARP on this interface.", valueName: "name"), completion: .interfaces)
     var interface: String?
 
     func validate() throws {
         if let letter = flags.uppercased().first(where: { Self.flagLetters[$0] == nil }) {
             throw ValidationError("--flags: '\(letter)' is not a TCP flag; the letters are FSRPAUEW.")
+        }
+        if header.urgent != nil, kind != .tcp { throw ValidationError("--urgent requires tcp.") }
+        if kind == .arp {
+            if header.checksum != nil { throw ValidationError("--checksum requires udp, tcp or icmp.") }
+            if let option = header.optionOfIPv4 { throw ValidationError("\(option) requires udp, tcp or icmp.") }
         }
     }
 
@@ -112,7 +120,7 @@ struct PacketCommand: Subcommand {
     }
 
     private func arp(_ builder: inout PacketBuilder) throws {
-        guard let wanted = IPv4Address(target) else { throw CommandFailure("'\(target)' is not an IPv4 address") }
+        guard let wanted = AddressText.ipv4(target) else { throw CommandFailure("'\(target)' is not an IPv4 address") }
         let hardware = try senderHardware()
         let sender = try sender(toward: wanted)
         builder.add(EthernetHeader(destination: .broadcast, source: hardware, type: .arp))
@@ -123,13 +131,14 @@ struct PacketCommand: Subcommand {
     private func internet(_ builder: inout PacketBuilder) throws -> SocketAddress {
         let (host, port) = try place()
         let number: IPProtocolNumber
-        if let destination = IPv4Address(host) {
+        if let destination = AddressText.ipv4(host) {
             number = kind == .udp ? .udp : kind == .tcp ? .tcp : .icmp
             let sender = try sender(toward: destination)
             var header = IPv4Header(
                 source: sender, destination: destination, proto: number, timeToLive: ttl,
                 identification: id ?? UInt16.random(in: 0...UInt16.max))
             header.typeOfService = tos
+            self.header.apply(to: &header)
             builder.add(header)
             content(&builder, port, isIPv6: false)
             return SocketAddress(destination, port: 0)
@@ -137,6 +146,7 @@ struct PacketCommand: Subcommand {
         guard let destination = IPv6Address(host) else {
             throw CommandFailure("'\(host)' is not an address; names are not resolved")
         }
+        if let option = header.optionOfIPv4 { throw CommandFailure("\(option) requires an IPv4 destination") }
         let sender = try sender(toward: destination)
         number = kind == .udp ? .udp : kind == .tcp ? .tcp : .icmp6
         var header = IPv6Header(source: sender, destination: destination, nextHeader: number, hopLimit: ttl)
@@ -160,18 +170,24 @@ struct PacketCommand: Subcommand {
     private func content(_ builder: inout PacketBuilder, _ port: UInt16, isIPv6: Bool) {
         let sender = sourcePort ?? UInt16.random(in: 1024...UInt16.max)
         switch kind {
-        case .udp: builder.add(UDPHeader(sourcePort: sender, destinationPort: port))
+        case .udp:
+            var header = UDPHeader(sourcePort: sender, destinationPort: port)
+            header.checksum = self.header.checksum?.value
+            builder.add(header)
         case .tcp:
             var header = TCPHeader(sourcePort: sender, destinationPort: port, flags: tcpFlags)
+            header.checksum = self.header.checksum?.value
+            header.urgentPointer = self.header.urgent?.value ?? 0
             header.sequence = sequence
             header.acknowledgement = acknowledgement
             header.window = window
             builder.add(header)
         case .icmp:
-            builder.add(
-                .echo(
-                    type: isIPv6 ? 128 : 8, identifier: id ?? UInt16.random(in: 0...UInt16.max),
-                    sequence: UInt16(truncatingIfNeeded: sequence)), version6: isIPv6)
+            var header = ICMPHeader.echo(
+                type: isIPv6 ? 128 : 8, identifier: id ?? UInt16.random(in: 0...UInt16.max),
+                sequence: UInt16(truncatingIfNeeded: sequence))
+            header.checksum = self.header.checksum?.value
+            builder.add(header)
         case .arp: break
         }
         if !data.isEmpty { builder.add(payload: Array(data.utf8)) }

@@ -7,7 +7,9 @@ import CausewayWire
 extension PacketCommand {
     func sender(toward destination: IPv4Address) throws -> IPv4Address {
         if let source {
-            guard let address = IPv4Address(source) else { throw CommandFailure("'\(source)' is not an IPv4 address") }
+            guard let address = AddressText.ipv4(source) else {
+                throw CommandFailure("'\(source)' is not an IPv4 address")
+            }
             return address
         }
         guard case .ipv4(let address) = try routed(.ipv4(destination)) else { return IPv4Address(bits: 0) }
