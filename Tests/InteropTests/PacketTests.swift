@@ -227,7 +227,7 @@ extension Interop {
             try await Scratch.run { scratch in
                 let good = try scratch.startNW(["filter", "tcp", "port", "80"])
                 #expect(try await good.finished() == 0)
-                #expect(Self.text(good).contains("jeq"))
+                #expect(Self.text(good).contains("jeq") && Self.text(good).contains("\tjf "))
                 let bad = try scratch.startNW(["filter", "tcp port 70000"])
                 #expect(try await bad.finished() == 1)
                 #expect(bad.errors.contains("\n           ^"), "\(bad.errors)")

@@ -27,9 +27,13 @@ package struct PrintableText: Hashable, Sendable {
         self.init(trusted: lines.map { Self.escaped($0) }.joined(separator: "\n"))
     }
 
-    /// Creates a report from this program's text and keeps its line breaks. Do not pass text in which a peer could insert line breaks.
+    /// Creates a report from this program's text and keeps its line breaks and tabs. Do not pass text in which a peer could insert them.
     package init(report text: some StringProtocol) {
-        self.init(lines: text.split(separator: "\n", omittingEmptySubsequences: false))
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            line.split(separator: "\t", omittingEmptySubsequences: false).map { Self.escaped($0) }.joined(
+                separator: "\t")
+        }
+        self.init(trusted: lines.joined(separator: "\n"))
     }
 
     /// Creates a JSON document. Control characters become JSON `\u` escapes (RFC 8259 §7), which keeps the document's value.

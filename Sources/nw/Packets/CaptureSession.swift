@@ -25,7 +25,10 @@ final class CaptureSession {
             printError("nw: capture: listening on \(command.interface), link type \(capture.linkType.name)")
         }
         // The statistics are printed even if the capture fails.
-        let outcome = Result { try take(until: stop) }
+        let outcome = Result {
+            try shown.begin(capture.linkType)
+            try take(until: stop)
+        }
         let statistics = capture.statistics()
         let end = Result { try shown.finish(capture.linkType) }
         let lost =

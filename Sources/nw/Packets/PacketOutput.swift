@@ -118,6 +118,24 @@ struct PacketOutput: ~Copyable {
     /// Packets that were not stored because the disk was too slow.
     var droppedCount: Int { files?.droppedCount ?? 0 }
 
+    /// Writes the beginning of a live capture, so that its reader knows the link type before the first packet arrives. Files that are
+    /// rotated begin with their first packet.
+    mutating func begin(_ linkType: LinkType) throws {
+        guard !rotation.isOn else { return }
+        switch form {
+        case .pcap(nil):
+            // The kernel gives the times of packets in nanoseconds.
+            let writer = PcapWriter(linkType: linkType, isNanoseconds: true)
+            buffer += writer.header()
+            form = .pcap(writer)
+        case .pcapng(nil):
+            PcapngWriter().begin(linkType, to: &buffer)
+            form = .pcapng(linkType)
+        case .pcap, .pcapng, .text, .json: return
+        }
+        try flush()
+    }
+
     mutating func add(_ packet: CapturedPacket, _ bytes: borrowing ByteView) throws {
         count += 1
         buffered += 1
@@ -183,9 +201,9 @@ struct PacketOutput: ~Copyable {
     mutating func finish(_ linkType: LinkType?) throws {
         if count == 0, let linkType {
             switch form {
-            case .pcap: buffer += PcapWriter(linkType: linkType).header()
-            case .pcapng: PcapngWriter().begin(linkType, to: &buffer)
-            case .text, .json: break
+            case .pcap(nil): buffer += PcapWriter(linkType: linkType).header()
+            case .pcapng(nil): PcapngWriter().begin(linkType, to: &buffer)
+            case .pcap, .pcapng, .text, .json: break
             }
         }
         try flush()
