@@ -185,6 +185,31 @@ extension Interop {
         }
 
         @Test(
+            "A rule of this host is not taken for an answer of the peer", arguments: ["--syn", "--connect", "--udp"],
+            [TwoHosts.far4, TwoHosts.far6])
+        func localRule(_ technique: String, _ host: String) async throws {
+            try await Self.run { hosts, scratch in
+                let nft = try scratch.start(
+                    try #require(Peer.find("nft")),
+                    [
+                        """
+                        add table inet l; add chain inet l c { type filter hook output priority 0; };
+                        add rule inet l c th dport { 22, 53 } reject with icmpx admin-prohibited;
+                        add rule inet l c th dport { 23, 54 } reject with icmpx port-unreachable
+                        """
+                    ], on: hosts.near)
+                #expect(try await nft.finished() == 0, "\(nft.errors)")
+                let ports = technique == "--udp" ? "53,54,55" : "22,23,24"
+                let nw = try scratch.start(
+                    try Built.nw(), ["scan", technique, "--no-discovery", "-p", ports, host], on: hosts.near)
+                #expect(try await nw.finished() == 0, "\(nw.errors)")
+                let rows = Self.table(nw)
+                #expect(rows.prefix(2).allSatisfy { $0.hasSuffix(" filtered local-rule") }, "\(rows)")
+                #expect(rows.count == 3 && rows[2].contains(" closed "), "\(rows)")
+            }
+        }
+
+        @Test(
             "Hosts on the link are found by ARP and neighbour discovery, even if they drop echo requests",
             arguments: [4, 6])
         func neighbours(_ version: Int) async throws {

@@ -46,6 +46,8 @@ public struct ScanFinding: Hashable, Sendable {
         case noRoute, addressUnreachable, timeExceeded
         /// The host answered address resolution on the link: ARP for IPv4, neighbour discovery for IPv6.
         case arpResponse, neighbourResponse
+        /// A rule of this host prohibits the probe. It says nothing about the probed host.
+        case localRule
 
         /// The name of the reason in the terms of port scanners.
         public var name: String {
@@ -70,6 +72,7 @@ public struct ScanFinding: Hashable, Sendable {
             case .timeExceeded: "time-exceeded"
             case .arpResponse: "arp-response"
             case .neighbourResponse: "nd-response"
+            case .localRule: "local-rule"
             }
         }
 

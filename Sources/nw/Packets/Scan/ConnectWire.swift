@@ -56,7 +56,8 @@ final class ConnectWire: ScanWire {
             begun.append((probe, socket.release()))
             return .sent
         } catch {
-            return ScanSending(errno: error.errno)
+            // No answer can have arrived yet: a route of this host prohibits the destination.
+            return error.errno == EACCES ? .answered(.localRule) : ScanSending(errno: error.errno)
         }
     }
 
@@ -85,7 +86,8 @@ final class ConnectWire: ScanWire {
             } catch {
                 guard error.errno == EALREADY else {
                     // After other errors an immediate retry does not help; the probe times out.
-                    let sending = ScanSending(errno: error.errno)
+                    let isLocal = report(of: socket)?.isOfThisHost(toward: target) == true
+                    let sending = isLocal ? ScanSending.answered(.localRule) : ScanSending(errno: error.errno)
                     if case .answered = sending { outcome(probe, sending) }
                     if error.errno == ECONNREFUSED { keep(socket, target.family) }
                     continue
@@ -111,22 +113,26 @@ final class ConnectWire: ScanWire {
             let probe = Self.probe(events[place].token)
             guard let number = open.removeValue(forKey: probe) else { continue }
             let socket = Descriptor(adopting: number)
-            let error = error(of: socket)
+            let (error, report) = outcome(of: socket)
             socket.close()
             guard error != 0 else {
                 answers.append(ScanAnswer(probe: probe, reason: .synAck))
                 continue
             }
-            if case .answered(let reason) = ScanSending(errno: error) {
+            if report?.isOfThisHost(toward: target(of: probe)) == true {
+                answers.append(ScanAnswer(probe: probe, reason: .localRule))
+            } else if case .answered(let reason) = ScanSending(errno: error) {
                 answers.append(ScanAnswer(probe: probe, reason: reason))
             }
         }
     }
 
-    /// Returns the errno that ended a connection, or the errno of an ICMP error; 0 if the connection is established.
-    private func error(of socket: borrowing Descriptor) -> CInt {
+    /// Returns the errno that ended a connection, or the errno of an ICMP error; 0 if the connection is established. Also returns that ICMP
+    /// error.
+    private func outcome(of socket: borrowing Descriptor) -> (errno: CInt, report: PacketArrival?) {
         let error = Socket.takeError(socket.rawValue)
-        return error == 0 ? report(of: socket)?.error ?? 0 : error
+        let report = report(of: socket)
+        return (error == 0 ? report?.error ?? 0 : error, report)
     }
 
     private func report(of socket: borrowing Descriptor) -> PacketArrival? {

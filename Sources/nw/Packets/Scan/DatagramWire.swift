@@ -43,9 +43,7 @@ final class DatagramWire: ScanWire {
             guard let peer, let host = index.host(peer), let port = index.port(peer.port) else { return }
             let probe = PortSurvey.Probe(host: host, port: port, attempt: place % attempts)
             guard let report else { return answers.append(ScanAnswer(probe: probe, reason: .udpResponse)) }
-            if let reason = ScanFinding.Reason(
-                icmpType: report.icmpType, code: report.icmpCode, isIPv6: isIPv6[place])
-            {
+            if let reason = report.reason(of: peer, isIPv6: isIPv6[place]) {
                 answers.append(ScanAnswer(probe: probe, reason: reason))
             }
         }

@@ -51,11 +51,27 @@ extension ScanSending {
         case ECONNREFUSED: self = .answered(.connectionRefused)
         case EHOSTUNREACH, EHOSTDOWN: self = .answered(.hostUnreachable)
         case ENETUNREACH, ENETDOWN: self = .answered(.netUnreachable)
-        // A packet filter of this host rejected the probe.
-        case EPERM, EACCES: self = .answered(.adminProhibited)
+        // A packet filter of this host dropped the probe. ICMP errors give other numbers.
+        case EPERM: self = .answered(.localRule)
+        case EACCES: self = .answered(.adminProhibited)
         case EINVAL, EAFNOSUPPORT: self = .answered(.netUnreachable)
         default: self = .busy
         }
+    }
+}
+
+extension PacketArrival {
+    /// Whether this host made the ICMP error: a packet filter of it rejected the probe to `target`. The kernel sends such an error from the
+    /// address from which the probe would have been sent.
+    func isOfThisHost(toward target: SocketAddress) -> Bool {
+        guard error != 0, let offender, let source = SourceAddress.toward([target])[0]?.address else { return false }
+        return offender.internetAddress == source && target.internetAddress != source
+    }
+
+    /// The reason for the state of a port that this ICMP error gives; `nil` if the error does not concern the port.
+    func reason(of target: SocketAddress, isIPv6: Bool) -> ScanFinding.Reason? {
+        guard let reason = ScanFinding.Reason(icmpType: icmpType, code: icmpCode, isIPv6: isIPv6) else { return nil }
+        return isOfThisHost(toward: target) ? .localRule : reason
     }
 }
 
@@ -89,7 +105,10 @@ struct ScanSockets: ~Copyable {
                     try PacketSockets.send(socket, bytes, to: address)
                 }
                 return .sent
-            } catch { last = (error as? SystemError)?.errno ?? EIO }
+            } catch {
+                last = (error as? SystemError)?.errno ?? EIO
+                if last == EPERM { break }
+            }
         }
         return ScanSending(errno: last)
     }
@@ -104,7 +123,7 @@ struct ScanSockets: ~Copyable {
             } catch {
                 failures += 1
                 // A pending ICMP error makes one call fail, and that call clears the error.
-                guard failures == 3 else { continue }
+                guard failures == 3 || error.errno == EPERM else { continue }
                 let sending = ScanSending(errno: error.errno)
                 guard case .answered = sending else {
                     return (done..<batch.count).forEach { outcome($0, sending) }

@@ -81,8 +81,7 @@ final class SynWire: ScanWire {
             let view = ByteView(bytes)
             if let report {
                 guard let (number, attempt) = probes.repeated(view, at: 0), let port = index.port(number),
-                    let reason = ScanFinding.Reason(
-                        icmpType: report.icmpType, code: report.icmpCode, isIPv6: isIPv6[place])
+                    let peer, let reason = report.reason(of: peer, isIPv6: isIPv6[place])
                 else { return }
                 return answers.append(
                     ScanAnswer(probe: .init(host: host, port: port, attempt: attempt), reason: reason))
