@@ -81,11 +81,10 @@ extension FeedText {
 
     /// Returns the line of an item: date, title, address.
     static func line(of item: FeedItem) -> PrintableText {
-        let date = item.dates.best.map {
-            $0.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: false))
-        }
+        let date = item.dates.best.map { $0.formatted(.iso8601) }
         let text = item.title?.plainText ?? item.body.map { String($0.plainText.prefix(80)) } ?? "(no title)"
         let address = item.link ?? item.enclosures.first?.href
-        return PrintableText(foreign: "\(date ?? "                   ")  \(text)\(address.map { "  \($0)" } ?? "")")
+        return PrintableText(
+            foreign: "\(date ?? String(repeating: " ", count: 20))  \(text)\(address.map { "  \($0)" } ?? "")")
     }
 }

@@ -40,7 +40,7 @@ struct FeedCommandTests {
             let lines = result.output.split(separator: "\n")
             #expect(lines.count == 3)
             #expect(lines.first?.hasPrefix("A & B ") == true && lines.first?.contains("(RSS 2.0, 2 items)") == true)
-            #expect(lines.dropFirst().first?.hasPrefix("2004-01-01T19:48:21") == true)
+            #expect(lines.dropFirst().first?.hasPrefix("2004-01-01T19:48:21Z  ") == true)
             #expect(
                 !result.output.unicodeScalars.contains { $0.value != 10 && $0.properties.generalCategory == .control })
         }
