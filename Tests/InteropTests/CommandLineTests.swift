@@ -71,6 +71,31 @@ extension Interop {
             }
         }
 
+        @Test("A receiver that takes nothing ends nw send")
+        func idleReceiver() async throws {
+            try await Scratch.run { scratch in
+                // The sink never confirms a file.
+                let server = try scratch.startNW(["serve", "sink", "--port", "0", "--host", "127.0.0.1"])
+                let port = try await server.announcedPort()
+                let file = scratch.directory.appendingPathComponent("note")
+                try Data("note".utf8).write(to: file)
+                let nw = try scratch.startNW(["send", "--idle", "0.3", file.path, "127.0.0.1", "\(port)"])
+                #expect(try await nw.finished() == 1)
+                #expect(nw.errors == "nw: send: 127.0.0.1:\(port) took nothing for 0.300 s\n", "\(nw.errors)")
+            }
+        }
+
+        @Test("A server that does not answer ends nw resolve after -w", arguments: [["A"], []])
+        func silentServer(_ type: [String]) async throws {
+            try await Scratch.run { scratch in
+                let server = try scratch.startNW(["serve", "sink", "--udp", "--port", "0", "--host", "127.0.0.1"])
+                let port = try await server.announcedPort()
+                let nw = try scratch.startNW(["resolve", "-w", "0.3", "@127.0.0.1:\(port)", "name.example"] + type)
+                #expect(try await nw.finished() == 1)
+                #expect(nw.errors == "nw: resolve: name.example: no answer within 0.300 s\n", "\(nw.errors)")
+            }
+        }
+
         @Test("A refused connection prints one line and exits with code 1", arguments: [["-N"], ["-z"], ["-u", "-z"]])
         func refused(_ options: [String]) async throws {
             try await Scratch.run { scratch in

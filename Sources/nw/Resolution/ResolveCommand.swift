@@ -23,6 +23,7 @@ struct ResolveCommand: Subcommand {
               nw resolve @192.0.2.53 example.com HTTPS   the syntax of dig
               nw resolve -x 192.0.2.1
               nw resolve printer.local --trace           by multicast DNS
+              nw resolve -w 0.5 example.com              at most half a second
             """)
 
     @Option(
@@ -35,6 +36,11 @@ struct ResolveCommand: Subcommand {
     @Option(
         name: .customShort("x"), help: ArgumentHelp("Look up the name of this address (PTR).", valueName: "address"))
     var reverse: String?
+
+    @Option(
+        name: [.customShort("w", allowingJoined: true)],
+        help: ArgumentHelp("Give up after SECONDS. (default: the limits of the resolver)", valueName: "seconds"))
+    var timeout: Double?
 
     @Flag(name: .customShort("4"), help: "Query IPv4 addresses only.")
     var v4Only = false
@@ -53,16 +59,30 @@ struct ResolveCommand: Subcommand {
 
     func validate() throws {
         if v4Only, v6Only { throw ValidationError("-4 and -6 cannot be combined.") }
+        if let timeout, !(timeout > 0 && timeout <= 1_000_000) {
+            throw ValidationError("-w must be more than 0 and at most 1000000 seconds.")
+        }
         _ = try ResolveRequest(words, reverse: reverse, type: type, server: server)
     }
 
     func run() async throws {
         try await reporting("resolve") {
             let request = try ResolveRequest(words, reverse: reverse, type: type, server: server)
-            let answer = ResolveAnswer(name: request.name, try await inquire(request))
+            let answer = ResolveAnswer(name: request.name, try await inquireInTime(request))
             let text = json ? answer.json() : answer.text(trace: trace)
             if !text.isEmpty { printLine(text) }
             if let problem = answer.problem { throw CommandFailure("\(request.name): \(problem)") }
+        }
+    }
+
+    private func inquireInTime(_ request: ResolveRequest) async throws -> NameQuery {
+        let command = self
+        let limit = timeout.map { Duration.seconds($0) }
+        do {
+            return try await withCancellingDeadline(limit) { try await command.inquire(request) }
+        } catch is TimedOut {
+            let seconds = Amounts.decimal(timeout ?? 0, places: 3)
+            throw CommandFailure("\(request.name): no answer within \(seconds) s")
         }
     }
 
@@ -84,6 +104,8 @@ struct ResolveCommand: Subcommand {
             if four { inquiry.add(try await .records(of: name, type: "A", server: server)) }
             return inquiry
         } catch let error as CommandFailure {
+            throw error
+        } catch let error as CancellationError {
             throw error
         } catch {
             throw CommandFailure("'\(name)' is not a domain name, or the server is not an address")

@@ -35,6 +35,67 @@ func withDeadline<Value: Sendable>(
     }
 }
 
+/// Runs `body`, which must end soon after it is cancelled, and cancels it if it takes longer than `limit`.
+///
+/// - Parameter limit: The time limit; `nil` for none.
+/// - Throws: ``TimedOut`` after the limit; otherwise the error of `body`.
+func withCancellingDeadline<Value: Sendable>(
+    _ limit: Duration?, _ body: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    guard let limit else { return try await body() }
+    return try await withThrowingTaskGroup(of: Value.self) { group in
+        group.addTask { try await body() }
+        group.addTask {
+            try await Task.sleep(for: limit)
+            throw TimedOut()
+        }
+        defer { group.cancelAll() }
+        guard let value = try await group.next() else { throw TimedOut() }
+        return value
+    }
+}
+
+/// The time since the last progress of some work.
+final class IdleTime: Sendable {
+    private let last = Mutex(ContinuousClock.now)
+
+    /// Records progress.
+    func end() { last.withLock { $0 = .now } }
+
+    var duration: Duration { last.withLock { ContinuousClock.now - $0 } }
+}
+
+/// Runs `body`, and calls `onExpiry` if it reports no progress for longer than `limit`. `onExpiry` must make `body` return or throw.
+///
+/// - Throws: ``TimedOut`` if `body` throws after that; otherwise the error of `body`.
+func withIdleLimit<Value: Sendable>(
+    _ limit: Duration, onExpiry: @escaping @Sendable () -> Void,
+    _ body: @escaping @Sendable (IdleTime) async throws -> Value
+) async throws -> Value {
+    let (idle, expired) = (IdleTime(), Expiry())
+    return try await withThrowingTaskGroup(of: Value?.self) { group in
+        group.addTask { try await body(idle) }
+        group.addTask {
+            while case let rest = limit - idle.duration, rest > .zero {
+                // The sleep is cancelled if the work is done first.
+                guard (try? await Task.sleep(for: rest)) != nil else { return nil }
+            }
+            expired.note()
+            onExpiry()
+            return nil
+        }
+        defer { group.cancelAll() }
+        do {
+            while let result = try await group.next() {
+                if let result { return result }
+            }
+            throw TimedOut()
+        } catch {
+            throw expired.isNoted ? TimedOut() : error
+        }
+    }
+}
+
 /// Whether the time limit has passed. It is set before `onExpiry` runs, because the error of the work may arrive first.
 private final class Expiry: Sendable {
     private let flag = Atomic(false)

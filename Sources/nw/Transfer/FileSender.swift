@@ -14,10 +14,13 @@ struct FileSender {
 
     private let connection: NWConnection
     private let thread = FileThread("nw.send")
+    private let idle: IdleTime
     private var replies: StreamReader
 
-    init(connection: NWConnection) {
+    /// - Parameter idle: The time since the receiver took something.
+    init(connection: NWConnection, idle: IdleTime) {
         self.connection = connection
+        self.idle = idle
         replies = StreamReader(connection)
     }
 
@@ -35,7 +38,9 @@ struct FileSender {
         defer { progress.finish() }
         try await sendContent(of: file) { progress.advance(to: $0) }
         try await connection.send(try await thread.run { file.digest() })
+        idle.end()
         try await awaitReply()
+        idle.end()
         return file.byteCount
     }
 
@@ -47,6 +52,8 @@ struct FileSender {
         while let piece = content {
             left -= UInt64(piece.count)
             let limit = left
+            // The disk's time does not count as the receiver's.
+            idle.end()
             async let following = Self.read(file, atMost: limit, on: thread)
             try await connection.send(piece)
             note(file.byteCount - left)

@@ -106,7 +106,9 @@ struct PeerFileSender: Sendable {
     /// Sends one file, and waits for the receiver's reply. A transfer that was cut goes on where it ended.
     ///
     /// - Returns: The size of the content, in bytes.
-    static func send(_ path: String, over session: PeerSession, to peer: PeerIdentity) async throws -> UInt64 {
+    static func send(
+        _ path: String, over session: PeerSession, to peer: PeerIdentity, _ idle: IdleTime
+    ) async throws -> UInt64 {
         let url = URL(fileURLWithPath: path)
         guard let name = path.split(separator: "/").last.map(String.init), name.utf8.count <= 255 else {
             throw FileSender.NotSent(reason: "the name is longer than 255 bytes")
@@ -117,6 +119,7 @@ struct PeerFileSender: Sendable {
         do {
             for try await part in session.send(file: url, named: name, to: peer, hasDigest: true) {
                 progress.advance(to: UInt64(clamping: part.sentByteCount))
+                idle.end()
             }
             progress.finish()
         } catch let failure as PeerFailure {

@@ -34,6 +34,10 @@ struct SendCommand: Subcommand {
         help: ArgumentHelp("Give up connecting after SECONDS.", valueName: "seconds"))
     var timeout: Double = 30
 
+    @Option(
+        help: ArgumentHelp("Give up after SECONDS in which the receiver takes nothing.", valueName: "seconds"))
+    var idle: Double = 120
+
     @OptionGroup var multipath: MultipathOptions
 
     @Flag(help: "Print one JSON object per file.")
@@ -57,6 +61,9 @@ struct SendCommand: Subcommand {
     func validate() throws {
         guard timeout > 0, timeout <= 1_000_000 else {
             throw ValidationError("-w must be more than 0 and at most 1000000 seconds.")
+        }
+        guard idle > 0, idle <= 1_000_000 else {
+            throw ValidationError("--idle must be more than 0 and at most 1000000 seconds.")
         }
         if peer != nil {
             guard multipath.choice == nil, !verbose else {
@@ -94,22 +101,41 @@ struct SendCommand: Subcommand {
         defer { connection.cancel() }
         try await connection.connect(within: .seconds(timeout))
         let report = connection.startDataTransferReport()
-        var sender = FileSender(connection: connection)
-        let areStored = try await Self.send(arguments.dropLast(2), isJSON: json) { try await sender.send($0) }
+        let (paths, isJSON) = (arguments.dropLast(2), json)
+        let areStored = try await withPatience("\(connection.endpoint.label)", onExpiry: { connection.cancel() }) {
+            idle in
+            var sender = FileSender(connection: connection, idle: idle)
+            return try await Self.send(paths, isJSON: isJSON) { try await sender.send($0) }
+        }
         if verbose { await tell(report, of: connection) }
         try await connection.sendEnd()
         if !areStored { throw ExitCode.failure }
+    }
+
+    /// Runs `body`, and gives up if the receiver takes nothing for the time of --idle.
+    private func withPatience<Value: Sendable>(
+        _ receiver: PrintableText, onExpiry: @escaping @Sendable () -> Void,
+        _ body: @escaping @Sendable (IdleTime) async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await withIdleLimit(.seconds(idle), onExpiry: onExpiry, body)
+        } catch is TimedOut {
+            let seconds = Amounts.decimal(idle, places: idle == idle.rounded() ? 0 : 3)
+            throw CommandFailure("\(receiver) took nothing for \(seconds) s")
+        }
     }
 
     private func send(to peer: String) async throws {
         let sender = PeerFileSender(
             service: type ?? PeerFileReply.service, peer: peer, name: name ?? PeerNames.host,
             limit: .seconds(timeout))
-        let (paths, isJSON) = (arguments[...], json)
+        let (paths, isJSON, command) = (arguments[...], json, self)
         try await untilInterrupted {
             try await sender.run { session, peer in
-                let areStored = try await Self.send(paths, isJSON: isJSON) { path in
-                    try await PeerFileSender.send(path, over: session, to: peer)
+                let areStored = try await command.withPatience("\(peer.name)", onExpiry: { session.leave() }) { idle in
+                    try await Self.send(paths, isJSON: isJSON) { path in
+                        try await PeerFileSender.send(path, over: session, to: peer, idle)
+                    }
                 }
                 if !areStored { throw ExitCode.failure }
             }
