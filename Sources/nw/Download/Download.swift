@@ -158,6 +158,10 @@ struct Download: Sendable {
                 var conversation = HTTPConversation(start(download), settings.route, cookies: [], observe: { _ in })
                 let (head, feed) = try await conversation.run()
                 let now = Int(Date().timeIntervalSince1970)
+                if let page = redirectedPage(head, conversation.records.last?.target) {
+                    feed.cancel()
+                    throw AttemptFailure(page)
+                }
                 switch download.answered(status: head.status, fields: head.fields, now: now) {
                 case .refused:
                     feed.cancel()
@@ -179,6 +183,15 @@ struct Download: Sendable {
         } catch let failure as HTTPCommandFailure {
             throw AttemptFailure(failure)
         }
+    }
+
+    /// Returns the failure if a redirect led to a web page, and the file has the name of something else.
+    private func redirectedPage(_ head: HTTPResponseHead, _ end: URIReference?) -> HTTPCommandFailure? {
+        guard let end else { return nil }
+        let served = head.fields.onlyValue(of: "Content-Disposition").flatMap {
+            ContentDisposition(parsing: $0).filename
+        }
+        return RedirectedPage.failure(head, from: target, to: end, accept: nil, name: name ?? served ?? givenName)
     }
 
     private func start(_ download: PartialDownload) -> HTTPConversation.Start {

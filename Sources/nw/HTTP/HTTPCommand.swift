@@ -1,9 +1,11 @@
 import ArgumentParser
 import Causeway
+import CausewayHTTPProtocols
 import CausewayProtocols
 import CausewayTypes
 import CausewayWire
 import FoundationEssentials
+import Synchronization
 
 /// `nw http`: sends an HTTP request and prints or stores the response.
 struct HTTPCommand: Subcommand {
@@ -26,6 +28,8 @@ struct HTTPCommand: Subcommand {
               nw http -d 'a=1' -d 'b=2' :8080/form      send form data
               nw http -F file=@a.jpg -F x=1 :8080/form  send a form with a file
               nw http -LO https://example.com/a.iso     store a file
+              nw http -O 'http://host/[01-20].{jpg,txt}'  store 40 files
+              nw http -sw '%{http_code}\\n' -o page :8080  print the status
               nw http -C - -o a.iso http://host/a.iso   continue a download
               nw http -T a.iso http://host/a.iso        upload a file
               tar c . | nw http -T - http://host/a.tar  upload a stream
@@ -59,29 +63,82 @@ struct HTTPCommand: Subcommand {
     @Argument(help: ArgumentHelp("METHOD, URL and items.", valueName: "word"))
     var words: [String] = []
 
-    func validate() throws { _ = try plan() }
+    func validate() throws {
+        guard let words = RequestWords(words) else { throw ValidationError("Specify a URL.") }
+        let glob = URLGlob(words.url)
+        if !request.globoff, glob.count > URLGlob.limit {
+            throw ValidationError("The URL stands for more than \(URLGlob.limit) URLs.")
+        }
+        let urls = matches(of: words)
+        if urls.count > 1 {
+            if output.har != nil { throw ValidationError("--har requires a single URL.") }
+            if let file = output.output, file != "-", Set(urls.map { $0.filled(file) }).count < urls.count {
+                throw ValidationError("-o FILE stores several URLs in one file: put #1 into its name, or use -O.")
+            }
+        }
+        for match in urls { _ = try plan(words, match) }
+        do throws(WriteOut.Mistake) {
+            // A template in a file is read when the command runs.
+            if let template = output.writeOut, !template.hasPrefix("@") { _ = try WriteOut(template) }
+        } catch { throw ValidationError(error.message) }
+    }
 
     func run() async throws {
-        let plan = try plan()
+        guard let words = RequestWords(words) else { return }
         try await reporting("http") {
-            do {
-                let start = try plan.start(request)
-                guard !output.curl else { return printLine(PrintableText(foreign: start.curlCommand)) }
-                let session = HTTPSession(
-                    start: start, route: try connection.route(), cookies: try plan.cookies(request),
-                    destination: try plan.destination(output), output: HTTPOutput(output, request))
-                let limit = connection.limit
-                try await untilInterrupted { try await session.run(within: limit) }
-            } catch let failure as HTTPCommandFailure {
-                printError("nw: http: \(failure.message)")
-                throw ExitCode(failure.code.rawValue)
+            var cookies: [Cookie]?
+            var last: HTTPCommandFailure?
+            for match in matches(of: words) {
+                do {
+                    cookies = try await transfer(try plan(words, match), match, cookies)
+                } catch let failure as HTTPCommandFailure {
+                    printError("nw: http: \(failure.message)")
+                    last = failure
+                }
             }
+            if let last { throw ExitCode(last.code.rawValue) }
         }
     }
 
-    /// Validates the positional arguments, and builds the request from the arguments and options.
-    private func plan() throws -> HTTPPlan {
-        guard let words = RequestWords(words) else { throw ValidationError("Specify a URL.") }
+    /// Runs one of the URLs. Returns the cookies at its end; `nil` if nothing was sent.
+    private func transfer(_ plan: HTTPPlan, _ match: URLGlob.Match, _ cookies: [Cookie]?) async throws -> [Cookie]? {
+        let start = try plan.start(request)
+        guard !output.curl else {
+            printLine(PrintableText(foreign: start.curlCommand))
+            return nil
+        }
+        var files = output
+        files.output = output.output.map { match.filled($0) }
+        let settings: HTTPOutput
+        do { settings = try HTTPOutput(output, request) } catch let mistake as WriteOut.Mistake {
+            throw HTTPCommandFailure(.read, PrintableText(foreign: mistake.message))
+        }
+        let session = HTTPSession(
+            start: start, route: try connection.route(), cookies: try cookies ?? plan.cookies(request),
+            destination: try plan.destination(files), output: settings)
+        let limit = connection.limit
+        let result = FinalCookies()
+        try await untilInterrupted {
+            let found = try await session.run(within: limit)
+            result.cookies.withLock { $0 = found }
+        }
+        return result.cookies.withLock { $0 }
+    }
+
+    /// The URLs that the given one stands for.
+    private func matches(of words: RequestWords) -> [URLGlob.Match] {
+        request.globoff ? [URLGlob.Match(url: words.url, choices: [])] : URLGlob(words.url).matches
+    }
+
+    /// Validates the positional arguments, and builds a request from the arguments and options.
+    private func plan(_ words: RequestWords, _ match: URLGlob.Match) throws -> HTTPPlan {
+        var words = words
+        words.url = match.url
         return try HTTPPlan(words, request)
     }
+}
+
+/// The cookies at the end of a transfer, which the next one begins with.
+private final class FinalCookies: Sendable {
+    let cookies = Mutex<[Cookie]?>(nil)
 }

@@ -17,11 +17,21 @@ struct HTTPRequestOptions: ParsableArguments {
     var fields: [String] = []
 
     @Option(
-        name: [.customShort("d"), .customLong("data")],
+        name: [.customShort("d"), .customLong("data"), .customLong("data-binary")],
         help: ArgumentHelp(
             "Send DATA as form data; @FILE sends a file, @- standard input. Repeated DATA is joined with &.",
             valueName: "data"))
     var data: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Send DATA like -d, after it; @ has no meaning. May be repeated.", valueName: "data"))
+    var dataRaw: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Send TEXT, NAME=TEXT, @FILE or NAME@FILE like -d, after it, with percent-encoding. May be repeated.",
+            valueName: "data"))
+    var dataUrlencode: [String] = []
 
     @Option(help: ArgumentHelp("Send DATA as JSON; @FILE sends a file, @- standard input.", valueName: "data"))
     var dataJson: String?
@@ -36,7 +46,7 @@ struct HTTPRequestOptions: ParsableArguments {
             valueName: "name=text"))
     var forms: [String] = []
 
-    @Flag(name: [.customShort("G"), .long], help: "Append -d to the URL as a query.")
+    @Flag(name: [.customShort("G"), .long], help: "Append -d and its kin to the URL as a query.")
     var get = false
 
     @Option(
@@ -74,7 +84,8 @@ struct HTTPRequestOptions: ParsableArguments {
 
     @Option(
         name: [.customShort("b"), .long],
-        help: ArgumentHelp("Send cookies: NAME=VALUE;... or a cookie file.", valueName: "cookies"))
+        help: ArgumentHelp(
+            "Send cookies: NAME=VALUE;... or those of a file, which need not exist.", valueName: "cookies"))
     var cookie: [String] = []
 
     @Option(
@@ -89,18 +100,36 @@ struct HTTPRequestOptions: ParsableArguments {
     var maxRedirs = RedirectChain.defaultLimit
 
     @Flag(
+        name: [.customShort("g"), .long], help: "Take {a,b} and [1-9] in the URL literally, not as several URLs.")
+    var globoff = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Try again up to COUNT times after a lost or refused connection, a timeout or status 408, 429, 500, 502, 503 or 504.",
+            valueName: "count"))
+    var retry = 0
+
+    @Option(
+        help: ArgumentHelp("Wait SECONDS before --retry. (default: 1, 2, 4 ...)", valueName: "seconds"))
+    var retryDelay: Double?
+
+    @Flag(
         inversion: .prefixedNo,
         help: "Accept the content codings whose libraries are installed, and decode.")
     var compressed = true
 
     func validate() throws {
-        let contents = [!data.isEmpty && !get, dataJson != nil, uploadFile != nil, !forms.isEmpty].filter { $0 }
+        let contents = [hasData && !get, dataJson != nil, uploadFile != nil, !forms.isEmpty].filter { $0 }
         guard contents.count <= 1 else { throw ValidationError("-d, --data-json, -F and -T cannot be combined.") }
         for word in forms where FormItem(word) == nil {
             throw ValidationError("'\(word)' is not a part of a form: expected NAME=TEXT, NAME=@FILE or NAME=<FILE.")
         }
         if basic, user == nil { throw ValidationError("--basic requires -u.") }
         if bearer != nil, user != nil { throw ValidationError("--bearer and -u cannot be combined.") }
+        guard (0...1_000).contains(retry) else { throw ValidationError("--retry must be 0 to 1000.") }
+        if let retryDelay, !(0...86_400).contains(retryDelay) {
+            throw ValidationError("--retry-delay must be 0 to 86400 seconds.")
+        }
         guard maxRedirs >= 0 else { throw ValidationError("--max-redirs must not be negative.") }
         if let range, ByteRange.parse("bytes=" + range) == nil {
             throw ValidationError("'\(range)' is not a range of bytes, such as 0-99.")
@@ -111,6 +140,9 @@ struct HTTPRequestOptions: ParsableArguments {
             else { throw ValidationError("'\(field)' is not a field of the form NAME:VALUE.") }
         }
     }
+
+    /// Whether -d or one of its kin is given.
+    var hasData: Bool { !RequestData(options: self).isEmpty }
 }
 
 /// The options of `nw http` that describe the connection.
@@ -224,6 +256,13 @@ struct HTTPOutputOptions: ParsableArguments {
 
     @Flag(help: "Show queries, attempts, handshakes and the exchange on a timeline.")
     var timeline = false
+
+    @Option(
+        name: [.customShort("w"), .long],
+        help: ArgumentHelp(
+            "Print this after the content: text with variables of curl such as %{http_code}, and \\n; @FILE reads it.",
+            valueName: "format"))
+    var writeOut: String?
 
     @Flag(help: "Print one JSON object with the head, the times and the content, instead of the content.")
     var json = false

@@ -11,10 +11,13 @@ struct HTTPOutput: Sendable {
     var isUpload = false
     var cookieJar: String?
     var archive: String?
+    var writeOut: WriteOut?
+    var retry = HTTPRetry()
 
     init() {}
 
-    init(_ options: HTTPOutputOptions, _ request: HTTPRequestOptions) {
+    /// - Throws: `WriteOut.Mistake` for a template that is not valid.
+    init(_ options: HTTPOutputOptions, _ request: HTTPRequestOptions) throws {
         showsHead = options.include || request.head
         failsForStatus = options.fail
         isVerbose = options.verbose
@@ -24,5 +27,7 @@ struct HTTPOutput: Sendable {
         isUpload = request.uploadFile != nil || !request.forms.isEmpty
         cookieJar = request.cookieJar
         archive = options.har
+        writeOut = try options.writeOut.map { try WriteOut($0) }
+        retry = HTTPRetry(limit: request.retry, delay: request.retryDelay.map { .seconds($0) })
     }
 }

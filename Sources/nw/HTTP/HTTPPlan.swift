@@ -26,7 +26,7 @@ struct HTTPPlan {
             return item
         }
         var queries = [target.query, ItemContent.query(items)]
-        if options.get { queries += options.data }
+        if options.get { queries.append(try Self.query(options)) }
         let query = queries.compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: "&")
         target.query = query.isEmpty ? target.query : query
         self.target = target
@@ -52,6 +52,12 @@ struct HTTPPlan {
         return (target, credential)
     }
 
+    private static func query(_ options: HTTPRequestOptions) throws -> String {
+        do { return try RequestData(options: options).query() } catch let failure as HTTPCommandFailure {
+            throw ValidationError(failure.message.text)
+        }
+    }
+
     private static func hasContent(_ items: [RequestItem]) -> Bool {
         items.contains { item in
             switch item {
@@ -65,13 +71,13 @@ struct HTTPPlan {
         if let method = words.method ?? options.method { return method }
         if options.head { return "HEAD" }
         if options.uploadFile != nil { return "PUT" }
-        let hasData = !options.data.isEmpty && !options.get || options.dataJson != nil || !options.forms.isEmpty
+        let hasData = options.hasData && !options.get || options.dataJson != nil || !options.forms.isEmpty
         return hasItems || hasData ? "POST" : "GET"
     }
 
     private func check(_ options: HTTPRequestOptions) throws {
         guard Self.hasContent(items) else { return }
-        if !options.data.isEmpty && !options.get || options.dataJson != nil || options.uploadFile != nil
+        if options.hasData && !options.get || options.dataJson != nil || options.uploadFile != nil
             || !options.forms.isEmpty
         {
             throw ValidationError("NAME=VALUE items cannot be combined with -d, --data-json, -F or -T.")
@@ -127,15 +133,9 @@ struct HTTPPlan {
     /// Returns the content and its media type.
     private func content(_ options: HTTPRequestOptions) throws -> (RequestContent, String?) {
         if let path = options.uploadFile { return (path == "-" ? .standardInput : .file(path), nil) }
-        if let json = options.dataJson { return (Self.content(json), "application/json") }
+        if let json = options.dataJson { return (RequestData.content(json), "application/json") }
         let form = "application/x-www-form-urlencoded"
-        if !options.data.isEmpty, !options.get {
-            if options.data.count == 1 { return (Self.content(options.data[0]), form) }
-            guard !options.data.contains(where: { $0.hasPrefix("@") }) else {
-                throw HTTPCommandFailure(.read, "@FILE cannot be combined with other data of -d")
-            }
-            return (.data(Data(options.data.joined(separator: "&").utf8)), form)
-        }
+        if options.hasData, !options.get { return (try RequestData(options: options).content(), form) }
         if !options.forms.isEmpty { return try Self.form(options.forms.compactMap { FormItem($0) }) }
         guard Self.hasContent(items) else { return (.none, nil) }
         if options.form, items.contains(where: \.isFile) { return try Self.form(items.compactMap { FormItem($0) }) }
@@ -146,12 +146,6 @@ struct HTTPPlan {
     private static func form(_ items: [FormItem]) throws -> (RequestContent, String?) {
         let form = try RequestForm(items)
         return (.form(form), form.boundary.formType)
-    }
-
-    /// Returns the content of a value of -d: the text, or the file after `@`.
-    private static func content(_ text: String) -> RequestContent {
-        guard text.hasPrefix("@") else { return .data(Data(text.utf8)) }
-        return text == "@-" ? .standardInput : .file(String(text.dropFirst()))
     }
 
     /// Returns the cookies of -b. Those without a file belong to the host of the URL only.
@@ -176,6 +170,10 @@ struct HTTPPlan {
             var content = Data()
             while content.count < 1 << 20, let piece = try file.readChunk(atMost: 64 << 10) { content += piece }
             return String(decoding: content, as: UTF8.self)
+        } catch NWError.posix(.ENOENT) {
+            // The file of -b and -c does not exist before the first run.
+            printError("nw: http: \(PrintableText(foreign: path)) does not exist: no cookies are sent")
+            return ""
         } catch {
             throw HTTPCommandFailure(.read, "cannot read \(path): \(describe(error))")
         }

@@ -17,19 +17,57 @@ struct HTTPSession: Sendable {
     let output: HTTPOutput
 
     /// Runs, and gives up after a time limit.
-    func run(within limit: Duration?) async throws { try await withLimit(limit) { try await run() } }
+    ///
+    /// - Returns: The cookies at the end.
+    @discardableResult
+    func run(within limit: Duration?) async throws -> [Cookie] { try await withLimit(limit) { try await run() } }
 
-    private func run() async throws {
-        var conversation = makeConversation()
-        var failure: HTTPCommandFailure?
+    /// One attempt, and its result.
+    private struct Attempt {
+        var conversation: HTTPConversation
         var content = HTTPReport.Content()
-        do {
-            let (head, feed) = try await conversation.run()
-            content = try await deliver(head, feed, of: conversation.records.last)
-        } catch let error as HTTPCommandFailure {
-            failure = error
+        var failure: HTTPCommandFailure?
+        /// How long to wait before the next attempt; `nil` if this was the last.
+        var wait: Duration?
+    }
+
+    private func run() async throws -> [Cookie] {
+        var retry = output.retry
+        while true {
+            let attempt = try await attempt(retry)
+            guard let wait = attempt.wait else { return try finish(attempt, retryCount: retry.count) }
+            let status = attempt.conversation.records.last?.response?.status ?? 0
+            let reason = attempt.failure?.message ?? "the server answered with status \(status)"
+            printError("nw: http: \(reason); next attempt in \(Amounts.decimal(wait.inSeconds, places: 0)) s")
+            try await Task.sleep(for: wait)
+            retry.again()
         }
-        conversation.ended(received: content.count)
+    }
+
+    private func attempt(_ retry: HTTPRetry) async throws -> Attempt {
+        var attempt = Attempt(conversation: makeConversation())
+        let retry = start.content.isRepeatable ? retry : HTTPRetry()
+        do {
+            let (head, feed) = try await attempt.conversation.run()
+            attempt.wait = retry.wait(after: head)
+            guard attempt.wait == nil else {
+                feed.cancel()
+                return attempt
+            }
+            attempt.content = try await deliver(head, feed, of: attempt.conversation.records.last)
+        } catch let failure as HTTPCommandFailure {
+            attempt.failure = failure
+            // What was printed cannot be taken back. A file is written again from the start.
+            let isPrinted = failure.code == .partial && destination.path == nil && destination.place != .memory
+            attempt.wait = isPrinted ? nil : retry.wait(after: failure)
+        }
+        attempt.conversation.ended(received: attempt.content.count)
+        return attempt
+    }
+
+    /// Prints and stores what the options ask for.
+    private func finish(_ attempt: Attempt, retryCount: Int) throws -> [Cookie] {
+        let (conversation, content, failure) = (attempt.conversation, attempt.content, attempt.failure)
         if output.isJSON {
             let report = HTTPReport(conversation.records, content, problem: failure)
             printLine(PrintableText(json: report, isIndented: true))
@@ -41,7 +79,12 @@ struct HTTPSession: Sendable {
             let archive = HTTPArchive(conversation.records, content, sent: start.content)
             try store(Data(PrintableText(json: archive, isIndented: true).text.utf8), at: path)
         }
+        output.writeOut?.print(
+            TransferFacts(
+                url: start.request.target, records: conversation.records, content: content, failure: failure,
+                retryCount: retryCount))
         if let failure { throw failure }
+        return conversation.cookies.all
     }
 
     private func makeConversation() -> HTTPConversation {
@@ -92,6 +135,10 @@ struct HTTPSession: Sendable {
             feed.cancel()
             throw HTTPCommandFailure(.status, "the server answered with status \(head.status) \(head.reason)")
         }
+        if let record, let failure = redirectedPage(head, at: record.target) {
+            feed.cancel()
+            throw failure
+        }
         guard let destination = try place(for: head) else {
             feed.cancel()
             return HTTPReport.Content()
@@ -119,6 +166,14 @@ struct HTTPSession: Sendable {
             let origin = record.flatMap { HTTPOrigin($0.target) } ?? HTTPOrigin(isSecure: false, host: "")
             throw HTTPCommandFailure(failure, to: origin, reason: nil)
         }
+    }
+
+    /// Returns the failure if a redirect led to a web page, and something else was asked for.
+    private func redirectedPage(_ head: HTTPResponseHead, at end: URIReference) -> HTTPCommandFailure? {
+        let fields = start.request.fields
+        return RedirectedPage.failure(
+            head, from: start.request.target, to: end,
+            accept: fields.firstValue(of: "Accept").flatMap { $0.isEmpty ? nil : $0 }, name: destination.path)
     }
 
     /// Returns where to write the content of this response; `nil` if a continued download is already complete.

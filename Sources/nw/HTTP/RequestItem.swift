@@ -120,20 +120,26 @@ enum ItemContent {
     }
 
     /// Encodes text for forms and queries: letters, digits and `*-._` stay, a space becomes a plus sign.
-    static func encoded(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var result: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"):
-                result.append(byte)
-            case UInt8(ascii: " "): result.append(UInt8(ascii: "+"))
-            default: result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
+    static func encoded(_ text: String) -> String { encoded(Array(text.utf8), kept: "*-._", space: "+") }
+
+    /// Encodes bytes as curl does: all but the unreserved characters of URLs (RFC 3986 §2.3).
+    static func percentEncoded(_ bytes: [UInt8]) -> String { encoded(bytes, kept: "-._~", space: "%20") }
+
+    private static func encoded(_ bytes: [UInt8], kept: String, space: String) -> String {
+        let digits = Array("0123456789ABCDEF")
+        var result = ""
+        for byte in bytes {
+            let character = Character(UnicodeScalar(byte))
+            let isPlain = character.isASCII && (character.isLetter || character.isNumber || kept.contains(character))
+            if isPlain {
+                result.append(character)
+            } else if byte == UInt8(ascii: " ") {
+                result += space
+            } else {
+                result += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 0xF)])"
             }
         }
-        return String(decoding: result, as: UTF8.self)
+        return result
     }
 
     private struct AnyValue: Decodable {

@@ -146,6 +146,109 @@ struct DownloadCommandTests {
         }
     }
 
+    private static var redirecting: HTTPServerRoutes {
+        var routes = HTTPServerRoutes()
+        let page: @Sendable (HTTPServerRequest) async throws -> HTTPServerResponse = { _ in
+            HTTPServerResponse(fields: ["Content-Type": "text/html"], body: .data(Data("<form></form>".utf8)))
+        }
+        routes.get("/login", page)
+        routes.get("/plain.json", page)
+        routes.get("/{name}") { _ in
+            HTTPServerResponse(status: 302, fields: ["Location": "/login"], body: .data(Data()))
+        }
+        return routes
+    }
+
+    @Test(
+        "A form to which a redirect leads is not stored as something else",
+        arguments: [
+            ["download", "-d", "DIR", "--retry", "0", "URL/data.json"],
+            ["http", "-sL", "-o", "DIR/data.json", "URL/data"],
+            ["http", "-sL", "-H", "Accept: application/json", "-o", "DIR/data", "URL/data"],
+        ])
+    func redirectedForm(_ words: [String]) async throws {
+        try await Self.serve(Self.redirecting) { scratch, url in
+            let inbox = try scratch.newDirectory("inbox")
+            let words = words.map {
+                $0.replacingOccurrences(of: "URL", with: url).replacingOccurrences(of: "DIR", with: inbox.path)
+            }
+            let nw = try scratch.startNW(words)
+            #expect(try await nw.finished() == 1)
+            #expect(nw.errors.contains("redirected to a web page"), "\(nw.errors)")
+            #expect(nw.errors.contains("\(url)/login is HTML, not application/json"), "\(nw.errors)")
+            #expect(try Self.names(in: inbox).isEmpty)
+        }
+    }
+
+    @Test(
+        "A page that was asked for, or that no redirect leads to, is stored",
+        arguments: [
+            ["download", "-d", "DIR", "URL/page.html"], ["download", "-d", "DIR", "URL/plain.json"],
+            ["http", "-sL", "-o", "DIR/page.html", "URL/data"], ["http", "-s", "-o", "DIR/data.json", "URL/data"],
+        ])
+    func expectedPage(_ words: [String]) async throws {
+        try await Self.serve(Self.redirecting) { scratch, url in
+            let inbox = try scratch.newDirectory("inbox")
+            let words = words.map {
+                $0.replacingOccurrences(of: "URL", with: url).replacingOccurrences(of: "DIR", with: inbox.path)
+            }
+            let nw = try scratch.startNW(words)
+            #expect(try await nw.finished() == 0, "\(nw.errors)")
+            #expect(try Self.names(in: inbox).count == 1)
+        }
+    }
+
+    // MARK: nw http with options of curl
+
+    @Test("--retry tries again after a temporary status, and -w reports it")
+    func retries() async throws {
+        let count = Mutex(0)
+        var routes = HTTPServerRoutes()
+        routes.get("/busy") { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return HTTPServerResponse(status: number < 3 ? 503 : 200, body: .data(Data("ok".utf8)))
+        }
+        routes.get("/never") { _ in HTTPServerResponse(status: 503, body: .data(Data("no".utf8))) }
+        try await Self.serve(routes) { scratch, url in
+            let nw = try scratch.startNW([
+                "http", "--retry", "5", "--retry-delay", "0", "-w", " %{http_code} %{num_retries}", "\(url)/busy",
+            ])
+            #expect(try await nw.finished() == 0, "\(nw.errors)")
+            #expect(nw.text == "ok 200 2" && nw.errors.contains("status 503; next attempt in 0 s"), "\(nw.errors)")
+            let failed = try scratch.startNW(["http", "--retry", "1", "--retry-delay", "0", "-f", "\(url)/never"])
+            #expect(try await failed.finished() == 22)
+        }
+    }
+
+    @Test("-w reports a failure, and patterns make several transfers")
+    func patterns() async throws {
+        var routes = HTTPServerRoutes()
+        routes.get("/{name}") { request in
+            let name = request.parameters["name"] ?? ""
+            return HTTPServerResponse(status: name == "b2" ? 404 : 200, body: .data(Data(name.utf8)))
+        }
+        try await Self.serve(routes) { scratch, url in
+            let nw = try scratch.startNW(["http", "-w", "=%{http_code}\\n", "\(url)/{a,b}[1-2]"])
+            #expect(try await nw.finished() == 0, "\(nw.errors)")
+            #expect(nw.text == "a1=200\na2=200\nb1=200\nb2=404\n")
+            let files = try scratch.newDirectory("files")
+            let stored = try scratch.startNW(["http", "-sf", "-o", "\(files.path)/#2-#1", "\(url)/{a,b}[1-2]"])
+            #expect(try await stored.finished() == 22)
+            #expect(try Self.names(in: files) == ["1-a", "1-b", "2-a"])
+            let literal = try scratch.startNW(["http", "-g", "--curl", "\(url)/{a,b}"])
+            #expect(
+                try await literal.finished() == 64 || literal.text.contains("{a,b}") || literal.text.contains("%7B"))
+            let one = try scratch.startNW(["http", "-o", "\(files.path)/x", "\(url)/[1-2]"])
+            #expect(try await one.finished() == 64)
+            let refused = try scratch.startNW(["http", "-w", "%{http_code} %{exitcode}", "http://127.0.0.1:1/"])
+            #expect(try await refused.finished() == 7)
+            #expect(refused.text == "000 7")
+        }
+    }
+
     // MARK: Uploads
 
     private struct Receipt: Decodable {

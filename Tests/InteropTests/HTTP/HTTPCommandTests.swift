@@ -68,6 +68,13 @@ struct HTTPCommandTests {
             type: "application/x-www-form-urlencoded", body: "a=1&b=2"),
         Request(arguments: ["-G", "-d", "a=1", "-d", "b=2", "URL/echo"], path: "/echo?a=1&b=2"),
         Request(
+            arguments: ["--data-raw", "@a=1", "--data-urlencode", "b=x y&z", "-d", "c=3", "URL/echo"], method: "POST",
+            type: "application/x-www-form-urlencoded", body: "c=3&@a=1&b=x%20y%26z"),
+        Request(arguments: ["-G", "--data-urlencode", "q=a b", "URL/echo"], path: "/echo?q=a%20b"),
+        Request(
+            arguments: ["--data-binary", "a=1", "--data-urlencode", "=b=c", "URL/echo"], method: "POST",
+            type: "application/x-www-form-urlencoded", body: "a=1&b%3Dc"),
+        Request(
             arguments: ["--data-json", "[1]", "URL/echo"], method: "POST", type: "application/json", body: "[1]"),
         Request(
             arguments: ["-H", "content-type: text/plain", "-d", "x", "URL/echo"], method: "POST", type: "text/plain",

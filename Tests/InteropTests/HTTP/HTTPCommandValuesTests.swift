@@ -1,5 +1,7 @@
 import CausewayHTTPProtocols
+import CausewayProtocols
 import CausewayTypes
+import CausewayWire
 import Foundation
 import Testing
 
@@ -46,6 +48,108 @@ struct HTTPCommandValuesTests {
         #expect(ItemContent.json([.json(name: "a", value: "{")]) == nil)
         #expect(ItemContent.form([.text(name: "ä", value: "1+1 &")]) == Data("%C3%A4=1%2B1+%26".utf8))
         #expect(ItemContent.query(items) == "e=f+g")
+    }
+
+    // MARK: Options of curl
+
+    static let globs: [(String, [String])] = [
+        ("h/{a,b}", ["h/a", "h/b"]), ("h/[1-3]", ["h/1", "h/2", "h/3"]), ("h/[08-10]", ["h/08", "h/09", "h/10"]),
+        ("h/[1-10:4]", ["h/1", "h/5", "h/9"]), ("h/[a-c].{x,}", ["h/a.x", "h/a.", "h/b.x", "h/b.", "h/c.x", "h/c."]),
+        ("[::1]/[5-5]", ["[::1]/5"]), ("h/?q[a]=1", ["h/?q[a]=1"]), ("h/{a}", ["h/{a}"]), ("h/[3-1]", ["h/[3-1]"]),
+        (#"h/?{"a":1,"b":2}"#, [#"h/?{"a":1,"b":2}"#]), ("h/[a-", ["h/[a-"]), ("h/[A-z]", ["h/[A-z]"]),
+        ("h/[1-2:0]", ["h/[1-2:0]"]), ("", [""]), ("{a,b}{a,b}", ["aa", "ab", "ba", "bb"]),
+    ]
+
+    @Test("Patterns in a URL", arguments: globs)
+    func glob(_ text: String, _ expected: [String]) {
+        let glob = URLGlob(text)
+        #expect(glob.count == expected.count)
+        #expect(glob.matches.map(\.url) == expected)
+    }
+
+    @Test("The number of URLs is known before they are made, and names of files are filled in")
+    func globLimits() {
+        #expect(URLGlob(String(repeating: "[1-90000]", count: 9)).count == .max)
+        #expect(URLGlob("[1-99999999]").count == 1)
+        let match = URLGlob.Match(url: "", choices: ["x", "07"])
+        #expect(match.filled("#1-#2#3#.#") == "x-07#3#.#")
+    }
+
+    @Test(
+        "A template of -w",
+        arguments: [
+            ("%{http_code}", "200"), ("%{response_code} %{size_download}\\n", "200 5\n"), ("100%% %x", "100% %x"),
+            ("%header{X-A}|%header{none}", "b|"), ("%{content_type}", "text/plain"), ("%{onerror}x", ""),
+            ("%{url_effective} %{num_redirects}", "http://h/b 1"), ("%{redirect_url}%{exitcode}", "0"),
+        ])
+    func writeOut(_ template: String, _ expected: String) throws {
+        #expect(try WriteOut(template).text(Self.facts()).output == expected)
+    }
+
+    private static func facts() throws -> TransferFacts {
+        func record(_ path: String, _ status: Int, _ fields: FieldSection) throws -> HTTPExchangeRecord {
+            let target = try #require(URIReference("http://h" + path))
+            var record = HTTPExchangeRecord(
+                request: HTTPRequestHead(method: "GET", target: path, fields: FieldSection()), target: target,
+                started: .seconds(status))
+            record.response = HTTPResponseHead(status: status, reason: "", fields: fields)
+            record.ended = .seconds(status + 1)
+            return record
+        }
+        var fields = FieldSection()
+        fields.append("X-A", "b")
+        fields.append("Content-Type", "text/plain")
+        let start = try #require(URIReference("http://h/a"))
+        return TransferFacts(
+            url: start, records: [try record("/a", 199, FieldSection()), try record("/b", 200, fields)],
+            content: HTTPReport.Content(count: 5), failure: nil, retryCount: 0)
+    }
+
+    @Test("A variable that -w does not have", arguments: ["%{nothing}", "a %{http_cod} b"])
+    func unknownVariable(_ template: String) { #expect(throws: WriteOut.Mistake.self) { try WriteOut(template) } }
+
+    @Test("Percent-encoding of --data-urlencode")
+    func percentEncoding() {
+        #expect(ItemContent.percentEncoded(Array("a b&=ä~*".utf8)) == "a%20b%26%3D%C3%A4~%2A")
+        #expect(ItemContent.encoded("a b&=ä~*") == "a+b%26%3D%C3%A4%7E*")
+    }
+
+    static let pages: [(type: String, accept: String?, name: String?, isFailure: Bool)] = [
+        ("text/html", nil, "data.json", true), ("text/html; charset=utf-8", nil, "a/b.ISO", true),
+        ("application/xhtml+xml", nil, "x.tar.gz", true), ("text/html", nil, "page.html", false),
+        ("text/html", nil, "page", false), ("text/html", nil, "v1.2", false), ("text/html", nil, nil, false),
+        ("application/json", nil, "data.json", false), ("text/html", "application/json", nil, true),
+        ("text/html", "application/json, */*;q=0.5", "data.json", false), ("text/html", "text/*", "a.json", false),
+    ]
+
+    @Test("A redirect to a web page is a failure if something else was asked for", arguments: pages)
+    func redirectedPage(_ row: (type: String, accept: String?, name: String?, isFailure: Bool)) throws {
+        var fields = FieldSection()
+        fields.append("Content-Type", row.type)
+        let head = HTTPResponseHead(status: 200, reason: "OK", fields: fields)
+        let (start, end) = (try #require(URIReference("http://h/a")), try #require(URIReference("http://h/login")))
+        let failure = RedirectedPage.failure(head, from: start, to: end, accept: row.accept, name: row.name)
+        #expect((failure != nil) == row.isFailure)
+        #expect(RedirectedPage.failure(head, from: start, to: start, accept: row.accept, name: row.name) == nil)
+    }
+
+    @Test("Waits between attempts grow, and a server can ask for longer ones")
+    func retries() {
+        func head(_ status: Int, _ after: String? = nil) -> HTTPResponseHead {
+            var fields = FieldSection()
+            if let after { fields.append("Retry-After", after) }
+            return HTTPResponseHead(status: status, reason: "", fields: fields)
+        }
+        var retry = HTTPRetry(limit: 3, delay: nil)
+        #expect(retry.wait(after: head(503)) == .seconds(1) && retry.wait(after: head(404)) == nil)
+        retry.again()
+        #expect(retry.wait(after: head(500)) == .seconds(2) && retry.wait(after: head(429, "30")) == .seconds(30))
+        #expect(retry.wait(after: HTTPCommandFailure(.timedOut, "")) == .seconds(2))
+        #expect(retry.wait(after: HTTPCommandFailure(.notTrusted, "")) == nil)
+        retry.again()
+        retry.again()
+        #expect(retry.wait(after: head(503)) == nil && retry.wait(after: HTTPCommandFailure(.timedOut, "")) == nil)
+        #expect(HTTPRetry(limit: 1, delay: .zero).wait(after: head(503)) == .zero)
     }
 
     static let documents: [(String, String)] = [

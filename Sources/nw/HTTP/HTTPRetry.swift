@@ -1,0 +1,48 @@
+import CausewayHTTPProtocols
+import CausewayTypes
+import CausewayWire
+import FoundationEssentials
+
+/// When `nw http --retry` tries again, and how long it waits before.
+struct HTTPRetry: Sendable {
+    /// The longest wait that a server can ask for, and the longest of those that grow.
+    private static let longestWait = Duration.seconds(600)
+    /// Statuses that another attempt may change.
+    private static let temporaryStatuses = [408, 425, 429, 500, 502, 503, 504]
+
+    var limit = 0
+    /// `nil` for waits that grow from 1 second.
+    var delay: Duration?
+    private(set) var count = 0
+
+    init() {}
+
+    init(limit: Int, delay: Duration?) {
+        self.limit = limit
+        self.delay = delay
+    }
+
+    /// Returns how long to wait before the next attempt; `nil` if this response is final.
+    func wait(after head: HTTPResponseHead) -> Duration? {
+        guard count < limit, Self.temporaryStatuses.contains(head.status) else { return nil }
+        let now = Int(Date().timeIntervalSince1970)
+        let asked = head.fields.onlyValue(of: "Retry-After").flatMap { RetryAfter(parsing: $0, now: now) }
+            .map { Duration.seconds($0.delay(now: now)) }
+        return max(min(asked ?? .zero, Self.longestWait), pause)
+    }
+
+    /// Returns how long to wait before the next attempt; `nil` if this failure is final.
+    func wait(after failure: HTTPCommandFailure) -> Duration? {
+        guard count < limit else { return nil }
+        switch failure.code {
+        case .notConnected, .partial, .noResponse, .timedOut: return pause
+        case .other, .unresolved, .invalidResponse, .status, .write, .read, .noRange, .handshake, .redirects,
+            .notTrusted, .coding, .tooLarge:
+            return nil
+        }
+    }
+
+    private var pause: Duration { delay ?? min(Self.longestWait, .seconds(1 << min(count, 10))) }
+
+    mutating func again() { count += 1 }
+}

@@ -1,0 +1,53 @@
+import CausewayHTTPServer
+import CausewayProtocols
+import CausewayTypes
+import CausewayWire
+
+/// Recognizes a web page, such as a form to log in, to which a server has redirected the request for something else.
+///
+/// The page arrives with status 200. Stored as `data.json`, it would look like the content.
+enum RedirectedPage {
+    private static let pageTypes: Set<String> = ["text/html", "application/xhtml+xml"]
+    /// Endings of files that are no web pages and whose types `MediaTypes` does not know.
+    private static let otherEndings: Set<String> = [
+        "7z", "apk", "bin", "bz2", "deb", "dmg", "doc", "docx", "exe", "flac", "img", "iso", "jar", "msi", "ods", "odt",
+        "ppt", "pptx", "rar", "rpm", "sig", "sql", "tgz", "toml", "whl", "xls", "xlsx", "xz", "yaml", "yml",
+    ]
+
+    /// - Parameters:
+    ///   - head: The final response.
+    ///   - start: The URL that the user gave.
+    ///   - end: The URL of the final response.
+    ///   - accept: The field `Accept` of the request, if the user chose it.
+    ///   - name: The name of the file that the user wants.
+    /// - Returns: The failure; `nil` if there was no redirect, or if the user did not ask for another type.
+    static func failure(
+        _ head: HTTPResponseHead, from start: URIReference, to end: URIReference, accept: String?, name: String?
+    ) -> HTTPCommandFailure? {
+        guard start != end, (200..<300).contains(head.status),
+            let type = head.fields.firstValue(of: "Content-Type").flatMap({ MediaType(parsing: $0) }),
+            pageTypes.contains("\(type.type)/\(type.subtype)")
+        else { return nil }
+        let expected = accept.map { excludes($0, type) ? $0 : nil } ?? name.flatMap(otherType)
+        guard let expected else { return nil }
+        return HTTPCommandFailure(
+            .other, "redirected to a web page, perhaps a form to log in: \(end.description) is HTML, not \(expected)")
+    }
+
+    /// Whether no range of the field `Accept` includes a type.
+    private static func excludes(_ accept: String, _ type: MediaType) -> Bool {
+        !accept.split(separator: ",").contains { item in
+            guard let range = MediaType(parsing: String(item)) else { return false }
+            return range.type == "*" || range.type == type.type && [type.subtype, "*"].contains(range.subtype)
+        }
+    }
+
+    /// The type, or the ending, of a name that is not that of a page; `nil` if the name says nothing.
+    private static func otherType(_ name: String) -> String? {
+        let known = MediaTypes.type(ofFile: name).split(separator: ";").first.map(String.init) ?? ""
+        if known != MediaType.unknown { return pageTypes.contains(known) ? nil : known }
+        guard let dot = name.lastIndex(of: ".") else { return nil }
+        let ending = name[name.index(after: dot)...].lowercased()
+        return otherEndings.contains(ending) ? "." + ending : nil
+    }
+}

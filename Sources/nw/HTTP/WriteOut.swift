@@ -1,0 +1,115 @@
+import CausewayHTTPProtocols
+import CausewayTypes
+import CausewayWire
+import FoundationEssentials
+
+/// The text that -w prints after a transfer, with the variables of curl.
+struct WriteOut: Sendable {
+    /// A template with an unknown variable, or one that cannot be read.
+    struct Mistake: Error {
+        let message: String
+    }
+
+    fileprivate enum Part: Equatable, Sendable {
+        case text(String)
+        case variable(TransferVariable)
+        case field(String)
+        case output
+        case errors
+        case all
+        case fields
+        /// The rest is printed after a failure only.
+        case onError
+    }
+
+    private var parts: [Part] = []
+
+    /// - Parameter template: Text, or `@FILE`; `@-` reads standard input.
+    init(_ template: String) throws(Mistake) {
+        guard template.hasPrefix("@") else {
+            parts = try Self.parse(template)
+            return
+        }
+        let path = String(template.dropFirst())
+        var content = Data()
+        do {
+            let file = path == "-" ? OpenFile.standardInput : try OpenFile(reading: path)
+            while content.count < 1 << 20, let piece = try file.readChunk(atMost: 64 << 10) { content += piece }
+        } catch {
+            throw Mistake(message: "cannot read \(path): \(describe(error).text)")
+        }
+        parts = try Self.parse(String(decoding: content, as: UTF8.self))
+    }
+
+    private static func parse(_ template: String) throws(Mistake) -> [Part] {
+        var (parts, text) = ([Part](), "")
+        var rest = template[...]
+        func end() {
+            if !text.isEmpty { parts.append(.text(text)) }
+            text = ""
+        }
+        while let character = rest.popFirst() {
+            if character == "\\", let next = rest.first, let escape = escapes[next] {
+                text.append(escape)
+                rest = rest.dropFirst()
+            } else if character == "%", rest.first == "%" {
+                text.append("%")
+                rest = rest.dropFirst()
+            } else if character == "%", let (part, after) = try variable(rest) {
+                end()
+                parts.append(part)
+                rest = after
+            } else {
+                text.append(character)
+            }
+        }
+        end()
+        return parts
+    }
+
+    private static let escapes: [Character: Character] = ["n": "\n", "r": "\r", "t": "\t"]
+
+    /// Reads `{NAME}` or `header{NAME}`; `nil` for other text after a percent sign.
+    private static func variable(_ text: Substring) throws(Mistake) -> (Part, Substring)? {
+        let isField = text.hasPrefix("header{")
+        guard isField || text.hasPrefix("{"), let close = text.firstIndex(of: "}") else { return nil }
+        let name = String(text[..<close].dropFirst(isField ? "header{".count : 1))
+        let after = text[text.index(after: close)...]
+        if isField { return (.field(name), after) }
+        if let variable = TransferVariable(rawValue: name) { return (.variable(variable), after) }
+        guard let part = others[name] else { throw Mistake(message: "%{\(name)} is not a variable of -w") }
+        return (part, after)
+    }
+
+    private static let others: [String: Part] = [
+        "stdout": .output, "stderr": .errors, "json": .all, "header_json": .fields, "onerror": .onError,
+    ]
+
+    // MARK: Printing
+
+    /// Returns the texts for standard output and standard error. Control characters in values, which the server chooses, are escaped.
+    func text(_ facts: TransferFacts) -> (output: String, errors: String) {
+        var (output, errors, goesToErrors) = ("", "", false)
+        for part in parts {
+            var text = ""
+            switch part {
+            case .text(let given): text = given
+            case .variable(let variable): text = PrintableText(foreign: facts.text(of: variable)).text
+            case .field(let name): text = PrintableText(foreign: facts.fields.firstValue(of: name) ?? "").text
+            case .all: text = PrintableText(json: facts.all).text
+            case .fields: text = PrintableText(json: facts.fieldValues, isIndented: true).text
+            case .output: goesToErrors = false
+            case .errors: goesToErrors = true
+            case .onError: if facts.exitCode == 0 { return (output, errors) }
+            }
+            if goesToErrors { errors += text } else { output += text }
+        }
+        return (output, errors)
+    }
+
+    func print(_ facts: TransferFacts) {
+        let (output, errors) = text(facts)
+        StandardOutput.finish(output)
+        try? OpenFile.standardError.writeAll(Data(errors.utf8))
+    }
+}
