@@ -54,6 +54,7 @@ struct NW: AsyncParsableCommand {
               nw proxy https://example.com           show which proxy applies
               nw byteorder 8080                      show the bytes of a number
               nw tls example.com                     check a server's certificates
+              nw cert www.test                       make certificates for tests
 
             Short options can be combined, and a value can follow its option directly: nw ping -qc3 example.com. nw \
             --generate-completion-script bash (zsh, fish) prints completions.
@@ -84,7 +85,8 @@ struct NW: AsyncParsableCommand {
 
     static let commands: [any Subcommand.Type] = [
         BridgeCommand.self, BrowseCommand.self, ByteOrderCommand.self, CaptureCommand.self, CatCommand.self,
-        ChatCommand.self, ConnectCommand.self, DemoCommand.self, DoctorCommand.self, DownloadCommand.self,
+        CertCommand.self, ChatCommand.self, ConnectCommand.self, DemoCommand.self, DoctorCommand.self,
+        DownloadCommand.self,
         EchoCommand.self, FeedCommand.self, FilterCommand.self, GroupCommand.self, HTTPCommand.self,
         ImageCommand.self, InterfacesCommand.self, LinkLocalCommand.self, LookupCommand.self,
         PacketCommand.self, PathCommand.self, PeersCommand.self, PingCommand.self, ProxyCommand.self,

@@ -41,9 +41,10 @@ struct OpenFile: ~Copyable, Sendable {
 
     /// Creates a file that must not exist yet, with the permissions that the process's `umask` allows.
     ///
+    /// - Parameter isPrivate: Whether only this user can read it.
     /// - Throws: `.posix(.EEXIST)` if the name exists, even as a dangling symbolic link.
-    init(creating path: String) throws(NWError) {
-        try self.init(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
+    init(creating path: String, isPrivate: Bool = false) throws(NWError) {
+        try self.init(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, isPrivate ? 0o600 : 0o666)
     }
 
     /// Opens a file for writing, and creates it if it is missing.
@@ -62,9 +63,9 @@ struct OpenFile: ~Copyable, Sendable {
         try self.init(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     }
 
-    private init(_ path: String, _ flags: Int32) throws(NWError) {
+    private init(_ path: String, _ flags: Int32, _ mode: mode_t = 0o666) throws(NWError) {
         var opened: Int32
-        repeat { opened = open(path, flags, mode_t(0o666)) } while opened < 0 && errno == EINTR
+        repeat { opened = open(path, flags, mode) } while opened < 0 && errno == EINTR
         guard opened >= 0 else { throw NWError(errno: errno) }
         self.init(descriptor: opened, closesAtEnd: true)
     }

@@ -16,10 +16,7 @@ struct MadeCertificate {
         let now = Int64(time(nil))
         var template = CertificateTemplate(
             subject: "nw serve http", notBefore: now - 3_600, notAfter: now + Self.lifetime)
-        template.names = [
-            .name("localhost"), .address([127, 0, 0, 1]), .address([UInt8](repeating: 0, count: 15) + [1]),
-        ]
-        if let name = Self.hostName { template.names += [.name(name), .name("\(name).local")] }
+        template.names = TestCertificates.localNames
         if let host, let bytes = Self.bytes(of: NWEndpoint.Host(host)) { template.names.append(.address(bytes)) }
         do {
             let issued = try template.issue()
@@ -34,7 +31,8 @@ struct MadeCertificate {
         }
     }
 
-    private static var hostName: String? {
+    /// The first label of this host's name; `nil` if it is not one of DNS.
+    static var hostName: String? {
         var bytes = [CChar](repeating: 0, count: 256)
         guard gethostname(&bytes, bytes.count - 1) == 0 else { return nil }
         let name = String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -45,7 +43,8 @@ struct MadeCertificate {
             ? label : nil
     }
 
-    private static func bytes(of host: NWEndpoint.Host) -> [UInt8]? {
+    /// The bytes of an address; `nil` for a name.
+    static func bytes(of host: NWEndpoint.Host) -> [UInt8]? {
         switch host {
         case .ipv4(let address): Array(address.rawValue)
         case .ipv6(let address): Array(address.rawValue)
