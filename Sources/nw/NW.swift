@@ -52,6 +52,7 @@ struct NW: AsyncParsableCommand {
               nw resolve example.com                 resolve a name
               nw connect example.com 443 --timeline  show the connection steps
               nw proxy https://example.com           show which proxy applies
+              nw nat64 ./program                     run without IPv4
               nw byteorder 8080                      show the bytes of a number
               nw tls example.com                     check a server's certificates
               nw cert www.test                       make certificates for tests
@@ -89,7 +90,7 @@ struct NW: AsyncParsableCommand {
         DownloadCommand.self,
         EchoCommand.self, FeedCommand.self, FilterCommand.self, GroupCommand.self, HTTPCommand.self,
         ImageCommand.self, InterfacesCommand.self, LinkLocalCommand.self, LookupCommand.self,
-        PacketCommand.self, PathCommand.self, PeersCommand.self, PingCommand.self, ProxyCommand.self,
+        NAT64Command.self, PacketCommand.self, PathCommand.self, PeersCommand.self, PingCommand.self, ProxyCommand.self,
         QueryCommand.self, ReadCommand.self, ReceiveCommand.self, RegisterCommand.self, ResolveCommand.self,
         ScanCommand.self, SearchCommand.self, SendCommand.self, ServeCommand.self, StatusCommand.self,
         TLSCommand.self, TraceCommand.self, TransfersCommand.self, TypesCommand.self, UploadCommand.self,

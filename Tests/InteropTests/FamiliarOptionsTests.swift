@@ -76,7 +76,7 @@ extension Interop {
             ["ping", "-qnc1", "-W1", "-I127.0.0.1", "127.0.0.1"], ["ping", "-c1", "-Ilo", "127.0.0.1"],
             ["trace", "-nm3", "-q1", "127.0.0.1"], ["scan", "-n", "-Pn", "-sT", "-p9", "127.0.0.1"],
             ["capture", "-D"], ["capture", "-D", "--json"], ["http", "--version"],
-            ["resolve", "-w5", "localhost"],
+            ["resolve", "-w5", "localhost"], ["nat64", "--help"], ["nat64", "--version"],
         ]
 
         @Test("The spellings of the original tools work", arguments: accepted)
@@ -135,6 +135,8 @@ extension Interop {
             Mistake(
                 arguments: ["packet", "udp", "192.0.2.1:1", "--fragment-offset", "9"], parts: ["a multiple of 8 bytes"]),
             Mistake(arguments: ["resolve", "-w", "0", "localhost"], parts: ["-w must be more than 0"]),
+            Mistake(
+                arguments: ["nat64", "--nothing", "x"], parts: ["Unknown option '--nothing'.", "Usage: nw nat64 "]),
             Mistake(arguments: ["cert", "a_b"], parts: ["'a_b' is not a host name or an address."]),
         ]
 

@@ -28,6 +28,13 @@ final class FileThread: Sendable {
         }
     }
 
+    /// Runs the work on the thread, and waits for its end even if the task is cancelled.
+    func finishing<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result(catching: work)) }
+        }
+    }
+
     /// Runs the work on the thread, even if the task is cancelled.
     func finish(_ work: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
