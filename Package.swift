@@ -59,6 +59,16 @@ var packedRelocations: [String] {
     #endif
 }
 
+/// Links the image decoder, a program in C, without Swift's run time and without a search path for libraries beside it. Flags of a program do
+/// not reach those that link the libraries, and packages with tools of 6.2 or later may depend on packages that have them.
+let decoderLinking: [LinkerSetting] = [
+    .unsafeFlags(
+        [
+            "-nostartfiles", "-no-toolchain-stdlib-rpath",
+            "-ld-path=" + Context.packageDirectory + "/Linking/without-swift",
+        ], .when(platforms: [.linux]))
+]
+
 let package = Package(
     name: "causeway",
     products: [
@@ -248,7 +258,8 @@ let package = Package(
         // Images: the decoder program, bitmaps and slots without I/O, and the loader. The loader depends on the program so that it is built
         // beside each program that loads images.
         .target(name: "CCausewayImages", dependencies: ["CCausewayLibrary"]),
-        .executableTarget(name: "causeway-image-decoder", dependencies: ["CCausewayImages"]),
+        .executableTarget(
+            name: "causeway-image-decoder", dependencies: ["CCausewayImages"], linkerSettings: decoderLinking),
         .target(name: "CausewayImageFormats", swiftSettings: pure),
         .target(
             name: "CausewayImages",
