@@ -43,6 +43,49 @@ struct DecoderTests {
         #expect(png.bitmap.pixels == (0..<6).flatMap { _ in [1, 2, 3, 4] as [UInt8] } && !png.bitmap.isOpaque)
     }
 
+    @Test("The first picture of a WebP animation is decoded, at its place on a transparent canvas")
+    func animation() async throws {
+        let decoder = Self.decoder()
+        let whole = TestImages.Frame(image: Array(TestImages.webp.dropFirst(12)))
+        // Its chunks follow the extended header: transparency, then the bit stream.
+        let small = TestImages.Frame(
+            image: Array(TestImages.transparentWebP.dropFirst(30)), x: 10, y: 4, width: 8, height: 8)
+        let image = try await decoder.decode(
+            TestImages.animation(width: 48, height: 32, [whole, small]), ImageDecodingHints())
+        let plain = try await decoder.decode(TestImages.webp, ImageDecodingHints())
+        #expect(image.bitmap == plain.bitmap && image.format == .webp)
+
+        let placed = try await decoder.decode(
+            TestImages.animation(width: 20, height: 12, [small, whole]), ImageDecodingHints())
+        #expect(placed.bitmap.width == 20 && placed.bitmap.height == 12 && !placed.bitmap.isOpaque)
+        for y in 0..<12 {
+            for x in 0..<20 {
+                let pixel = placed.bitmap[x, y]
+                let isInside = (10..<18).contains(x) && (4..<12).contains(y)
+                #expect(isInside ? pixel.red > 220 && pixel.alpha == 128 : pixel.alpha == 0)
+            }
+        }
+    }
+
+    @Test("A WebP animation whose first frame is missing, cut off, too large or beside the canvas is malformed")
+    func malformedAnimation() async throws {
+        let decoder = Self.decoder { $0.limits.maximumPixelCount = 10_000 }
+        let image = Array(TestImages.webp.dropFirst(12))
+        let good = TestImages.animation(width: 48, height: 32, [TestImages.Frame(image: image)])
+        var rows = [30, 50, 70, good.count / 2, good.count - 10].map { Array(good.prefix($0)) }
+        rows += [
+            TestImages.Frame(image: image, x: 2), TestImages.Frame(image: image, y: 2),
+            TestImages.Frame(image: image, width: 40), TestImages.Frame(image: image, height: 31),
+            TestImages.Frame(image: []), TestImages.Frame(image: image, x: 1 << 24, y: 1 << 24),
+        ].map { TestImages.animation(width: 48, height: 32, [$0]) }
+        for bytes in rows {
+            #expect(await code { _ = try await decoder.decode(bytes, ImageDecodingHints()) } == .malformed)
+        }
+        let huge = TestImages.animation(width: 2000, height: 2000, [TestImages.Frame(image: image)])
+        #expect(await code { _ = try await decoder.decode(huge, ImageDecodingHints()) } == .tooLarge)
+        #expect(try await decoder.decode(good, ImageDecodingHints()).bitmap.width == 48)
+    }
+
     @Test("A smaller JPEG image is decoded at once, but not below the wanted size")
     func smaller() async throws {
         var hints = ImageDecodingHints()
@@ -79,7 +122,13 @@ struct DecoderTests {
         #expect(try await decoder.decode(TestImages.jpeg, ImageDecodingHints()).bitmap.width == 48)
     }
 
-    @Test("Damage anywhere in a file costs at most that image", arguments: [TestImages.progressive, TestImages.webp])
+    @Test(
+        "Damage anywhere in a file costs at most that image",
+        arguments: [
+            TestImages.progressive, TestImages.webp,
+            TestImages.animation(
+                width: 48, height: 32, [TestImages.Frame(image: Array(TestImages.webp.dropFirst(12)))]),
+        ])
     func damage(_ bytes: [UInt8]) async throws {
         let decoder = Self.decoder()
         for index in stride(from: 3, to: bytes.count, by: 23) {

@@ -28,6 +28,39 @@ enum TestImages {
         "UklGRkgAAABXRUJQVlA4TDsAAAAvL8AHAJkyRPQ/NhHR/4DSto2gwN7+SwfdhwQERf6PNkChtG0DpmVF8woOlkT7CaDZJoq55D/8"
             + "ybVkAAA=")
 
+    /// A WebP image with loss of 8 x 8 half-transparent red pixels.
+    static let transparentWebP = bytes(
+        "UklGRmQAAABXRUJQVlA4WAoAAAAQAAAABwAABwAAQUxQSAoAAAABB1DAiAhERP8DVlA4IDQAAAAQAgCdASoIAAgAAMASJaACdLoB"
+            + "+AH4AAPIAP75Ns//dPSEDR/zB//0fL+j5f0fL/6NoAAA")
+
+    /// A frame of a WebP animation (RFC 9649 §2.7.1.1): the chunks of an image, and its place.
+    struct Frame: Sendable {
+        var image: [UInt8]
+        var x = 0
+        var y = 0
+        var width = 48
+        var height = 32
+    }
+
+    /// Makes a WebP animation.
+    static func animation(width: Int, height: Int, _ frames: [Frame]) -> [UInt8] {
+        var content = riff("VP8X", [0x12, 0, 0, 0] + little(width - 1, 3) + little(height - 1, 3))
+        content += riff("ANIM", [0, 0, 0, 0, 0, 0])
+        for frame in frames {
+            let head = little(frame.x / 2, 3) + little(frame.y / 2, 3) + little(frame.width - 1, 3)
+            content += riff("ANMF", head + little(frame.height - 1, 3) + little(100, 3) + [0] + frame.image)
+        }
+        return Array("RIFF".utf8) + little(content.count + 4, 4) + Array("WEBP".utf8) + content
+    }
+
+    private static func riff(_ name: String, _ content: [UInt8]) -> [UInt8] {
+        Array(name.utf8) + little(content.count, 4) + content + (content.count % 2 == 0 ? [] : [0])
+    }
+
+    private static func little(_ value: Int, _ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+
     private static func bytes(_ text: String) -> [UInt8] { Array(Data(base64Encoded: text) ?? Data()) }
 
     /// Makes a PNG image of one colour, without compression.

@@ -4,10 +4,10 @@ internal import Foundation
 
 /// Decodes images in processes that can do nothing else.
 ///
-/// JPEG, PNG and WebP are decoded by libjpeg, libpng and libwebp, which are loaded at run time. The program `causeway-image-decoder` has its
-/// memory and processor time limited, and can open no files or sockets, start no processes, and make no system calls but those of an
-/// allocator (seccomp). A process that crashes, loops or answers nonsense costs one image. It is replaced after some images, so that an image
-/// that took it over reaches few others.
+/// JPEG, PNG and WebP are decoded by libjpeg, libpng and libwebp, which are loaded at run time; of a WebP animation, the first picture. The
+/// program `causeway-image-decoder` has its memory and processor time limited, and can open no files or sockets, start no processes, and
+/// make no system calls but those of an allocator (seccomp). A process that crashes, loops or answers nonsense costs one image. It is
+/// replaced after some images, so that an image that took it over reaches few others.
 ///
 /// The program is looked for at the path of the options, then at that of the environment variable `CAUSEWAY_IMAGE_DECODER`, then beside the
 /// executable of the running program, where SwiftPM builds it.

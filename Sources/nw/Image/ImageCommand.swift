@@ -14,6 +14,7 @@ struct ImageCommand: Subcommand {
         usage: "nw image [<options>] URL|FILE|-",
         discussion: """
             Reads JPEG, PNG and WebP with the system's libjpeg, libpng and libwebp, in a separate process without rights. \
+            Of an animation the first picture is shown. \
             The environment tells what the terminal supports (TERM, TERM_PROGRAM, KITTY_WINDOW_ID, COLORTERM); --as \
             overrides it. Without a terminal, the image is not shown unless --as is given.
 
