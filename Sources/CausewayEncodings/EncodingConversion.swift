@@ -58,7 +58,10 @@ package final class EncodingConversion: CharacterConversion {
             "cp949": "CP949",
             "windows-949": "CP949", "koi8-r": "KOI8-R", "koi8-u": "KOI8-U", "tis-620": "CP874", "windows-874": "CP874",
             "macintosh": "MACINTOSH", "mac": "MACINTOSH", "x-mac-roman": "MACINTOSH", "ibm866": "CP866",
-            "cp866": "CP866", "latin2": "ISO-8859-2",
+            "cp866": "CP866", "latin2": "ISO-8859-2", "ms_kanji": "CP932", "cn-big5": "BIG5", "ksc5601": "CP949",
+            "ks_c_5601-1989": "CP949", "korean": "CP949", "koi8": "KOI8-R", "koi8-ru": "KOI8-U", "866": "CP866",
+            "latin5": "CP1254", "greek": "ISO-8859-7", "hebrew": "ISO-8859-8", "iso-8859-8-i": "ISO-8859-8",
+            "arabic": "ISO-8859-6", "cyrillic": "ISO-8859-5",
         ]
         for part in [2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16] { names["iso-8859-\(part)"] = "ISO-8859-\(part)" }
         names["iso-8859-9"] = "CP1254"

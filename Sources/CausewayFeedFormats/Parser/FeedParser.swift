@@ -157,7 +157,14 @@ public struct FeedParser {
     private func noteEncoding(in feed: inout Feed) {
         if let name = decoder.unknownName { note("encoding \(name) is not known", in: &feed) }
         if decoder.isExhausted { note("too many malformed bytes; the rest of the document is not read", in: &feed) }
-        if decoder.isMalformed { note("bytes that are malformed in encoding \(decoder.name ?? "utf-8")", in: &feed) }
+        let name = decoder.name ?? "utf-8"
+        let isGuessed = decoder.isMalformed && name == "windows-1252"
+        if let wrong = decoder.wrongName, !isGuessed {
+            note("the document is in encoding \(name), not in \(wrong)", in: &feed)
+        }
+        if decoder.isMalformed {
+            note("bytes that are malformed in encoding \(isGuessed ? decoder.wrongName ?? name : name)", in: &feed)
+        }
     }
 
     private mutating func finishJSON() throws(FeedError) -> Feed {

@@ -6,8 +6,9 @@ package protocol CharacterConversion {
 
 /// Finds the encoding of a document and converts it to UTF-8, in pieces (RFC 7303 §3).
 ///
-/// A byte order mark comes first, then the charset of the response, then the XML declaration, then UTF-8. Bytes that are malformed as UTF-8
-/// are read as windows-1252, because that is what documents with a wrong or no declaration hold.
+/// A byte order mark comes first, then the charset of the response, then the XML declaration, then UTF-8. A document that turns out not to be
+/// in UTF-8 is read in the encoding of its declaration, because servers name UTF-8 for all documents. Without one, bytes that are malformed
+/// as UTF-8 are read as windows-1252, because that is what documents with a wrong or no declaration hold.
 package struct CharacterDecoder {
     private enum Form {
         case undecided
@@ -27,6 +28,12 @@ package struct CharacterDecoder {
     private var surrogate: UInt32?
     /// The name of the encoding, in lower case, once it is known.
     package private(set) var name: String?
+    /// The encoding of the declaration, for a document that is not in UTF-8.
+    private var alternative: String?
+    /// Whether characters beyond ASCII were read in UTF-8.
+    private var hasSequences = false
+    /// The name that turned out to be wrong, of the response or the declaration.
+    package private(set) var wrongName: String?
     /// Malformed bytes, units or characters.
     private var malformedByteCount = 0
     /// Whether bytes were malformed.
@@ -63,11 +70,19 @@ package struct CharacterDecoder {
     package mutating func finish(into text: inout [UInt8]) {
         if case .undecided = form { decide() }
         convert(isLast: true, into: &text)
+        guard case .utf8 = form else { return }
+        if hasSequences, name == "us-ascii" || name == "ascii" {
+            (name, wrongName) = ("utf-8", name)
+        } else if isMalformed, !hasSequences {
+            (name, wrongName) = ("windows-1252", name)
+        }
     }
 
     /// Returns whether the bytes hold everything that names an encoding.
     private static func endsHead(_ bytes: [UInt8]) -> Bool {
         guard bytes.count >= 4 else { return false }
+        // Another mark may follow the first.
+        if bytes.starts(with: mark) { return !bytes.allSatisfy(mark.contains) }
         guard zeroPattern(bytes) == nil, byteOrderMark(bytes).1 == nil else { return true }
         let text = bytes.filter { $0 != 0 }.drop { XMLCharacters.isSpace($0) }
         guard text.count >= 2 else { return false }
@@ -79,6 +94,8 @@ package struct CharacterDecoder {
         if let found {
             waiting.removeFirst(mark)
             (form, name) = found
+            // Programs that join files leave a mark for each of them.
+            while name == "utf-8", waiting.starts(with: Self.mark) { waiting.removeFirst(mark) }
             return
         }
         let declared = Self.declaredName(waiting)
@@ -97,17 +114,20 @@ package struct CharacterDecoder {
         } else if name == nil {
             (form, name, unknownName) = (.utf8, "utf-8", wanted)
         }
+        if case .utf8 = form, let declared, declared != name { alternative = declared }
     }
 
+    private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
     private mutating func choose(_ wanted: String) -> Bool {
-        switch wanted {
-        case "utf-8", "utf8", "unicode-1-1-utf-8": form = .utf8
-        case "us-ascii", "ascii", "iso-8859-1", "iso8859-1", "latin1", "latin-1", "windows-1252", "cp1252":
-            form = .windows1252
+        switch EncodingName.canonical(wanted) {
+        // US-ASCII has no other bytes; documents that name it have those of UTF-8 or windows-1252.
+        case "utf-8", "utf8", "unicode-1-1-utf-8", "us-ascii", "ascii", "ansi-x3.4-1968": form = .utf8
+        case "iso-8859-1", "latin1", "latin-1", "l1", "cp819", "iso-ir-100", "windows-1252": form = .windows1252
         // Without zero bytes it is none of these. The declaration was copied from another document.
         case "utf-16", "utf-16le", "utf-16be", "utf-32", "ucs-2", "ucs-4": form = .utf8
         default:
-            guard let conversion = lookup(wanted) else { return false }
+            guard let conversion = lookup(wanted) ?? lookup(EncodingName.canonical(wanted)) else { return false }
             form = .converted(conversion)
         }
         // A document of GB 2312 may hold characters of its extension, which is what is read.
@@ -116,7 +136,7 @@ package struct CharacterDecoder {
     }
 
     private static func byteOrderMark(_ bytes: [UInt8]) -> (Int, (Form, String)?) {
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return (3, (.utf8, "utf-8")) }
+        if bytes.starts(with: mark) { return (3, (.utf8, "utf-8")) }
         if bytes.starts(with: [0x00, 0x00, 0xFE, 0xFF]) {
             return (4, (.wide(byteCount: 4, isBigEndian: true), "utf-32be"))
         }
@@ -181,15 +201,43 @@ package struct CharacterDecoder {
             let count = UTF8Sequence.byteCount(waiting, at: index)
             if count == 0, !isLast, UTF8Sequence.isIncomplete(waiting, at: index) { break }
             if count == 0 {
+                if switches(at: index) {
+                    text += waiting[start..<index]
+                    waiting.removeFirst(index)
+                    return convert(isLast: isLast, into: &text)
+                }
                 malformedByteCount += 1
                 text += waiting[start..<index]
                 XMLCharacters.append(Windows1252.scalar(waiting[index]), to: &text)
                 start = index + 1
+            } else {
+                hasSequences = true
             }
             index += max(1, count)
         }
         text += waiting[start..<index]
         waiting.removeFirst(index)
+    }
+
+    /// Changes to the encoding of the declaration if most of what follows a malformed byte is no UTF-8.
+    private mutating func switches(at first: Int) -> Bool {
+        guard let declared = alternative else { return false }
+        alternative = nil
+        var (sequences, malformed) = (0, 0)
+        var index = first
+        while index < waiting.count {
+            let count = UTF8Sequence.byteCount(waiting, at: index)
+            if count == 0 { malformed += 1 } else if count > 1 { sequences += 1 }
+            index += max(1, count)
+        }
+        let old = (form, name)
+        guard malformed > sequences, choose(declared) else { return false }
+        if case .utf8 = form {
+            (form, name) = old
+            return false
+        }
+        wrongName = old.1
+        return true
     }
 
     private mutating func convertWide(_ byteCount: Int, _ isBigEndian: Bool, isLast: Bool, into text: inout [UInt8]) {

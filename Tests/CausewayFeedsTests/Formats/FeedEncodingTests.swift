@@ -37,6 +37,79 @@ struct FeedEncodingTests {
         #expect(try Feed(parsing: marked, source: source).title?.value == "Ж")
     }
 
+    /// A document and what the outside says of it.
+    struct OrderRow: Sendable, CustomTestStringConvertible {
+        let name: String
+        var charset: String?
+        var declared: String?
+        var mark: [UInt8] = []
+        /// The bytes of the letter.
+        let letter: [UInt8]
+        let title: String
+        let encoding: String
+        var problem: String?
+
+        var testDescription: String { name }
+    }
+
+    static let orders: [OrderRow] = [
+        OrderRow(
+            name: "mark, charset and declaration", charset: "koi8-r", declared: "koi8-r", mark: [0xEF, 0xBB, 0xBF],
+            letter: [0xD0, 0x96], title: "Ж", encoding: "utf-8"),
+        OrderRow(
+            name: "two marks", mark: [0xEF, 0xBB, 0xBF, 0xEF, 0xBB, 0xBF], letter: [0xD0, 0x96], title: "Ж",
+            encoding: "utf-8"),
+        OrderRow(
+            name: "charset and declaration", charset: "koi8-r", declared: "windows-1251", letter: [0xF6], title: "Ж",
+            encoding: "koi8-r"),
+        OrderRow(
+            name: "unknown charset", charset: "none", declared: "windows-1251", letter: [0xC6], title: "Ж",
+            encoding: "windows-1251"),
+        OrderRow(
+            name: "charset UTF-8 of a document that is not", charset: "UTF-8", declared: "windows-1251", letter: [0xC6],
+            title: "Ж", encoding: "windows-1251", problem: "the document is in encoding windows-1251, not in utf-8"),
+        OrderRow(
+            name: "charset UTF-8 of a document that is", charset: "utf-8", declared: "windows-1251",
+            letter: [0xD0, 0x96], title: "Ж", encoding: "utf-8"),
+        OrderRow(
+            name: "charset US-ASCII of a document in UTF-8", charset: "us-ascii", letter: [0xD0, 0x96], title: "Ж",
+            encoding: "utf-8", problem: "the document is in encoding utf-8, not in us-ascii"),
+        OrderRow(
+            name: "charset US-ASCII, and another declaration", charset: "us-ascii", declared: "koi8-r", letter: [0xF6],
+            title: "Ж", encoding: "koi8-r", problem: "the document is in encoding koi8-r, not in us-ascii"),
+        OrderRow(name: "nothing, UTF-8", letter: [0xD0, 0x96], title: "Ж", encoding: "utf-8"),
+        OrderRow(
+            name: "nothing, windows-1252", letter: [0x93, 0xE9], title: "\u{201C}é", encoding: "windows-1252",
+            problem: "bytes that are malformed in encoding utf-8"),
+        OrderRow(
+            name: "UTF-8 with one other byte", letter: [0xD0, 0x96, 0xE9], title: "Жé", encoding: "utf-8",
+            problem: "bytes that are malformed in encoding utf-8"),
+        OrderRow(name: "ISO8859_5", declared: "ISO8859_5", letter: [0xB6], title: "Ж", encoding: "iso8859_5"),
+        OrderRow(name: "x-cp1251", declared: "x-cp1251", letter: [0xC6], title: "Ж", encoding: "x-cp1251"),
+        OrderRow(name: "win-1251", charset: "win-1251", letter: [0xC6], title: "Ж", encoding: "win-1251"),
+        OrderRow(name: "ISO_8859-1", declared: "ISO_8859-1", letter: [0x93], title: "\u{201C}", encoding: "iso_8859-1"),
+    ]
+
+    @Test(
+        "The mark, the charset, the declaration, UTF-8 and windows-1252 name the encoding in this order",
+        arguments: orders)
+    func order(_ row: OrderRow) throws {
+        let document = Data(row.mark) + Self.bytes(Self.document(row.declared), letter: row.letter)
+        let source = FeedSource(address: nil, contentType: row.charset.map { "text/xml; charset=\($0)" })
+        for size in [Int.max, 1, 7] {
+            var parser = FeedParser(source: source)
+            var rest = document[...]
+            while !rest.isEmpty {
+                parser.append(rest.prefix(size))
+                rest = rest.dropFirst(size)
+            }
+            let feed = try parser.finish()
+            #expect(feed.title?.value == row.title)
+            #expect(feed.encoding == row.encoding)
+            #expect(feed.problems.map(\.message) == (row.problem.map { [$0] } ?? []))
+        }
+    }
+
     @Test("UTF-16 and UTF-32 are found by their byte order marks and by their zero bytes")
     func wide() throws {
         for (encoding, mark) in [
