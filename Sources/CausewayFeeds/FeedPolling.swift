@@ -4,8 +4,9 @@ internal import Foundation
 /// Decides when a feed is fetched again, and which of its items are new. It performs no I/O and reads no clock.
 struct FeedPolling: Sendable {
     private let interval: Duration
-    private var seen: Set<String> = []
-    private var order: [String] = []
+    /// Hash values of identities: the identities themselves may be long. Hashing has a random seed, so that no feed can choose equal ones.
+    private var seen: Set<Int> = []
+    private var order: [Int] = []
     private var failures = 0
     private var schedule = FeedSchedule()
     private var isFirst = true
@@ -26,8 +27,9 @@ struct FeedPolling: Sendable {
     }
 
     private mutating func remember(_ identity: String) -> Bool {
-        guard seen.insert(identity).inserted else { return false }
-        order.append(identity)
+        let value = identity.hashValue
+        guard seen.insert(value).inserted else { return false }
+        order.append(value)
         if order.count > Self.maximumSeen {
             for old in order.prefix(Self.maximumSeen / 10) { seen.remove(old) }
             order.removeFirst(Self.maximumSeen / 10)
