@@ -2,9 +2,10 @@ internal import CausewayXML
 
 extension FeedBuilder {
     /// Reads a start tag.
-    mutating func begin(_ key: String, _ attributes: FeedAttributes, name: XMLName) {
+    mutating func begin(_ key: String, _ roles: FeedElementRoles, _ attributes: FeedAttributes, name: XMLName) {
         noteNamespace(name.namespace)
-        guard Self.isKnown(key) else { return }
+        if roles.contains(.text) { return beginCapture(key, attributes) }
+        guard roles.contains(.start) else { return }
         switch key {
         case "rss", "rdf_rdf", "feed":
             if frames.count == 1 || feed.format == .unknown { setFormat(key, attributes, name: name) }
@@ -28,8 +29,8 @@ extension FeedBuilder {
         case "psc_chapter": beginChapter(attributes)
         // The element may hold a narrower category, which follows it.
         case "itunes_category": readCategory(key, attributes["text"] ?? "", attributes)
-        case let key where key.hasPrefix("georss_") || key.hasPrefix("gml_"): progress.shape.begin(key, attributes)
-        default: beginCapture(key, attributes)
+        case let key where roles.contains(.place): progress.shape.begin(key, attributes)
+        default: break
         }
     }
 

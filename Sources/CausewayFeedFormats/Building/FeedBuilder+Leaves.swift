@@ -4,8 +4,8 @@ extension FeedBuilder {
     /// Ends an element that is not a text construct.
     mutating func end(_ frame: Frame) {
         let key = frame.key
-        let isKnown = Self.isKnown(key)
-        if isKnown, endContainer(key, frame) { return }
+        let roles = frame.roles
+        if roles.contains(.container), endContainer(key, frame) { return }
         let value = String(decoding: XMLCharacters.trimmed(frame.text[...]), as: UTF8.self)
         if parts.contains(.person), endPart(ofPerson: key, value) { return }
         if key == "itunes_image" || key == "itunes_link" || key == "media_thumbnail" {
@@ -19,11 +19,12 @@ extension FeedBuilder {
             return
         }
         guard keep(value.utf8.count + Self.elementByteCount) else { return }
-        guard isKnown else { return readExtension(key, value, frame.attributes) }
-        if readDate(key, value) || readLink(key, value, frame) || readCategory(key, value, frame.attributes) { return }
-        if readPodcast(key, frame.text) || readFeedProperty(key, value, frame.attributes) || readPlace(key, value) {
-            return
-        }
+        if roles.contains(.date), readDate(key, value) { return }
+        if roles.contains(.link), readLink(key, value, frame) { return }
+        if roles.contains(.category), readCategory(key, value, frame.attributes) { return }
+        if roles.contains(.podcast), readPodcast(key, frame.text) { return }
+        if roles.contains(.property), readFeedProperty(key, value, frame.attributes) { return }
+        if roles.contains(.place), readPlace(key, value) { return }
         readExtension(key, value, frame.attributes)
     }
 
@@ -36,7 +37,7 @@ extension FeedBuilder {
             parts.remove(.source)
         case "source": return readSource(frame)
         case "image":
-            if let image {
+            if spend(4), let image {
                 change { if $0.image == nil || frame.key == "image" && image.href != nil { $0.image = image } }
             }
             image = nil
@@ -99,7 +100,7 @@ extension FeedBuilder {
             return true
         default: return false
         }
-        guard !value.isEmpty else { return true }
+        guard !value.isEmpty, spend(value.utf8.count / 8) else { return true }
         let isDirect = isDirect
         change { if isDirect || $0.dates[keyPath: path] == nil { $0.dates[keyPath: path] = FeedDate(value) } }
         return true
@@ -107,11 +108,11 @@ extension FeedBuilder {
 
     /// Reads "start=...;end=...;scheme=...".
     private mutating func readValidity(_ value: String) {
-        for part in value.split(separator: ";").prefix(8) {
-            let pair = part.split(separator: "=", maxSplits: 1)
-            guard pair.count == 2 else { continue }
-            let date = FeedDate(XMLCharacters.trimmed(String(pair[1])))
-            switch XMLCharacters.trimmed(String(pair[0])) {
+        for part in value.utf8.split(separator: 0x3B, maxSplits: 8).prefix(8) {
+            let pair = part.split(separator: 0x3D, maxSplits: 1).map { XMLCharacters.trimmed(String(Substring($0))) }
+            guard pair.count == 2, spend(4) else { continue }
+            let date = FeedDate(pair[1])
+            switch pair[0] {
             case "start": change { $0.dates.validFrom = date }
             case "end": change { $0.dates.validUntil = date }
             default: break
@@ -120,43 +121,14 @@ extension FeedBuilder {
     }
 
     private mutating func readPlace(_ key: String, _ value: String) -> Bool {
-        guard key.hasPrefix("georss_") || key.hasPrefix("gml_") || key == "geo_lat" || key == "geo_long" else {
-            return false
-        }
         // Numbers cost more than their bytes.
-        budget.markup -= value.utf8.count / 2
-        guard budget.markup > 0 else {
-            exceed("more than \(limits.markup) tags, attributes and numbers in texts")
-            return true
-        }
+        guard spend(value.utf8.count / 2) else { return true }
         if let place = progress.shape.end(key, value) { item?.place = place }
         return true
     }
 
-    /// Returns whether an element may have a meaning. One search here replaces a hundred comparisons for the elements that have none.
-    static func isKnown(_ key: String) -> Bool {
-        known.contains(key) || key.hasPrefix("georss_") || key.hasPrefix("gml_")
-    }
-
     /// Bytes that an element counts besides its text.
     private static let elementByteCount = 48
-
-    private static let known = Set(
-        """
-        a abstract admin_generatoragent author body category cc_license channel cloud comments content \
-        content_encoded contributor copyright created creativecommons_license date day dc_author dc_contributor \
-        dc_creator dc_date dc_description dc_language dc_publisher dc_rights dc_subject dc_title dcterms_created \
-        dcterms_issued dcterms_modified dcterms_valid description docs email enclosure entry expirationdate feed \
-        feedburner_browserfriendly fullitem generator geo_lat geo_long guid height homepage hour icon id image \
-        info issued item items itunes_author itunes_block itunes_category itunes_duration itunes_email \
-        itunes_episode itunes_episodetype itunes_explicit itunes_image itunes_keywords itunes_link itunes_name \
-        itunes_new-feed-url itunes_owner itunes_season itunes_subtitle itunes_summary itunes_title itunes_type \
-        keywords language lastbuilddate link logo managingeditor media_category media_content media_description \
-        media_group media_keywords media_text media_thumbnail media_title modified name newlocation product \
-        psc_chapter psc_chapters pubdate published publisher rdf_channel rdf_li rdf_rdf rdf_seq redirect rights \
-        rss skipdays skiphours source subtitle summary sy_updatefrequency sy_updateperiod tagline tags textinput \
-        title ttl updated uri url webmaster wfw_comment wfw_commentrss width xhtml_body xhtml_div
-        """.split(whereSeparator: \.isWhitespace).map(String.init))
 
     private mutating func readExtension(_ key: String, _ value: String, _ attributes: FeedAttributes) {
         let text = value.isEmpty ? attributes["url"] ?? attributes["href"] ?? attributes["rdf_resource"] ?? "" : value

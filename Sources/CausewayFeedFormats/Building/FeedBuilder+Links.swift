@@ -103,7 +103,9 @@ extension FeedBuilder {
         case "itunes_category": append(FeedCategory(term: value, scheme: "http://www.itunes.com/"))
         case "itunes_keywords", "media_keywords", "keywords", "tags":
             let scheme = key == "itunes_keywords" ? "http://www.itunes.com/" : nil
-            for word in value.utf8.split(separator: 0x2C, maxSplits: 64).prefix(64) {
+            let words = value.utf8.split(separator: 0x2C, maxSplits: 64).prefix(64)
+            guard spend(words.count) else { return true }
+            for word in words {
                 append(FeedCategory(term: XMLCharacters.trimmed(String(Substring(word))), scheme: scheme))
             }
         default: return false

@@ -8,7 +8,7 @@ extension FeedBuilder {
         let isContainer = feed.format == .atom10 && captured.type == "application/xhtml+xml"
         var text = TextConstruct.text(
             captured, isAtom: feed.format.isAtom, isContainer: isContainer, base: frame.base, budget: &budget.markup)
-        guard budget.markup > 0 else { return exceed("more than \(limits.markup) tags and attributes in texts") }
+        guard spend(0) else { return }
         if text.value.utf8.count > captured.bytes.count { _ = keep(text.value.utf8.count - captured.bytes.count) }
         if captured.isCut { noteCut(captured) }
         text.language = frame.language

@@ -8,6 +8,7 @@ struct FeedBuilder: Sendable {
     /// An open element.
     struct Frame: Sendable {
         let key: String
+        let roles: FeedElementRoles
         let attributes: FeedAttributes
         let base: String?
         let language: String?
@@ -63,6 +64,7 @@ struct FeedBuilder: Sendable {
     private struct Position: Sendable {
         var place = XMLPlace()
         var parts: Parts = []
+        var keys = FeedKeys()
     }
 
     let limits: FeedLimits
@@ -133,17 +135,21 @@ struct FeedBuilder: Sendable {
             return
         }
         let written = limits.tagMap.isEmpty ? nil : limits.tagMap[name.qualified]
-        let key = written ?? FeedNamespaces.key(name)
-        let attributes = FeedAttributes(attributes, maximumByteCount: budget.openByteCount)
+        let key = written ?? position.keys.key(name)
+        let roles = FeedElementRoles(key)
+        let attributes = FeedAttributes(attributes, &position.keys, maximumByteCount: budget.openByteCount)
         budget.openByteCount -= attributes.byteCount
+        // Each byte of a long reference is read several times.
+        if attributes.byteCount > 1024 { _ = spend(attributes.byteCount / 32) }
         var surroundings = frames.last?.surroundings ?? Surroundings()
         if key == "textinput" { surroundings.isInTextInput = true }
         if key == "psc_chapters" { surroundings.isInChapters = true }
         frames.append(
             Frame(
-                key: key, attributes: attributes, base: newBase(attributes), language: newLanguage(attributes),
+                key: key, roles: roles, attributes: attributes, base: newBase(attributes),
+                language: newLanguage(attributes),
                 surroundings: surroundings))
-        begin(key, attributes, name: name)
+        begin(key, roles, attributes, name: name)
     }
 
     private func newBase(_ attributes: FeedAttributes) -> String? {
@@ -156,12 +162,12 @@ struct FeedBuilder: Sendable {
 
     private func newLanguage(_ attributes: FeedAttributes) -> String? {
         guard let written = attributes.raw("xml_lang") ?? attributes.raw("lang") else { return language }
-        let tag = XMLCharacters.trimmed(String(written.prefix(Self.languageCharacterCount)))
-        return tag.isEmpty ? nil : tag.replacing("_", with: "-")
+        let tag = XMLCharacters.trimmed(Array(written.utf8.prefix(Self.languageByteCount))[...])
+        return tag.isEmpty ? nil : String(decoding: tag.map { $0 == 0x5F ? 0x2D : $0 }, as: UTF8.self)
     }
 
-    /// The characters of the longest language tag (RFC 5646 §4.4.1 needs 35).
-    private static let languageCharacterCount = 64
+    /// The bytes of the longest language tag (RFC 5646 §4.4.1 needs 35).
+    static let languageByteCount = 64
 
     private mutating func text(_ bytes: [UInt8]) {
         if parts.contains(.capture) {
@@ -188,6 +194,13 @@ struct FeedBuilder: Sendable {
             end(frame)
         }
         if let ended = frames.popLast() { budget.openByteCount += ended.attributes.byteCount + ended.text.count }
+    }
+
+    /// Counts parts of a text that cost more than their bytes. Returns false if no more may be read.
+    mutating func spend(_ parts: Int) -> Bool {
+        budget.markup -= parts
+        if budget.markup <= 0 { exceed("more than \(limits.markup) tags, attributes and other parts in texts") }
+        return budget.markup > 0
     }
 
     /// Counts a text that is kept, and returns whether it may be.

@@ -8,18 +8,13 @@ enum FeedNamespaces {
     static let atom = "http://www.w3.org/2005/atom"
     static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
-    /// Returns the key of a name: "prefix_local" in lower case, "local" for the elements of the formats.
-    static func key(_ name: XMLName) -> String {
-        let local = XMLCharacters.lowercased(name.local)
-        if name.namespace.isEmpty {
-            return name.prefix.isEmpty ? local : XMLCharacters.lowercased(name.prefix) + "_" + local
-        }
-        var namespace = XMLCharacters.lowercased(name.namespace)
-        if let prefix = prefixes[namespace] { return prefix.isEmpty ? local : prefix + "_" + local }
+    /// Returns the prefix that is known for a namespace, `nil` for another namespace.
+    static func prefix(_ namespace: String) -> String? {
+        var namespace = XMLCharacters.lowercased(namespace)
+        if let prefix = prefixes[namespace] { return prefix }
         if namespace.hasSuffix("/") { namespace.removeLast() }
         // Old feeds name the namespaces of podcasts and others by the hosts of their authors.
-        if namespace.hasSuffix("dtds/podcast-1.0.dtd") { return "itunes_" + local }
-        return name.prefix.isEmpty ? local : XMLCharacters.lowercased(name.prefix) + "_" + local
+        return namespace.hasSuffix("dtds/podcast-1.0.dtd") ? "itunes" : nil
     }
 
     /// Prefixes by namespace in lower case. An empty prefix stands for the elements of RSS and Atom.
@@ -54,6 +49,31 @@ enum FeedNamespaces {
     ]
 }
 
+/// The keys of names. The namespaces that were asked for last are kept: a document has few.
+struct FeedKeys: Sendable {
+    private var recent: [(namespace: String, prefix: String?)] = []
+
+    private static let maximumCount = 4
+
+    /// Returns the key of a name: "prefix_local" in lower case, "local" for the elements of the formats.
+    mutating func key(_ name: XMLName) -> String {
+        let local = XMLCharacters.lowercased(name.local)
+        let prefix = name.namespace.isEmpty ? nil : self.prefix(name.namespace)
+        guard let prefix = prefix ?? (name.prefix.isEmpty ? nil : XMLCharacters.lowercased(name.prefix)) else {
+            return local
+        }
+        return prefix.isEmpty ? local : prefix + "_" + local
+    }
+
+    private mutating func prefix(_ namespace: String) -> String? {
+        if let found = recent.first(where: { $0.namespace == namespace }) { return found.prefix }
+        let prefix = FeedNamespaces.prefix(namespace)
+        if recent.count == Self.maximumCount { recent.removeFirst() }
+        recent.append((namespace, prefix))
+        return prefix
+    }
+}
+
 /// The attributes of an element by key.
 struct FeedAttributes: Sendable {
     private let values: [(key: String, value: String)]
@@ -62,10 +82,10 @@ struct FeedAttributes: Sendable {
     let byteCount: Int
 
     /// Makes the attributes of an element. If the values have more bytes than permitted, there are none.
-    init(_ attributes: [XMLAttribute], maximumByteCount: Int) {
+    init(_ attributes: [XMLAttribute], _ keys: inout FeedKeys, maximumByteCount: Int) {
         let count = attributes.reduce(0) { $0 + $1.value.utf8.count }
         byteCount = count <= maximumByteCount ? count : 0
-        values = count <= maximumByteCount ? attributes.map { (FeedNamespaces.key($0.name), $0.value) } : []
+        values = count <= maximumByteCount ? attributes.map { (keys.key($0.name), $0.value) } : []
     }
 
     /// Returns the value of an attribute without white space at its ends, `nil` if it is missing or empty.

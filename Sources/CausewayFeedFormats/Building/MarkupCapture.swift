@@ -43,10 +43,14 @@ struct MarkupCapture: Sendable {
             becomeMarkup()
         }
         guard bytes.count < limit else { return isCut = true }
-        bytes += [0x3C] + name.local.utf8
+        bytes.append(0x3C)
+        bytes += name.local.utf8
         for attribute in attributes {
             guard let written = Self.name(attribute.name) else { continue }
-            bytes += [0x20] + written.utf8 + [0x3D, 0x22]
+            bytes.append(0x20)
+            bytes += written.utf8
+            bytes.append(0x3D)
+            bytes.append(0x22)
             HTMLText.escaped(Array(attribute.value.utf8), into: &bytes, isValue: true)
             bytes.append(0x22)
         }
@@ -60,7 +64,10 @@ struct MarkupCapture: Sendable {
     mutating func close(_ name: XMLName) {
         depth -= 1
         guard isMarkup, bytes.count < limit else { return }
-        bytes += Array("</".utf8) + name.local.utf8 + [0x3E]
+        bytes.append(0x3C)
+        bytes.append(0x2F)
+        bytes += name.local.utf8
+        bytes.append(0x3E)
     }
 
     private mutating func becomeMarkup() {
@@ -72,11 +79,10 @@ struct MarkupCapture: Sendable {
     }
 
     private static func name(_ name: XMLName) -> String? {
-        if name.prefix == "xmlns" || (name.prefix.isEmpty && name.local == "xmlns") { return nil }
-        switch FeedNamespaces.key(name).prefix(while: { $0 != "_" }) {
-        case "xlink": return "xlink:" + name.local
-        case "xml": return "xml:" + name.local
-        default: return name.prefix.isEmpty ? name.local : nil
-        }
+        // An attribute without a prefix has no namespace (Namespaces in XML §6.2).
+        if name.prefix.isEmpty { return name.local == "xmlns" ? nil : name.local }
+        let known = name.namespace.isEmpty ? nil : FeedNamespaces.prefix(name.namespace)
+        let prefix = known ?? XMLCharacters.lowercased(name.prefix)
+        return prefix == "xlink" || prefix == "xml" ? prefix + ":" + name.local : nil
     }
 }

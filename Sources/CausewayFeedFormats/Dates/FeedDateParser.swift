@@ -246,11 +246,13 @@ struct DateTokens: Sendable {
     /// Splits at most the first 96 bytes of a text.
     init(_ text: String) {
         var rest = Array(text.utf8.prefix(96))[...]
+        list.reserveCapacity(16)
         while let byte = rest.first {
             if Self.isDigit(byte) {
                 let digits = rest.prefix { Self.isDigit($0) }
                 rest = rest[digits.endIndex...]
-                list.append(.number(Int(String(decoding: digits.prefix(15), as: UTF8.self)) ?? 0, digits: digits.count))
+                let number = digits.prefix(15).reduce(0) { $0 * 10 + Int($1 - 0x30) }
+                list.append(.number(number, digits: digits.count))
             } else if (byte | 0x20) >= 0x61, (byte | 0x20) <= 0x7A {
                 let word = rest.prefix { ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A }
                 rest = rest[word.endIndex...]

@@ -85,6 +85,9 @@ public struct FeedParser {
         reader.isEnded || builder.budget.excess != nil || decoder.isExhausted || isTooLarge
     }
 
+    /// What the document has cost so far, in parts of about the same cost. A part that is much cheaper than its bytes does not count.
+    package var cost: Int { reader.work.stepCount + reader.work.markupCount + limits.markup - builder.budget.markup }
+
     private mutating func appendSlice(_ bytes: [UInt8]) {
         guard !hasReachedLimit else { return }
         var text: [UInt8] = []
@@ -175,8 +178,9 @@ public struct FeedParser {
         let value = reader.read()
         var problems: [FeedProblem] = []
         if let (offset, message) = reader.problem {
-            let lines = json[..<offset].split(separator: 0x0A, omittingEmptySubsequences: false)
-            problems = [FeedProblem(line: max(1, lines.count), column: (lines.last?.count ?? 0) + 1, message: message)]
+            let start = json[..<offset].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
+            let line = json[..<start].count { $0 == 0x0A } + 1
+            problems = [FeedProblem(line: line, column: offset - start + 1, message: message)]
         }
         self.json = []
         var json = JSONFeed(source: source, limits: limits)

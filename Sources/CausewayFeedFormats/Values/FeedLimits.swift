@@ -1,7 +1,8 @@
 /// Bounds for the cost of a feed.
 ///
 /// With the standard values a document of any length needs less than 16 MiB of memory beyond the texts that are kept, and 100 MB of any
-/// content need less than a second. A limit that ends the document is noted in ``Feed/problems``, and the items before it are kept.
+/// content need less than a second: the time is proportional to the bytes, and what costs more than plain text is counted. A limit that ends
+/// the document is noted in ``Feed/problems``, and the items before it are kept.
 public struct FeedLimits: Hashable, Sendable {
     /// Items. One more ends the document.
     public var items = 20_000
@@ -11,7 +12,9 @@ public struct FeedLimits: Hashable, Sendable {
     public var titleByteCount = 64 * 1024
     /// Bytes of all texts. More end the document.
     public var totalByteCount = 32 * 1024 * 1024
-    /// Tags, attributes and uncommon references of the document, and the same number for HTML in its texts. More end the document.
+    /// Tags, attributes and uncommon references of the document, and the same number for HTML and for parts of its texts: keywords, numbers
+    /// of positions, each 8 bytes of dates and people, and each 32 bytes of long attributes. A picture counts four times, a declaration of a
+    /// namespace twice. More end the document.
     public var markup = 1_500_000
     /// Bytes of a document of JSON Feed, which is read as a whole. A longer one is an error.
     public var jsonByteCount = 4 * 1024 * 1024

@@ -3,15 +3,16 @@ enum HTMLStyle {
     /// Returns the declarations that are safe, as "name: value;" with single spaces between them.
     static func clean(_ style: String) -> String {
         var kept: [String] = []
-        for declaration in withoutURLs(HTMLText.decoded(style)).split(separator: ";") {
-            let parts = declaration.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2 else {
-                if XMLCharacters.trimmed(String(declaration)).isEmpty { continue }
+        // Bytes, because characters cost many times as much.
+        for declaration in withoutURLs(Array(HTMLText.decoded(style).utf8)).split(separator: 0x3B) {
+            guard let colon = declaration.firstIndex(of: 0x3A) else {
+                if XMLCharacters.trimmed(declaration).isEmpty { continue }
                 return ""
             }
-            let name = XMLCharacters.trimmed(String(parts[0]))
+            let name = String(decoding: XMLCharacters.trimmed(declaration[..<colon]), as: UTF8.self)
             // White space at the end of a value stays. It is harmless, and the text stays what its author wrote.
-            let value = String(parts[1].drop { $0 == " " || $0 == "\n" || $0 == "\t" })
+            let written = declaration[(colon + 1)...].drop { $0 == 0x20 || $0 == 0x0A || $0 == 0x09 }
+            let value = String(decoding: written, as: UTF8.self)
             guard isHarmless(value), name.utf8.allSatisfy({ XMLCharacters.isName($0) }) else { return "" }
             guard !value.isEmpty, isSafe(XMLCharacters.lowercased(name), value) else { continue }
             kept.append("\(name): \(value);")
@@ -20,16 +21,29 @@ enum HTMLStyle {
     }
 
     /// Returns a style without "url(...)".
-    private static func withoutURLs(_ style: String) -> String {
-        guard style.utf8.contains(0x28) else { return style }
-        var rest = style[...]
-        var result = ""
-        while let start = rest.firstRange(of: "url("), let end = rest[start.upperBound...].firstIndex(of: ")") {
-            result += rest[..<start.lowerBound]
-            rest = rest[rest.index(after: end)...]
+    private static func withoutURLs(_ style: [UInt8]) -> [UInt8] {
+        guard style.contains(0x28) else { return style }
+        var result: [UInt8] = []
+        var index = 0
+        while index < style.count {
+            if style[index] == 0x28, result.suffix(3).elementsEqual(function),
+                let end = style[index...].firstIndex(of: 0x29)
+            {
+                result.removeLast(3)
+                index = end
+            } else if style[index] == 0x28, result.suffix(3).elementsEqual(function) {
+                // No other parenthesis closes.
+                return result + style[index...]
+            } else {
+                result.append(style[index])
+            }
+            index += 1
         }
-        return result + rest
+        return result
     }
+
+    /// "url".
+    private static let function: [UInt8] = [0x75, 0x72, 0x6C]
 
     /// Returns whether a value has letters, digits and simple signs only: no escapes, no functions but colours.
     private static func isHarmless(_ value: String) -> Bool {
@@ -60,7 +74,9 @@ enum HTMLStyle {
         if HTMLRules.styles.contains(name) { return true }
         let family = name.split(separator: "-").first ?? ""
         guard ["background", "border", "margin", "padding"].contains(family) else { return false }
-        return value.split(separator: " ").allSatisfy { HTMLRules.styleKeywords.contains(String($0)) || isMeasure($0) }
+        return value.utf8.split(separator: 0x20).map { Substring($0) }.allSatisfy {
+            HTMLRules.styleKeywords.contains(String($0)) || isMeasure($0)
+        }
     }
 
     /// Returns whether a word is a colour or a length of at most two digits before and after the point.

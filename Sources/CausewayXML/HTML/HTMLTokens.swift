@@ -18,7 +18,8 @@ package enum HTMLToken: Equatable, Sendable {
         switch self {
         case .text(let bytes): bytes.reduce(0) { $1 == 0x26 ? $0 + 1 : $0 }
         case .lessThan, .comment, .end: 1
-        case .start(_, let attributes, _): attributes.reduce(1) { $0 + 2 + $1.value.utf8.count / 8 }
+        case .start(_, let attributes, _):
+            attributes.reduce(1) { $0 + 2 + $1.value.utf8.count / ($1.name == "style" ? 4 : 8) }
         }
     }
 }
@@ -107,6 +108,7 @@ package struct HTMLTokens: Sendable {
         let element = name()
         var attributes: [HTMLAttribute] = []
         var isEmpty = false
+        var count = 0
         while index < bytes.count {
             let byte = bytes[index]
             if byte == 0x3E || byte == 0x3C { break }
@@ -115,22 +117,38 @@ package struct HTMLTokens: Sendable {
                 index += 1
                 continue
             }
-            let attribute = attribute()
-            if attributes.count < 64, !attributes.contains(where: { $0.name == attribute.name }) {
-                attributes.append(attribute)
+            count += 1
+            guard count <= Self.maximumAttributes else {
+                skipAttribute()
+                continue
             }
+            let attribute = attribute()
+            if !attributes.contains(where: { $0.name == attribute.name }) { attributes.append(attribute) }
         }
         if index < bytes.count, bytes[index] == 0x3E { index += 1 }
         return .start(name: element, attributes, isEmpty: isEmpty)
     }
 
+    /// Attributes of one tag, with those that occur twice. The rest is dropped.
+    private static let maximumAttributes = 64
+
     private mutating func attribute() -> HTMLAttribute {
         let written = name()
+        return HTMLAttribute(name: written, value: String(decoding: bytes[value()], as: UTF8.self))
+    }
+
+    private mutating func skipAttribute() {
+        while index < bytes.count, XMLCharacters.isName(bytes[index]) { index += 1 }
+        _ = value()
+    }
+
+    /// Passes over a value, and returns the place of its bytes. It is empty if the attribute has none.
+    private mutating func value() -> Range<Int> {
         skipSpace()
-        guard index < bytes.count, bytes[index] == 0x3D else { return HTMLAttribute(name: written, value: "") }
+        guard index < bytes.count, bytes[index] == 0x3D else { return index..<index }
         index += 1
         skipSpace()
-        guard index < bytes.count else { return HTMLAttribute(name: written, value: "") }
+        guard index < bytes.count else { return index..<index }
         let quote = bytes[index]
         let isQuoted = quote == 0x22 || quote == 0x27
         if isQuoted { index += 1 }
@@ -140,9 +158,9 @@ package struct HTMLTokens: Sendable {
         {
             index += 1
         }
-        let value = String(decoding: bytes[start..<index], as: UTF8.self)
+        let end = index
         if isQuoted { index = min(bytes.count, index + 1) }
-        return HTMLAttribute(name: written, value: value)
+        return start..<end
     }
 
     private mutating func skipSpace() {

@@ -85,19 +85,29 @@ package struct Reference: Equatable, Sendable {
             return byte == 0x2F && last == 0x2E
         }
         guard hasDots || path.utf8.last == 0x2E else { return String(path) }
-        var kept: [Substring] = []
-        let segments = path.utf8.split(separator: 0x2F, omittingEmptySubsequences: false).map { Substring($0) }
-        for (index, segment) in segments.enumerated() {
-            let isLast = index == segments.count - 1
-            switch segment {
-            case ".": if isLast { kept.append("") }
-            case "..":
-                if kept.count > 1 { kept.removeLast() }
-                if isLast { kept.append("") }
-            default: kept.append(segment)
+        let bytes = Array(path.utf8)
+        // Each segment with the slash after it.
+        var kept: [UInt8] = []
+        var start = 0
+        while start < bytes.count {
+            let end = bytes[start...].firstIndex(of: 0x2F).map { $0 + 1 } ?? bytes.count
+            let dots = bytes[start..<end].prefix { $0 == 0x2E }
+            let isDots = dots.endIndex == end || bytes[dots.endIndex] == 0x2F
+            switch dots.count {
+            case 1 where isDots: break
+            case 2 where isDots: removeSegment(&kept)
+            default: kept += bytes[start..<end]
             }
+            start = end
         }
-        return kept.joined(separator: "/")
+        return String(decoding: kept, as: UTF8.self)
+    }
+
+    /// Removes the last segment of a path. The slash at its start stays.
+    private static func removeSegment(_ path: inout [UInt8]) {
+        guard let last = path.lastIndex(of: 0x2F) else { return path.removeAll() }
+        let parent = path[..<last].lastIndex(of: 0x2F) ?? last
+        path.removeLast(path.count - parent - 1)
     }
 
     /// Schemes that a program may follow without running what the document's author wrote.

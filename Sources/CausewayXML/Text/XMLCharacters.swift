@@ -15,6 +15,9 @@ package enum XMLCharacters {
         isNameStart(byte) || (byte >= 0x30 && byte <= 0x39) || byte == 0x2D || byte == 0x2E
     }
 
+    /// Returns whether a reference may have a byte after "&" (XML 1.0 §4.1).
+    static func isReferenceStart(_ byte: UInt8) -> Bool { isName(byte) || byte == 0x23 }
+
     /// Returns whether a byte is a letter of ASCII.
     package static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7A }
 
@@ -33,8 +36,22 @@ package enum XMLCharacters {
 
     /// Returns a text with the letters of ASCII in lower case.
     package static func lowercased(_ text: String) -> String {
-        guard text.utf8.contains(where: { $0 >= 0x41 && $0 <= 0x5A }) else { return text }
+        let bytes = text.utf8Span.span
+        var index = 0
+        while index < bytes.count, bytes[index] < 0x41 || bytes[index] > 0x5A { index += 1 }
+        guard index < bytes.count else { return text }
         return String(decoding: text.utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+
+    /// Returns whether a name has a prefix, or an empty one (Namespaces in XML §4).
+    static func hasColon(_ name: String) -> Bool {
+        let bytes = name.utf8Span.span
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] == 0x3A { return true }
+            index += 1
+        }
+        return false
     }
 
     /// Returns a character for a number, with the meaning that browsers give to the C1 controls, or `nil` if XML has no such character.

@@ -10,17 +10,19 @@ struct XMLElementStack: Sendable {
     private var open: [Element] = []
     /// The names of elements beyond the limit of depth.
     private var skipped: [String] = []
-    /// The open elements of each name, so that an end tag without a partner costs no search.
+    /// The skipped elements of each name, so that an end tag without a partner costs no search.
     private var counts: [String: Int] = [:]
     /// The prefixes that are declared, the innermost declaration last.
     private var prefixes: [String] = ["xml"]
     private var namespaces: [String: [String]] = ["xml": [XMLElementStack.xml]]
+    /// The namespaces of names without a prefix.
+    private var defaults: [String] = []
     private(set) var hasSeenElement = false
 
     /// The declarations that may be in force at a time.
     private static let maximumNamespaces = 256
     /// The bytes of the longest namespace. A longer one is not declared.
-    private static let namespaceByteCount = 1024
+    private static let namespaceByteCount = 256
 
     static let xml = "http://www.w3.org/XML/1998/namespace"
 
@@ -44,7 +46,12 @@ struct XMLElementStack: Sendable {
 
     /// Closes elements beyond the limit of depth. Returns false if the end tag closes an element that was reported, or none.
     mutating func closeSkipped(_ name: String) -> Bool {
-        guard !skipped.isEmpty, counts[name] != nil else { return false }
+        guard !skipped.isEmpty else { return false }
+        guard counts[name] != nil else {
+            // The end tag of a reported element closes the skipped ones in it.
+            if count(closedBy: name) != nil { (skipped, counts) = ([], [:]) }
+            return false
+        }
         while let last = skipped.popLast() {
             forget(last)
             if last == name { return true }
@@ -53,8 +60,9 @@ struct XMLElementStack: Sendable {
     }
 
     private mutating func forget(_ name: String) {
-        guard let count = counts[name] else { return }
-        counts[name] = count > 1 ? count - 1 : nil
+        guard let index = counts.index(forKey: name) else { return }
+        counts.values[index] -= 1
+        if counts.values[index] == 0 { counts.remove(at: index) }
     }
 
     /// Declares namespaces for the element that is opened next. Returns the mark that ``open(_:written:since:)`` needs.
@@ -73,42 +81,44 @@ struct XMLElementStack: Sendable {
 
     private mutating func declare(_ prefix: String, _ namespace: String) {
         prefixes.append(prefix)
-        namespaces[prefix, default: []].append(namespace)
+        if prefix.isEmpty { defaults.append(namespace) } else { namespaces[prefix, default: []].append(namespace) }
     }
 
     /// Opens an element.
     mutating func open(_ name: XMLName, written: String, since mark: Int) {
         hasSeenElement = true
         open.append(Element(name: name, written: written, declarations: mark))
-        counts[written, default: 0] += 1
     }
 
     /// Closes the innermost element.
     mutating func close() -> XMLName? {
         guard let element = open.popLast() else { return nil }
-        forget(element.written)
         while prefixes.count > element.declarations, let prefix = prefixes.popLast() {
-            namespaces[prefix]?.removeLast()
-            if namespaces[prefix]?.isEmpty == true { namespaces[prefix] = nil }
+            if prefix.isEmpty { defaults.removeLast() }
+            guard let index = namespaces.index(forKey: prefix) else { continue }
+            namespaces.values[index].removeLast()
+            if namespaces.values[index].isEmpty { namespaces.remove(at: index) }
         }
         return element.name
     }
 
     /// Returns how many elements an end tag closes, or `nil` if it closes none.
     func count(closedBy name: String) -> Int? {
-        guard counts[name] != nil else { return nil }
+        // The depth of reported elements is limited, and with it the search.
         for (distance, element) in open.reversed().enumerated() where element.written == name { return distance + 1 }
         return nil
     }
 
     /// Returns the name with its namespace, and whether its prefix is declared.
     func resolve(_ name: String, isAttribute: Bool) -> (name: XMLName, isDeclared: Bool) {
-        let colon = name.utf8.firstIndex(of: 0x3A)
-        let prefix = colon.map { String(name[..<$0]) } ?? ""
-        let local = colon.map { String(name[name.utf8.index(after: $0)...]) } ?? name
-        if isAttribute, prefix.isEmpty { return (XMLName(local: local), true) }
+        guard XMLCharacters.hasColon(name), let colon = name.utf8.firstIndex(of: 0x3A) else {
+            return (XMLName(local: name, namespace: isAttribute ? "" : defaults.last ?? ""), true)
+        }
+        let prefix = String(name[..<colon])
+        let local = String(name[name.utf8.index(after: colon)...])
+        if prefix.isEmpty { return (XMLName(local: local, namespace: isAttribute ? "" : defaults.last ?? ""), true) }
         if prefix == "xmlns" { return (XMLName(prefix: prefix, local: local), true) }
         let found = namespaces[prefix]?.last
-        return (XMLName(prefix: prefix, local: local, namespace: found ?? ""), found != nil || prefix.isEmpty)
+        return (XMLName(prefix: prefix, local: local, namespace: found ?? ""), found != nil)
     }
 }

@@ -72,6 +72,14 @@ package struct XMLProblem: Hashable, Sendable, CustomStringConvertible {
     package var description: String { "\(place): \(message)" }
 }
 
+/// The work that a document was.
+package struct XMLWork: Hashable, Sendable {
+    /// Runs and single bytes that were read. A run costs no more than its bytes.
+    package var stepCount = 0
+    /// Tags, attributes, references and instructions that were read.
+    package var markupCount = 0
+}
+
 /// Bounds for the cost of a document.
 package struct XMLLimits: Hashable, Sendable {
     /// Nested elements. Deeper elements are skipped.

@@ -5,12 +5,19 @@ extension XMLReader {
         let end = min(bytes.count, first + 4 * Self.textByteCount)
         var index = first
         var hasControls = false
-        while index < end, bytes[index] != 0x3C, bytes[index] != 0x26 {
+        while index < end, bytes[index] != 0x3C {
+            if bytes[index] == 0x26, !isPlainAmpersand(bytes, at: index) { break }
             if bytes[index] < 0x20, bytes[index] != 0x0A, bytes[index] != 0x09 { hasControls = true }
             index += 1
         }
         take(bytes[first..<index], hasControls: hasControls)
         return index
+    }
+
+    /// Whether "&" at an index is a character like others: no reference follows, and the violation need not be noted.
+    func isPlainAmpersand(_ bytes: [UInt8], at index: Int) -> Bool {
+        guard index + 1 < bytes.count, problems.count >= limits.problems else { return false }
+        return !XMLCharacters.isReferenceStart(bytes[index + 1])
     }
 
     /// Copies characters of a CDATA section up to one that may end it.
@@ -21,13 +28,19 @@ extension XMLReader {
         var hasControls = false
         while index < end {
             let byte = bytes[index]
-            // A bracket that another byte follows is text.
-            if byte == 0x5D, index + 1 == bytes.count || bytes[index + 1] == 0x5D || bytes[index + 1] == 0x3E { break }
+            if byte == 0x5D, mayEndSection(bytes, at: index) { break }
             if byte < 0x20, byte != 0x0A, byte != 0x09 { hasControls = true }
             index += 1
         }
         if index > first { take(bytes[first..<index], hasControls: hasControls) }
         return index
+    }
+
+    /// Whether a bracket may be the first of "]]>", or of more brackets before it. Others are text.
+    private func mayEndSection(_ bytes: [UInt8], at index: Int) -> Bool {
+        guard index + 1 < bytes.count else { return true }
+        guard bytes[index + 1] == 0x5D, index + 2 < bytes.count else { return bytes[index + 1] == 0x5D }
+        return bytes[index + 2] == 0x5D || bytes[index + 2] == 0x3E
     }
 
     /// Passes over a comment up to its end, or to the end of the piece.
@@ -54,7 +67,13 @@ extension XMLReader {
     /// Passes over a processing instruction up to "?".
     mutating func readInstructionRun(_ bytes: [UInt8], from first: Int) -> Int {
         guard pending.count == 4 else { return first }
-        return skip(bytes, from: first) { $0 == 0x3F }
+        var index = first
+        // A question mark that another byte follows does not end the instruction.
+        while index < bytes.count, bytes[index] != 0x3F || (index + 1 < bytes.count && bytes[index + 1] != 0x3E) {
+            index += 1
+        }
+        advance(past: bytes[first..<index])
+        return index
     }
 
     /// Passes over the part of a document type declaration that is too long to be kept.
@@ -85,7 +104,9 @@ extension XMLReader {
         let end = min(bytes.count, first + limits.tagByteCount - min(pending.count, limits.tagByteCount))
         var index = first
         if quote == 0 {
-            while index < end, bytes[index] != 0x3E, bytes[index] != 0x3C, bytes[index] != 0x22, bytes[index] != 0x27 {
+            while index < end, bytes[index] != 0x3E, bytes[index] != 0x3C {
+                let isMark = bytes[index] == 0x22 || bytes[index] == 0x27
+                if isMark, startsValue(bytes, from: first, at: index) { break }
                 index += 1
             }
         } else {
@@ -96,6 +117,14 @@ extension XMLReader {
             advance(past: bytes[first..<index])
         }
         return index
+    }
+
+    /// Whether a quotation mark in a tag starts a value: "=" is before it, with white space between them at most.
+    private func startsValue(_ bytes: [UInt8], from first: Int, at mark: Int) -> Bool {
+        var index = mark - 1
+        while index >= first, XMLCharacters.isSpace(bytes[index]) { index -= 1 }
+        guard index < first else { return bytes[index] == 0x3D }
+        return pending.last { !XMLCharacters.isSpace($0) } == 0x3D
     }
 
     /// Begins the markup at "<" if its kind is clear from the bytes of this piece. Returns the index after its start.
@@ -144,8 +173,7 @@ extension XMLReader {
     /// Replaces the reference at "&" if this piece holds all of it. Returns the index after it.
     mutating func readWholeReference(_ bytes: [UInt8], from first: Int) -> Int {
         guard first + 1 < bytes.count else { return first }
-        let isReference = XMLCharacters.isName(bytes[first + 1]) || bytes[first + 1] == 0x23
-        if !isReference {
+        if !XMLCharacters.isReferenceStart(bytes[first + 1]) {
             start = place
             note("'&' without a reference")
             takeCharacter(0x26)

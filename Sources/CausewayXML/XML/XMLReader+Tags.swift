@@ -60,9 +60,12 @@ extension XMLReader {
                 written.append((name, attribute(value)))
             }
         }
-        count(number)
+        // A declaration of a namespace costs as much as two attributes.
+        count(number + written.count { $0.name.utf8.starts(with: Self.declarationName) })
         return written
     }
+
+    private static let declarationName = Array("xmlns".utf8)
 
     private mutating func resolve(_ name: String, isAttribute: Bool) -> XMLName {
         let (result, isDeclared) = elements.resolve(name, isAttribute: isAttribute)
@@ -90,17 +93,29 @@ extension XMLReader {
         while index < bytes.endIndex {
             let byte = bytes[index]
             index += 1
-            if byte == 0x26 {
+            if byte == 0x26, index == bytes.endIndex || !XMLCharacters.isReferenceStart(bytes[index]) {
+                note(XMLEntities.Problem.noReference.message, at: start)
+                value.append(byte)
+            } else if byte == 0x26 {
                 let rest = bytes[index...].prefix(XMLEntities.nameByteCount)
                 let end = rest.firstIndex { !XMLCharacters.isName($0) && $0 != 0x23 } ?? rest.endIndex
                 let isTerminated = end < bytes.endIndex && bytes[end] == 0x3B
-                value += expand(bytes[index..<end], isTerminated: isTerminated)
+                append(bytes[index..<end], isTerminated: isTerminated, to: &value)
                 index = isTerminated ? end + 1 : end
             } else {
                 value.append(byte < 0x20 ? 0x20 : byte)
             }
         }
         return String(decoding: value, as: UTF8.self)
+    }
+
+    /// Appends what a reference in a value stands for. The frequent ones need no arrays.
+    private mutating func append(_ name: ArraySlice<UInt8>, isTerminated: Bool, to value: inout [UInt8]) {
+        if isTerminated, let scalar = entities.common(name) {
+            XMLCharacters.append(scalar, to: &value)
+        } else {
+            value += expand(name, isTerminated: isTerminated)
+        }
     }
 
     /// Reads a reference in text.
@@ -149,8 +164,10 @@ struct XMLTagScanner {
     init(_ tag: [UInt8], nameByteCount: Int) {
         isEmpty = tag.last == 0x2F
         bytes = isEmpty ? tag.dropLast() : tag[...]
-        index = bytes.firstIndex { XMLCharacters.isSpace($0) || $0 == 0x2F } ?? bytes.endIndex
-        name = String(decoding: bytes[..<index].prefix(nameByteCount), as: UTF8.self)
+        var end = 0
+        while end < bytes.endIndex, !XMLCharacters.isSpace(tag[end]), tag[end] != 0x2F { end += 1 }
+        index = end
+        name = String(decoding: tag[..<min(end, nameByteCount)], as: UTF8.self)
     }
 
     /// Returns the next attribute, with its value as written.

@@ -39,8 +39,7 @@ package struct XMLReader: Sendable {
     package private(set) var problems: [XMLProblem] = []
     /// Whether a document type declaration was read. Only the first counts.
     var hasDeclaration = false
-    /// Tags, attributes, references and instructions that were read.
-    var markupCount = 0
+    package private(set) var work = XMLWork()
     /// Nested brackets of a document type declaration, or hyphens and brackets at the end of a comment.
     var progress = 0
 
@@ -66,6 +65,7 @@ package struct XMLReader: Sendable {
     package mutating func read(_ bytes: [UInt8], _ handler: Handler) {
         var index = 0
         while index < bytes.count, !isEnded {
+            work.stepCount += 1
             let first = index
             index = readRun(bytes, from: first, handler)
             if text.count >= Self.textByteCount { flush(handler) }
@@ -80,11 +80,15 @@ package struct XMLReader: Sendable {
 
     /// Reads bytes that need no decision one by one, and returns the index of the first that does.
     private mutating func readRun(_ bytes: [UInt8], from first: Int, _ handler: Handler) -> Int {
-        switch state {
+        // "&" was the end of the last piece, and no reference follows it.
+        if state == .reference, pending.isEmpty, bytes[first] != 0x3B, !XMLCharacters.isReferenceStart(bytes[first]) {
+            endReference(terminated: false)
+        }
+        return switch state {
         case .text:
             switch bytes[first] {
             case 0x3C: readMarkupStart(bytes, from: first, handler)
-            case 0x26: readWholeReference(bytes, from: first)
+            case 0x26 where !isPlainAmpersand(bytes, at: first): readWholeReference(bytes, from: first)
             default: readText(bytes, from: first)
             }
         case .comment: readCommentRun(bytes, from: first)
@@ -125,8 +129,8 @@ package struct XMLReader: Sendable {
 
     /// Counts a tag, an attribute or another part that costs more than its bytes.
     mutating func count(_ parts: Int = 1) {
-        markupCount += parts
-        if markupCount > limits.markup { end("more than \(limits.markup) tags, attributes and references") }
+        work.markupCount += parts
+        if work.markupCount > limits.markup { end("more than \(limits.markup) tags, attributes and references") }
     }
 
     /// Notes a violation at a position, by default the current one.

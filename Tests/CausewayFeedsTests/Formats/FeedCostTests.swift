@@ -53,6 +53,19 @@ struct FeedCostTests {
             name: "texts", unit: "<item><description>\(String(repeating: "x", count: 1000))</description></item>",
             limit: "bytes of text"),
         Row(
+            name: "people", head: start + "<item>",
+            unit: "<author>\(String(repeating: "a@b.c ", count: 100))</author>", limit: "in texts"),
+        Row(
+            name: "keywords", head: start + "<item>",
+            unit: "<keywords>\((0..<64).map { "k\($0)," }.joined())</keywords>", limit: "in texts"),
+        Row(
+            name: "dates", head: start + "<item>",
+            unit: "<pubDate>\(String(repeating: "1 ", count: 48))</pubDate>", limit: "in texts"),
+        Row(name: "pictures", unit: "<image><url>x</url></image>", limit: "in texts"),
+        Row(
+            name: "long attributes", head: start + "<item>",
+            unit: "<a b='\(String(repeating: "a/../", count: 800))'/>", limit: "in texts", markup: 300),
+        Row(
             name: "positions",
             unit: "<p:point xmlns:p='http://www.georss.org/georss'>\(String(repeating: "1 ", count: 500))</p:point>",
             limit: "in texts"),
@@ -82,6 +95,57 @@ struct FeedCostTests {
         let problem = try #require(feed.problems.first { $0.message.contains(limit) })
         #expect(problem.message.hasSuffix("the rest of the document is not read"))
         #expect(problem.line == 1 && problem.column > 1)
+    }
+
+    /// A document that repeats a unit, and what a KiB of it may cost.
+    struct CheapRow: Sendable, CustomTestStringConvertible {
+        let name: String
+        let head: String
+        let unit: String
+        var costPerKibibyte = 1
+
+        var testDescription: String { name }
+    }
+
+    private static let long = 60_000
+
+    static let cheapRows: [CheapRow] = [
+        CheapRow(name: "characters", head: "<item><title>", unit: "x"),
+        CheapRow(name: "'&'", head: "<item><title>", unit: "&"),
+        CheapRow(name: "'&' between spaces", head: "<item><description>", unit: " & "),
+        CheapRow(name: "'&' before ';'", head: "<item><title>", unit: "&;"),
+        CheapRow(name: "'&' outside of texts", head: "", unit: "&"),
+        CheapRow(name: "brackets in a CDATA section", head: "<item><title><![CDATA[", unit: "]]x"),
+        CheapRow(name: "'?' in an instruction", head: "<?a ", unit: "??x"),
+        CheapRow(name: "hyphens in a comment", head: "<!--", unit: "--x"),
+        CheapRow(name: "quotation marks in tags", head: "", unit: "<a \(String(repeating: "\"", count: long))>"),
+        CheapRow(
+            name: "'&' in values", head: "", unit: "<a b='\(String(repeating: "&", count: long))'/>",
+            costPerKibibyte: 40),
+        CheapRow(
+            name: "long values", head: "", unit: "<enclosure url='\(String(repeating: "x", count: long))'/>",
+            costPerKibibyte: 40),
+        CheapRow(name: "two parts", head: "", unit: "<category>c12345</category>", costPerKibibyte: 400),
+        CheapRow(name: "an attribute", head: "", unit: "<enclosure url='http://e/12345'/>", costPerKibibyte: 400),
+    ]
+
+    @Test(
+        "The cost of a document is proportional to its bytes, and far below them for everything but tags",
+        arguments: cheapRows)
+    func proportion(_ row: CheapRow) {
+        var costs: [Int] = []
+        for pieceCount in [4, 16] {
+            var parser = FeedParser()
+            parser.append((Self.start + row.head).utf8)
+            let unit = Array(row.unit.utf8)
+            let byteCount = pieceCount * 16 * 1024
+            parser.append(Array(repeatElement(unit, count: byteCount / unit.count + 1).joined().prefix(byteCount)))
+            #expect(!parser.hasReachedLimit)
+            costs.append(parser.cost)
+        }
+        // Violations cost more until the list of them is full.
+        #expect(costs[1] <= 256 * row.costPerKibibyte + 256)
+        #expect(costs[1] <= 4 * costs[0] + 256)
     }
 
     @Test("A feed within the limits is read to its end, also with as many items as they permit")

@@ -125,4 +125,25 @@ struct FeedParserTests {
         #expect(feed.items.count <= 3)
         #expect(feed.items.reduce(0) { $0 + ($1.summary?.value.utf8.count ?? 0) } <= 1600)
     }
+
+    @Test(
+        "A person is read from the forms of RSS",
+        arguments: [
+            ("a@b.example (Ann B)", "Ann B", "a@b.example"), ("Ann B <mailto:a@b.example>", "Ann B", "a@b.example"),
+            ("a@b.example", nil, "a@b.example"), ("Ann B", "Ann B", nil), ("Ann @ b", "Ann @ b", nil),
+            ("a@b@c.example Ann", "a@b@c.example Ann", nil), ("Änn  B, a@b.example", "Änn B,", "a@b.example"),
+        ] as [(String, String?, String?)])
+    func people(text: String, name: String?, mail: String?) throws {
+        let written = text.replacing("<", with: "&lt;")
+        let feed = try Self.feed("<rss version='2.0'><channel><item><author>\(written)</author></item></channel></rss>")
+        #expect(feed.items.first?.people.authors == [FeedPerson(name: name, email: mail)])
+    }
+
+    @Test(
+        "A violation of JSON has its line and column",
+        arguments: [("{\"items\":[]\n\n x", 3, 2), ("{\"items\":[],x", 1, 13)])
+    func jsonPlace(document: String, line: Int, column: Int) throws {
+        let problem = try #require(try Self.feed(document).problems.first)
+        #expect(problem.line == line && problem.column == column)
+    }
 }

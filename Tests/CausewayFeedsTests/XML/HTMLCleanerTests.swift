@@ -24,6 +24,24 @@ struct HTMLCleanerTests {
         #expect(HTMLCleaner.clean(html, base: "http://a.example/b/c") == expected)
     }
 
+    @Test("Attributes after the 64th of a tag are dropped, also if those before occur twice")
+    func manyAttributes() {
+        let html = "<a \(String(repeating: "title=b ", count: 64))href='c' lang=d>e</a> f"
+        #expect(HTMLCleaner.clean(html, base: nil) == "<a title=\"b\">e</a> f")
+    }
+
+    @Test(
+        "Styles lose what can load something, and keep the rest",
+        arguments: [
+            ("color: red; background: url(a) blue", "color: red; background: blue;"), ("color", ""), (" ; ", ""),
+            ("color: url(a", ""), ("color: rgb(1,2,3); position: fixed", "color: rgb(1,2,3);"),
+            ("margin: 1px 2px;", "margin: 1px 2px;"), ("margin: 123px", ""),
+        ])
+    func styles(style: String, expected: String) {
+        let attribute = expected.isEmpty ? "" : " style=\"\(expected)\""
+        #expect(HTMLCleaner.clean("<b style='\(style)'>x</b>", base: nil) == "<b\(attribute)>x</b>")
+    }
+
     @Test("Plain text has no tags, and words stay apart")
     func plain() {
         #expect(HTMLText.plain("<p>a&nbsp;b</p><p>c<b>d</b><script>e</script>&lt;f") == "a b cd<f")
@@ -35,8 +53,10 @@ struct HTMLCleanerTests {
             ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
             ("//g", "http://g"),
             ("?y", "http://a/b/c/d;p?y"), ("g?y#s", "http://a/b/c/g?y#s"), ("#s", "http://a/b/c/d;p?q#s"),
-            ("", "http://a/b/c/d;p?q"),
-            ("..", "http://a/b/"), ("../g", "http://a/b/g"), ("../../../g", "http://a/g"), ("g:h", "g:h"),
+            ("", "http://a/b/c/d;p?q"), ("./..", "http://a/b/"), ("x/./y/../z/.", "http://a/b/c/x/z/"),
+            ("x//../y", "http://a/b/c/x/y"), ("...", "http://a/b/c/..."), (".x/..y/", "http://a/b/c/.x/..y/"),
+            ("/..", "http://a/"), ("..", "http://a/b/"), ("../g", "http://a/b/g"), ("../../../g", "http://a/g"),
+            ("g:h", "g:h"),
             ("http:///x/y", "http://x/y"),
         ])
     func resolves(reference: String, target: String) {

@@ -60,6 +60,18 @@ struct XMLReaderTests {
             document: "<a/>&amp;", events: "<a></a>",
             problem: "line 1, column 5: characters outside of the root element"),
         Row(document: "<a/>\n&\u{0}b", events: "<a></a>", problem: "line 2, column 1: '&' without a reference"),
+        Row(document: "<a><![CDATA[]]x]>]]]]></a>", events: "<a>]]x]>]]</a>"),
+        Row(document: "<a><?b ? ??></a>", events: "<a></a>"),
+        Row(
+            document: "<a b=\" c'\" \" d='e'></a>", events: "<a b= c' d=e></a>",
+            problem: "line 1, column 1: an unexpected character in a tag"),
+        Row(
+            document: "<a b='& &; &amp; &'></a>", events: "<a b=& &; & &></a>",
+            problem: "line 1, column 1: '&' without a reference"),
+        Row(
+            document: "<a>\(String(repeating: "& && &;&amp;", count: 20))</a>",
+            events: "<a>\(String(repeating: "& && &;&", count: 20))</a>",
+            problem: "line 1, column 4: '&' without a reference"),
         Row(document: "<a <b/></a>", events: "<a><b></b></a>", problem: "line 1, column 1: '<' inside of a tag"),
         Row(document: "", events: "", problem: "line 1, column 1: the document has no element"),
     ]
@@ -90,6 +102,16 @@ struct XMLReaderTests {
             names += attributes.map(\.name).filter { $0.prefix != "xmlns" && $0.local != "xmlns" }
         }
         #expect(names.map(\.namespace) == ["u:1", "u:3", "u:3", "", "u:2"])
+    }
+
+    @Test("An end tag closes elements that are nested too deep, and one without a partner closes none")
+    func deep() {
+        let open = String(repeating: "<b>", count: 200)
+        let close = String(repeating: "</b>", count: 200)
+        let result = Self.events("<a>\(open)<c></d></c>\(close)<e/></a>")
+        #expect(result.text.hasSuffix("</b><e></e></a>"))
+        #expect(result.problems.contains { $0.hasSuffix("</d> closes no element") })
+        #expect(Self.events("<a>\(open)<c></a><e/>").text.hasSuffix("</b></a><e></e>"))
     }
 
     @Test("Entities that expand without end cost a bounded number of bytes")

@@ -1,0 +1,106 @@
+internal import CausewayXML
+
+/// The parts of ``FeedBuilder`` that read an element. One search here replaces a hundred comparisons for each element.
+struct FeedElementRoles: OptionSet, Sendable {
+    let rawValue: UInt16
+
+    /// The start tag has a meaning.
+    static let start = Self(rawValue: 1)
+    /// The element is a text construct, which is captured.
+    static let text = Self(rawValue: 1 << 1)
+    /// The element holds others, or ends a part.
+    static let container = Self(rawValue: 1 << 2)
+    static let date = Self(rawValue: 1 << 3)
+    static let link = Self(rawValue: 1 << 4)
+    static let category = Self(rawValue: 1 << 5)
+    static let podcast = Self(rawValue: 1 << 6)
+    /// A property of feeds.
+    static let property = Self(rawValue: 1 << 7)
+    /// A shape of GeoRSS or a part of one.
+    static let place = Self(rawValue: 1 << 8)
+
+    init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// Returns the roles of the element with a key.
+    init(_ key: String) {
+        if let known = Self.known[key] {
+            self = known
+        } else if key.utf8.starts(with: Self.simplePrefix) || key.utf8.starts(with: Self.markupPrefix) {
+            self = [.start, .place]
+        } else {
+            self = []
+        }
+    }
+
+    private static let simplePrefix = Array("georss_".utf8)
+    private static let markupPrefix = Array("gml_".utf8)
+
+    private static let known: [String: Self] = {
+        var known: [String: Self] = [:]
+        for (role, names) in names {
+            for name in names.utf8.split(whereSeparator: XMLCharacters.isSpace) {
+                known[String(Substring(name)), default: []].insert(role)
+            }
+        }
+        return known
+    }()
+
+    private static let names: [(Self, String)] = [
+        (
+            .start,
+            """
+            rss rdf_rdf feed channel rdf_channel item entry product source image author contributor publisher managingeditor \
+            webmaster dc_creator dc_author dc_contributor dc_publisher itunes_author itunes_owner cloud psc_chapter itunes_category
+            """
+        ),
+        (
+            .text,
+            """
+            title dc_title media_title subtitle tagline itunes_subtitle itunes_summary summary content rights copyright dc_rights \
+            info itunes_title description dc_description media_description abstract content_encoded fullitem \
+            feedburner_browserfriendly media_text body xhtml_body xhtml_div
+            """
+        ),
+        (
+            .container,
+            """
+            item entry product source image author managingeditor dc_creator dc_author itunes_author contributor dc_contributor \
+            publisher webmaster dc_publisher itunes_owner psc_chapters channel feed rss rdf_rdf rdf_channel items rdf_seq rdf_li \
+            textinput skiphours skipdays media_group redirect psc_chapter
+            """
+        ),
+        (
+            .date,
+            """
+            published pubdate issued dcterms_issued updated modified dc_date lastbuilddate dcterms_modified date created \
+            dcterms_created expirationdate dcterms_valid
+            """
+        ),
+        (
+            .link,
+            """
+            link enclosure media_content a guid id cc_license creativecommons_license comments wfw_comment wfw_commentrss
+            """
+        ),
+        (
+            .category,
+            """
+            category dc_subject media_category itunes_category itunes_keywords media_keywords keywords tags
+            """
+        ),
+        (
+            .podcast,
+            """
+            itunes_block itunes_explicit itunes_duration itunes_episode itunes_season itunes_type itunes_episodetype
+            """
+        ),
+        (
+            .property,
+            """
+            language dc_language generator admin_generatoragent docs icon logo newlocation itunes_new-feed-url ttl hour day \
+            sy_updateperiod sy_updatefrequency
+            """
+        ),
+        (.place, "geo_lat geo_long"),
+    ]
+}
