@@ -88,6 +88,8 @@ extension FeedBuilder {
         if feed.format == .unknown { feed.format = .rss }
         item = FeedItem()
         parts.insert(.item)
+        let own = attributes.raw("xml_lang") ?? attributes.raw("lang")
+        if own != nil, let language { item?.language = language }
         if let about = attributes["rdf_about"].map({ resolve($0) }) { item?.core.id = about }
         readShortForm(attributes)
     }

@@ -23,6 +23,8 @@ extension FeedBuilder {
         if roles.contains(.link), readLink(key, value, frame) { return }
         if roles.contains(.category), readCategory(key, value, frame.attributes) { return }
         if roles.contains(.podcast), readPodcast(key, frame.text) { return }
+        if key == "media_credit" { return readCredit(value, frame.attributes) }
+        if roles.contains(.property), context == .item { if readItemProperty(key, value) { return } }
         if roles.contains(.property), readFeedProperty(key, value, frame.attributes) { return }
         if roles.contains(.place), readPlace(key, value) { return }
         readExtension(key, value, frame.attributes)

@@ -87,7 +87,31 @@ extension FeedBuilder {
         if key == "itunes_link", attributes["rel"] != "image" { return }
         guard let address = attributes["href"] ?? attributes["url"] else { return }
         let href = resolve(address)
-        change { if key != "media_thumbnail" || $0.image == nil { $0.image = FeedImage(href: href) } }
+        var picture = FeedImage(href: href)
+        picture.width = attributes["width"].flatMap { Int($0) }
+        picture.height = attributes["height"].flatMap { Int($0) }
+        change { if key != "media_thumbnail" || $0.image == nil { $0.image = picture } }
+        guard key == "media_thumbnail", !href.isEmpty else { return }
+        let thumbnail = FeedThumbnail(
+            href: href, width: picture.width, height: picture.height, time: attributes["time"])
+        guard keep(href.utf8.count + 64) else { return }
+        changeMedia { if $0.thumbnails.count < 64 { $0.thumbnails.append(thumbnail) } }
+    }
+
+    /// Reads an element of Media RSS that names a person or organization.
+    mutating func readCredit(_ value: String, _ attributes: FeedAttributes) {
+        guard !value.isEmpty, value.utf8.count <= 1024 else { return }
+        let role = attributes["role"].map { XMLCharacters.lowercased($0) }
+        let credit = FeedCredit(name: value, role: role, scheme: attributes["scheme"] ?? "urn:ebu")
+        changeMedia { if $0.credits.count < 64 { $0.credits.append(credit) } }
+    }
+
+    private mutating func changeMedia(_ body: (inout FeedMedia) -> Void) {
+        switch context {
+        case .feed: body(&feed.media)
+        case .item: body(&item!.media)
+        case .source: body(&source!.media)
+        }
     }
 
     /// Reads an element that is a category. Returns false if it is none.

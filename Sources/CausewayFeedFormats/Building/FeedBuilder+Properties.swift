@@ -22,6 +22,13 @@ extension FeedBuilder {
         return true
     }
 
+    /// Reads a property of items that feeds have, too. Returns false if the element is none.
+    mutating func readItemProperty(_ key: String, _ value: String) -> Bool {
+        guard key == "language" || key == "dc_language" else { return false }
+        if !value.isEmpty, value.utf8.count <= Self.languageByteCount { item?.language = value }
+        return true
+    }
+
     /// Reads a property of feeds. Returns false if the element is none.
     mutating func readFeedProperty(_ key: String, _ value: String, _ attributes: FeedAttributes) -> Bool {
         guard context != .item else { return false }

@@ -66,7 +66,8 @@ struct JSONFeed {
         if let external = reference(value["external_url"]) {
             item.links.append(FeedLink(relation: "related", href: external, type: "text/html"))
         }
-        let language = value["language"]?.text ?? feed.language
+        item.language = value["language"]?.text.map { String(decoding: $0.utf8.prefix(64), as: UTF8.self) }
+        let language = item.language ?? feed.language
         if let html = value["content_html"]?.text {
             let base = source.base ?? item.link
             item.contents.append(

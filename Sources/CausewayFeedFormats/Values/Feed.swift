@@ -121,6 +121,8 @@ public struct Feed: Hashable, Sendable {
     public var items: [FeedItem] = []
     /// The language of the feed.
     public var language: String?
+    /// Thumbnails and credits of Media RSS.
+    public var media = FeedMedia()
     /// The text for readers who see the document in a browser (Atom 0.3 `info`).
     public var information: FeedText?
     /// The program that made the feed.

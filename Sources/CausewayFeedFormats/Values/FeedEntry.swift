@@ -55,6 +55,11 @@ public struct FeedItem: Hashable, Sendable {
         get { sources.first }
         set { sources = newValue.map { [$0] } ?? [] }
     }
+    /// The language of the item as in BCP 47: `xml:lang` or `dc:language` of its element, or `language` of JSON Feed. `nil` stands for that
+    /// of the feed.
+    public var language: String?
+    /// Thumbnails and credits of Media RSS.
+    public var media = FeedMedia()
     /// The page of comments.
     public var comments: String?
     /// The place.

@@ -126,6 +126,67 @@ struct FeedParserTests {
         #expect(feed.items.reduce(0) { $0 + ($1.summary?.value.utf8.count ?? 0) } <= 1600)
     }
 
+    /// A document and the languages of its items.
+    struct LanguageRow: Sendable, CustomTestStringConvertible {
+        let document: String
+        let languages: [String?]
+
+        var testDescription: String { String(document.prefix(60)) }
+    }
+
+    @Test(
+        "An item has the language that it names",
+        arguments: [
+            LanguageRow(
+                document: """
+                    <rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/"><channel><language>en</language>
+                    <item><dc:language>de</dc:language></item><item><language>fr</language></item><item/></channel></rss>
+                    """,
+                languages: ["de", "fr", nil]),
+            LanguageRow(
+                document: """
+                    <feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en"><entry xml:lang="pt_BR"/><entry/>
+                    <entry><source><dc:language xmlns:dc="http://purl.org/dc/elements/1.1/">it</dc:language></source></entry></feed>
+                    """,
+                languages: ["pt-BR", nil, nil]),
+            LanguageRow(
+                document:
+                    #"{"version":"https://jsonfeed.org/version/1.1","language":"en","items":[{"language":"de"},{}]}"#,
+                languages: ["de", nil]),
+        ])
+    func languages(_ row: LanguageRow) throws {
+        let feed = try Self.feed(row.document)
+        #expect(feed.items.map(\.language) == row.languages)
+        #expect(feed.language == "en")
+    }
+
+    @Test("Items and feeds have the thumbnails and credits of Media RSS")
+    func media() throws {
+        let feed = try Self.feed(
+            """
+            <rss version="2.0" xmlns:m="http://search.yahoo.com/mrss/" xml:base="http://a.example/"><channel>
+            <m:credit role="Publisher">P</m:credit><m:thumbnail url="f.png"/>
+            <item><m:group><m:content url="v.mp4"><m:thumbnail url="1.png" width="75" height="50" time="12:05:01.123"/></m:content>
+            <m:thumbnail url="javascript:x"/><m:thumbnail url="2.png" width="wide"/>
+            <m:credit role="Producer" scheme="urn:ebu"> Ann B </m:credit><m:credit>C</m:credit><m:credit/></m:group></item>
+            </channel></rss>
+            """)
+        let item = try #require(feed.items.first)
+        #expect(
+            item.media.thumbnails == [
+                FeedThumbnail(href: "http://a.example/1.png", width: 75, height: 50, time: "12:05:01.123"),
+                FeedThumbnail(href: "http://a.example/2.png"),
+            ])
+        #expect(
+            item.media.credits == [
+                FeedCredit(name: "Ann B", role: "producer", scheme: "urn:ebu"),
+                FeedCredit(name: "C", scheme: "urn:ebu"),
+            ])
+        #expect(item.image?.href == "http://a.example/1.png" && item.image?.width == 75)
+        #expect(feed.media.thumbnails.map(\.href) == ["http://a.example/f.png"])
+        #expect(feed.media.credits == [FeedCredit(name: "P", role: "publisher", scheme: "urn:ebu")])
+    }
+
     @Test(
         "A person is read from the forms of RSS",
         arguments: [
