@@ -7,7 +7,7 @@ enum CookieFile {
 
     /// Parses the lines of a file. Comments and lines with other than seven columns are skipped.
     static func parse(_ text: String) -> [Cookie] {
-        text.split(whereSeparator: \.isNewline).compactMap { line in
+        text.split { $0 == "\n" || $0 == "\r\n" || $0 == "\r" }.compactMap { line in
             var line = line
             let isHTTPOnly = line.hasPrefix(mark)
             if isHTTPOnly { line = line.dropFirst(mark.count) }
@@ -22,9 +22,10 @@ enum CookieFile {
         }
     }
 
-    /// Returns the file with these cookies.
+    /// Returns the file with these cookies. A cookie with a tab in a column is left out, because the format cannot hold it: readers would take
+    /// the columns after the tab for others, such as another path.
     static func text(_ cookies: [Cookie]) -> String {
-        let lines = cookies.map { cookie in
+        let lines = cookies.compactMap { cookie -> String? in
             let name = String(decoding: cookie.name, as: UTF8.self)
             let value = String(decoding: cookie.value, as: UTF8.self)
             let columns = [
@@ -32,7 +33,8 @@ enum CookieFile {
                 cookie.isHostOnly ? "FALSE" : "TRUE", cookie.path, cookie.isSecure ? "TRUE" : "FALSE",
                 "\(cookie.expires?.components.seconds ?? 0)", name, value,
             ]
-            return columns.joined(separator: "\t") + "\n"
+            let isUnwritable = columns.contains { $0.utf8.contains { $0 < 0x20 || $0 == 0x7F } }
+            return isUnwritable ? nil : columns.joined(separator: "\t") + "\n"
         }
         return "# Netscape HTTP Cookie File\n\n" + lines.joined()
     }

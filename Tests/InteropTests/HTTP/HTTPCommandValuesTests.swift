@@ -211,6 +211,16 @@ struct HTTPCommandValuesTests {
     }
 
     @Test(
+        "A cookie with a tab is not written: its line would be another cookie",
+        arguments: [("n\tm", "v", "/"), ("n", "v\tw", "/"), ("n", "v", "/\tTRUE\t0\tevil\tx")])
+    func cookieWithTab(_ name: String, _ value: String, _ path: String) throws {
+        let good = Cookie(name: Array("a".utf8), value: Array("\u{2028}".utf8), domain: "a.test", path: "/")
+        let bad = Cookie(name: Array(name.utf8), value: Array(value.utf8), domain: "a.test", path: path)
+        let read = CookieFile.parse(CookieFile.text([bad, good, bad]))
+        #expect(read.map(\.name) == [good.name] && read.map(\.value) == [good.value])
+    }
+
+    @Test(
         "Fixed addresses",
         arguments: [
             ("h:80:1.2.3.4", "1.2.3.4"), ("h:80:[::1]", "::1"), ("h:80:::1", "::1"), ("h:0:1.2.3.4", nil),
