@@ -99,7 +99,8 @@ package struct RedirectChain: Sendable {
         case ambiguous
     }
 
-    /// Returns the value of `Location` as bytes, because some servers do not encode it in UTF-8.
+    /// Returns the value of `Location` as bytes, because some servers do not encode it in UTF-8; `nil` for an empty value. That would be a
+    /// reference to the same resource (RFC 3986 §4.4), which is not what a server means.
     private static func location(in fields: FieldSection) -> Location? {
         guard let first = fields.index(of: "Location") else { return nil }
         let value = fields[first].value
@@ -108,7 +109,7 @@ package struct RedirectChain: Sendable {
             guard fields[other].value == value else { return .ambiguous }
             next = fields.index(of: "Location", from: other + 1)
         }
-        return .only(value)
+        return value.isEmpty ? nil : .only(value)
     }
 
     /// Returns whether the status requires another request. 300 leaves the choice to the user, 304 applies to a cache, and 305 and 306 are

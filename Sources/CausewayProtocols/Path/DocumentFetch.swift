@@ -86,7 +86,7 @@ package struct DocumentFetch: Sendable {
         switch head.status {
         case 200: break
         case 301, 302, 303, 307, 308:
-            return head.fields.onlyValue(of: "Location").map { .elsewhere($0) } ?? .malformed
+            return head.fields.onlyValue(of: "Location").flatMap { $0.isEmpty ? nil : .elsewhere($0) } ?? .malformed
         default: return .refused(status: head.status)
         }
         document.freshness = Self.freshness(head.fields)

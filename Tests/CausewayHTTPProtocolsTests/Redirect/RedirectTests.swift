@@ -35,6 +35,16 @@ struct RedirectTests {
         return next
     }
 
+    @Test("An empty Location is not followed: the response is the result", arguments: [301, 302, 303, 307, 308])
+    func emptyLocation(_ status: Int) throws {
+        var chain = RedirectChain()
+        let request = try request()
+        #expect(chain.answered(status: status, fields: fields(("Location", "")), to: request) == .deliver)
+        let twice = fields(("Location", ""), ("Location", ""))
+        #expect(chain.answered(status: status, fields: twice, to: request) == .deliver)
+        #expect(chain.count == 0)
+    }
+
     struct MethodRow: Sendable {
         var status: Int
         var method: String

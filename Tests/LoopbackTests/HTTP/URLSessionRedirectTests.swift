@@ -34,6 +34,16 @@ extension Loopback {
         }
 
         @Test(
+            "A redirect with an empty Location is the result, after one request",
+            arguments: ["301 a", "302 b", "307 c"])
+        func emptyLocation(_ status: String) async throws {
+            let requests = RequestLog()
+            let server = try Self.server(status, to: "", requests)
+            let (text, response) = try await Self.text(privateSession(), server.uri("/start"))
+            #expect(text == "moved" && "\(response.statusCode)" == status.prefix(3) && requests.all.count == 1)
+        }
+
+        @Test(
             "Method and body after a redirect",
             arguments: [
                 ("301 Moved", "POST", "GET /end "), ("302 Found", "POST", "GET /end "),
