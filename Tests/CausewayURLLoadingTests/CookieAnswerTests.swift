@@ -15,6 +15,28 @@ struct CookieAnswerTests {
         return HTTPCookie(properties: base.merging(changes) { $1 })
     }
 
+    @Test(
+        "The cookies for a URL are those that requests send, also if the domain makes a cookie for the host only",
+        arguments: ["localhost", "127.0.0.1", "github.io", "com", "example.com"])
+    func domains(_ host: String) throws {
+        let storage = HTTPCookieStorage()
+        let url = try #require(URL(string: "http://\(host)/"))
+        let cookies = HTTPCookie.cookies(
+            withResponseHeaderFields: ["Set-Cookie": "a=1; Domain=\(host)"], for: url)
+        storage.setCookies(cookies, for: url, mainDocumentURL: nil)
+        let key = CookieJar.AnswerKey(isSecure: false, host: host, path: "/")
+        #expect(storage.fieldValue(for: url, key) == "a=1")
+        let found = try #require(storage.cookies(for: url))
+        #expect(HTTPCookie.requestHeaderFields(with: found)["Cookie"] == "a=1")
+        #expect(storage.cookies?.count == 1)
+        #expect(found.map(\.domain) == [host == "example.com" ? ".example.com" : host])
+        // The same cookie again replaces it, and it can be removed.
+        storage.setCookies(cookies, for: url, mainDocumentURL: nil)
+        #expect(storage.cookies?.count == 1)
+        for cookie in found { storage.deleteCookie(cookie) }
+        #expect(storage.fieldValue(for: url, key) == nil && storage.cookies?.isEmpty == true)
+    }
+
     @Test("A change of the storage changes the next field")
     func changes() throws {
         let storage = HTTPCookieStorage()

@@ -97,13 +97,17 @@ package struct CookieStore: Sendable {
 
     @discardableResult
     package mutating func receive(_ parsed: SetCookie, from context: CookieContext, at now: Duration) -> CookieOutcome {
-        let cookie: Cookie
-        do {
-            cookie = try judged(parsed, context: context, now: now)
-        } catch {
-            return .ignored(error)
+        switch judge(parsed, from: context, at: now) {
+        case .success(let cookie): insert(cookie, at: now)
+        case .failure(let refusal): .ignored(refusal)
         }
-        return insert(cookie, at: now)
+    }
+
+    /// Returns the cookie that a field makes, or the reason to ignore the field (RFC 6265bis §5.7). Stores nothing.
+    package func judge(
+        _ parsed: SetCookie, from context: CookieContext, at now: Duration
+    ) -> Result<Cookie, CookieRefusal> {
+        Result { () throws(CookieRefusal) in try judged(parsed, context: context, now: now) }
     }
 
     /// Stores a cookie of the program, which may set any domain. Replaces a stored cookie with the same identity.

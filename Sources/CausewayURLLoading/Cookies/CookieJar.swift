@@ -78,10 +78,18 @@ struct CookieJar: Sendable {
         parsed.isSecure = cookie.isSecure
         parsed.isHTTPOnly = cookie.isHTTPOnly
         parsed.sameSite = Self.site(cookie)
-        let outcome = store.receive(parsed, from: context, at: now)
-        if case .ignored = outcome { return false }
-        note(cookie, outcome)
+        guard case .success(let accepted) = store.judge(parsed, from: context, at: now) else { return false }
+        note(Self.object(cookie, as: accepted), store.insert(accepted, at: now))
         return true
+    }
+
+    /// Returns the object for a cookie that the store has accepted: the same one, unless its domain or path changed. A domain that is the host
+    /// itself and a public suffix, such as `localhost`, or an address makes a cookie for the host only (RFC 6265bis §5.7).
+    private static func object(_ cookie: HTTPCookie, as accepted: Cookie) -> HTTPCookie {
+        guard key(cookie) != key(accepted) else { return cookie }
+        var values = cookie.values
+        (values.domain, values.path) = (key(accepted).domain, accepted.path)
+        return HTTPCookie(values)
     }
 
     /// Returns the cookies for a request: longest path first, then oldest first.
