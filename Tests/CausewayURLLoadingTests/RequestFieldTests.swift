@@ -39,8 +39,53 @@ struct RequestFieldTests {
         var request = URLRequest(url: url)
         request.setValue("v", forHTTPHeaderField: name)
         request.addValue("v", forHTTPHeaderField: name)
-        request.allHTTPHeaderFields = [name: "v"]
         #expect(request.allHTTPHeaderFields == nil)
+        request.allHTTPHeaderFields = [name: "v"]
+        #expect(request.allHTTPHeaderFields == [:])
+    }
+
+    @Test("An empty dictionary of fields stays a dictionary, and does not change what is compared")
+    func emptyDictionary() throws {
+        let fresh = URLRequest(url: url)
+        var request = fresh
+        request.setValue(nil, forHTTPHeaderField: "A")
+        #expect(request.allHTTPHeaderFields == nil)
+        request.allHTTPHeaderFields = [:]
+        #expect(request.allHTTPHeaderFields == [:])
+        request.setValue("1", forHTTPHeaderField: "A")
+        request.setValue(nil, forHTTPHeaderField: "A")
+        #expect(request.allHTTPHeaderFields == [:])
+        #expect(request == fresh && request.hashValue == fresh.hashValue)
+        let archive = try JSONEncoder().encode(ArchivedRequest(request.values))
+        #expect(try JSONDecoder().decode(ArchivedRequest.self, from: archive).values.allFields == [:])
+        request.allHTTPHeaderFields = ["A": "1"]
+        request.allHTTPHeaderFields = nil
+        #expect(request.allHTTPHeaderFields == nil)
+        let object = NSMutableURLRequest(url: url)
+        object.allHTTPHeaderFields = [:]
+        #expect(object.allHTTPHeaderFields == [:] && (object.copy() as? NSURLRequest)?.allHTTPHeaderFields == [:])
+        #expect((object as URLRequest).allHTTPHeaderFields == [:])
+        var added = fresh
+        added.addValue("1", forHTTPHeaderField: "A")
+        added.setValue(nil, forHTTPHeaderField: "a")
+        #expect(added.allHTTPHeaderFields == [:])
+    }
+
+    @Test(
+        "Well-known names get their usual capitalization, other names stay as they are",
+        arguments: [
+            ("authorization", "Authorization"), ("content-type", "Content-Type"), ("CONTENT-MD5", "Content-MD5"),
+            ("etag", "ETag"), ("x-custom-key", "x-custom-key"), ("X-custom-Key", "X-custom-Key"),
+        ])
+    func capitalizes(_ name: String, _ expected: String) {
+        var (one, two, three) = (URLRequest(url: url), URLRequest(url: url), URLRequest(url: url))
+        one.setValue("v", forHTTPHeaderField: name)
+        two.addValue("v", forHTTPHeaderField: name)
+        three.allHTTPHeaderFields = [name: "v"]
+        for request in [one, two, three] {
+            #expect(request.allHTTPHeaderFields == [expected: "v"])
+            #expect(request.value(forHTTPHeaderField: name) == "v")
+        }
     }
 
     @Test("A folded value is kept, and sent with spaces", arguments: folded)

@@ -44,7 +44,7 @@ struct RequestTests {
         request.addValue("c", forHTTPHeaderField: "ACCEPT")
         #expect(request.value(forHTTPHeaderField: "accept") == "b,c")
         request.setValue(nil, forHTTPHeaderField: "aCCept")
-        #expect(request.allHTTPHeaderFields == nil)
+        #expect(request.allHTTPHeaderFields == [:])
         request.allHTTPHeaderFields = ["X": "1", "Y": "2"]
         #expect(request.value(forHTTPHeaderField: "x") == "1")
     }

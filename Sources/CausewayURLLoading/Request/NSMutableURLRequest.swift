@@ -29,7 +29,8 @@ public import Foundation
     /// Returns an immutable copy of the request.
     open override func copy(with zone: NSZone? = nil) -> Any { NSURLRequest(values: values) }
 
-    /// Sets a header field, or removes it if `value` is `nil`. Field names are case-insensitive. An existing field keeps the spelling of
+    /// Sets a header field, or removes it if `value` is `nil`. Field names are case-insensitive. Well-known names get their
+    /// usual capitalization. An existing field keeps the spelling of
     /// its name. A name or value with CR, LF or NUL is ignored. A folded value is accepted: each CRLF with a space or tab after it is sent as
     /// a space.
     open func setValue(_ value: String?, forHTTPHeaderField field: String) { values.setField(value, field) }
@@ -145,8 +146,8 @@ public import Foundation
         set { values.setMethod(newValue) }
     }
 
-    /// All header fields; `nil` if there are none. Setting this property replaces all fields. Names and values with CR, LF or NUL are left
-    /// out, except for folded values.
+    /// All header fields; `nil` if neither a field nor this property was set. Setting this property replaces all fields. Names and values
+    /// with CR, LF or NUL are left out, except for folded values.
     open override var allHTTPHeaderFields: [String: String]? {
         get { values.allFields }
         set { values.replaceFields(newValue) }

@@ -130,7 +130,7 @@ internal import CausewayWire
     /// The HTTP method. The default is `GET`; setting `nil` restores it.
     open var httpMethod: String? { values.method }
 
-    /// All header fields; `nil` if there are none. Setting this property replaces all fields.
+    /// All header fields; `nil` if neither a field nor this property was set. Setting this property replaces all fields.
     open var allHTTPHeaderFields: [String: String]? { values.allFields }
 
     /// The request body. Setting this property removes the body stream.

@@ -15,6 +15,8 @@ struct RequestOptions: OptionSet, Hashable, Sendable {
     static let allowsPersistentDNS = RequestOptions(rawValue: 1 << 6)
     static let handlesCookies = RequestOptions(rawValue: 1 << 7)
     static let usesPipelining = RequestOptions(rawValue: 1 << 8)
+    /// Whether the dictionary of the header fields exists also without fields. Ignored in comparisons.
+    static let hasFieldDictionary = RequestOptions(rawValue: 1 << 9)
 
     /// The options that are set in a new request.
     static let initial: RequestOptions = [
@@ -104,8 +106,9 @@ extension RequestValues: Hashable {
         one.url == other.url && one.method == other.method && one.mainDocumentURL == other.mainDocumentURL
             && one.cachePolicy == other.cachePolicy && one.timeoutInterval == other.timeoutInterval
             && one.networkServiceType == other.networkServiceType && one.attribution == other.attribution
-            && one.options == other.options && one.cookiePartitionIdentifier == other.cookiePartitionIdentifier
-            && one.body == other.body && one.hasSameFields(as: other)
+            && one.comparedOptions == other.comparedOptions
+            && one.cookiePartitionIdentifier == other.cookiePartitionIdentifier && one.body == other.body
+            && one.hasSameFields(as: other)
     }
 
     func hash(into hasher: inout Hasher) {
@@ -114,6 +117,8 @@ extension RequestValues: Hashable {
         hasher.combine(method)
         hasher.combine(body)
     }
+
+    private var comparedOptions: RequestOptions { options.subtracting(.hasFieldDictionary) }
 
     private func hasSameFields(as other: RequestValues) -> Bool {
         guard fields.count == other.fields.count else { return false }
@@ -126,9 +131,9 @@ extension RequestValues: Hashable {
 }
 
 extension RequestValues {
-    /// All header fields as a dictionary; `nil` if there are none.
+    /// All header fields as a dictionary; `nil` if no field and no dictionary was ever set.
     var allFields: [String: String]? {
-        guard fields.count > 0 else { return nil }
+        guard fields.count > 0 || options[.hasFieldDictionary] else { return nil }
         var dictionary: [String: String] = [:]
         for field in fields {
             dictionary[String(decoding: field.name, as: UTF8.self)] = String(decoding: field.value, as: UTF8.self)
@@ -139,15 +144,17 @@ extension RequestValues {
     /// Replaces all header fields. The fields are sorted by name, so that equal dictionaries produce the same bytes.
     mutating func replaceFields(_ newFields: [String: String]?) {
         fields = FieldSection()
+        options[.hasFieldDictionary] = newFields != nil
         for (name, value) in (newFields ?? [:]).sorted(by: { $0.key < $1.key }) { setField(value, name) }
     }
 
-    /// Sets or removes a header field. An existing field keeps its position and the spelling of its name. A value or name with CR, LF or
-    /// NUL changes nothing, unless the value is folded.
+    /// Sets or removes a header field. A new field gets the usual capitalization of a well-known name, and an existing field keeps its position
+    /// and the spelling of its name. A value or name with CR, LF or NUL changes nothing, unless the value is folded.
     mutating func setField(_ value: String?, _ name: String) {
         if let value, !Self.canSet(value, name) { return }
+        if value != nil { options.insert(.hasFieldDictionary) }
         guard let index = fields.index(of: name) else {
-            if let value { fields.append(name, value) }
+            if let value { fields.append(WellKnownFields.capitalized(name), value) }
             return
         }
         var changed = FieldSection()

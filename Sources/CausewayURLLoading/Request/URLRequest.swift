@@ -65,7 +65,8 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
     /// Returns the value of a header field. Field names are case-insensitive.
     public func value(forHTTPHeaderField field: String) -> String? { values.fields.firstValue(of: field) }
 
-    /// Sets a header field, or removes it if `value` is `nil`. Field names are case-insensitive. An existing field keeps the spelling of
+    /// Sets a header field, or removes it if `value` is `nil`. Field names are case-insensitive. Well-known names get their
+    /// usual capitalization. An existing field keeps the spelling of
     /// its name. A name or value with CR, LF or NUL is ignored. A folded value is accepted: each CRLF with a space or tab after it is sent as
     /// a space.
     public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
@@ -185,8 +186,8 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
         set { change { values in values.setMethod(newValue) } }
     }
 
-    /// All header fields; `nil` if there are none. Setting this property replaces all fields. Names and values with CR, LF or NUL are left
-    /// out, except for folded values.
+    /// All header fields; `nil` if neither a field nor this property was set. Setting this property replaces all fields. Names and values
+    /// with CR, LF or NUL are left out, except for folded values.
     public var allHTTPHeaderFields: [String: String]? {
         get { values.allFields }
         set { change { values in values.replaceFields(newValue) } }
