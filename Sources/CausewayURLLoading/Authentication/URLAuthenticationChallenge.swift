@@ -49,6 +49,12 @@ extension URLAuthenticationChallengeSender {
 
     private let values: Values
 
+    /// Creates a challenge with an empty protection space and without a sender, for subclasses with an initializer of their own.
+    public override init() {
+        values = Values(space: URLProtectionSpace(), failureCount: 0)
+        super.init()
+    }
+
     /// Creates a challenge.
     public init(
         protectionSpace space: URLProtectionSpace, proposedCredential credential: URLCredential?,

@@ -25,6 +25,7 @@ public import Foundation
         case password(user: String, password: String)
         case identity(SecIdentity, certificates: [SecCertificate])
         case trust(SecTrust)
+        case none
     }
 
     private struct Archive: Codable {
@@ -35,6 +36,12 @@ public import Foundation
 
     private let content: Content
     private let kept: Persistence
+
+    /// Creates a credential without content, for subclasses with an initializer of their own.
+    public override init() {
+        (content, kept) = (.none, .none)
+        super.init()
+    }
 
     /// Creates a credential with a user name and a password.
     public init(user: String, password: String, persistence: Persistence) {

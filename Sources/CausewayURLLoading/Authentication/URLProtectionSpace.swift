@@ -58,6 +58,13 @@ public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServ
     private let values: Values
     private let trust: SecTrust?
 
+    /// Creates a protection space without a host, for subclasses with an initializer of their own.
+    public override init() {
+        values = Values(host: "", port: 0, method: NSURLAuthenticationMethodDefault)
+        trust = nil
+        super.init()
+    }
+
     /// Creates a protection space for a server.
     ///
     /// - Parameters:

@@ -20,6 +20,12 @@ public import Foundation
 
     private let stored: Values
 
+    /// Creates a cached response without content, for subclasses with an initializer of their own.
+    public override init() {
+        stored = Values(response: URLResponse(), data: Data(), policy: .allowed)
+        super.init()
+    }
+
     /// Creates a cached response that may be stored in memory and on disk.
     public convenience init(response: URLResponse, data: Data) {
         self.init(response: response, data: data, userInfo: nil, storagePolicy: .allowed)

@@ -41,6 +41,13 @@ public import Foundation
         set { current.withLock { $0 = newValue } }
     }
 
+    /// Creates a cache without capacity, which stores nothing, for subclasses with an initializer of their own.
+    public override init() {
+        memory = LockedValue(MemoryCache(capacity: 0))
+        disk = DiskCache(path: Self.directory(nil), capacity: 0)
+        super.init()
+    }
+
     /// Creates a cache.
     ///
     /// - Parameters:

@@ -24,6 +24,9 @@ struct CookieValues: Hashable, Sendable {
     var commentURL: URL?
     var ports: [Int]?
 
+    /// Creates the values of a cookie without a name.
+    init() { (name, value, domain, path) = ("", "", "", "") }
+
     /// Creates the values from cookie properties. Returns `nil` if the name, value, path or domain is missing.
     init?(_ properties: [HTTPCookiePropertyKey: Any], now: Date) {
         guard let name = Self.text(properties[.name]), !name.isEmpty, let value = Self.text(properties[.value]),

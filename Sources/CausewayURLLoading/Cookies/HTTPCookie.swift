@@ -24,6 +24,12 @@ public import Foundation
         super.init()
     }
 
+    /// Creates a cookie without a name, which no storage keeps, for subclasses with an initializer of their own.
+    public override init() {
+        values = CookieValues()
+        super.init()
+    }
+
     init(_ values: CookieValues) {
         self.values = values
         super.init()

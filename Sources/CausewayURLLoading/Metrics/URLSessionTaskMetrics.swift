@@ -3,7 +3,7 @@ public import Foundation
 /// Measurements of a task.
 ///
 /// Counterpart: macOS 10.12, iOS 10.
-// SAFETY: all stored properties of this class are constants. Subclasses outside this module must make their own properties thread-safe.
+// SAFETY: the stored properties of this class change only in its initializers. Subclasses outside this module must make their own properties thread-safe.
 @preconcurrency open class URLSessionTaskMetrics: NSObject, @unchecked Sendable {
     /// How a resource was fetched.
     public enum ResourceFetchType: Int, Sendable {
@@ -33,15 +33,19 @@ public import Foundation
         case https = 4
     }
 
-    private let transactions: [URLSessionTaskTransactionMetrics]
-    private let interval: DateInterval
-    private let redirects: Int
+    private var transactions: [URLSessionTaskTransactionMetrics] = []
+    private var interval = DateInterval()
+    private var redirects = 0
 
-    init(transactions: [URLSessionTaskTransactionMetrics], interval: DateInterval, redirectCount: Int) {
+    /// Creates metrics without transactions, for subclasses with an initializer of their own.
+    // The only designated initializer, as on Apple platforms: only then may those initializers leave out `super.init()`.
+    public override init() { super.init() }
+
+    convenience init(transactions: [URLSessionTaskTransactionMetrics], interval: DateInterval, redirectCount: Int) {
+        self.init()
         self.transactions = transactions
         self.interval = interval
         redirects = redirectCount
-        super.init()
     }
 
     /// The metrics of each request and response, in order.

@@ -4,13 +4,20 @@ public import Foundation
 /// Measurements of one request and its response.
 ///
 /// Counterpart: macOS 10.12, iOS 10.
-// SAFETY: the stored property of this class is a constant. Subclasses outside this module must make their own properties thread-safe.
+// SAFETY: the stored property of this class changes only in its initializers. Subclasses outside this module must make their own properties thread-safe.
 @preconcurrency open class URLSessionTaskTransactionMetrics: NSObject, @unchecked Sendable {
-    private let record: TransactionRecord
+    private var record: TransactionRecord
 
-    init(_ record: TransactionRecord) {
-        self.record = record
+    /// Creates metrics of a request without a URL, for subclasses with an initializer of their own.
+    // The only designated initializer, as on Apple platforms: only then may those initializers leave out `super.init()`.
+    public override init() {
+        record = TransactionRecord(request: URLRequest(values: NSURLRequest().values))
         super.init()
+    }
+
+    convenience init(_ record: TransactionRecord) {
+        self.init()
+        self.record = record
     }
 
     /// The request.

@@ -21,6 +21,9 @@ public import Foundation
         super.init(url: url, cachePolicy: cachePolicy, timeoutInterval: timeoutInterval)
     }
 
+    /// Creates a request without a URL.
+    public override init() { super.init() }
+
     override init(values: RequestValues) { super.init(values: values) }
 
     /// Decodes a request.

@@ -17,6 +17,12 @@ internal import CausewayWire
         super.init()
     }
 
+    /// Creates a request without a URL, for subclasses with an initializer of their own.
+    public override init() {
+        values = RequestValues(url: nil, cachePolicy: .useProtocolCachePolicy, timeoutInterval: 60)
+        super.init()
+    }
+
     /// Creates a request with the default cache policy and a timeout of 60 seconds.
     public convenience init(url: URL) {
         self.init(url: url, cachePolicy: .useProtocolCachePolicy, timeoutInterval: 60)

@@ -53,6 +53,13 @@ public import Foundation
         super.init(values: Values(url: url, expectedContentLength: -1))
     }
 
+    /// Creates a response with the status 0 and without fields, for subclasses with an initializer of their own.
+    public override init() {
+        fields = FieldSection()
+        (status, version, isDecoded, isFromCache) = (0, nil, false, false)
+        super.init()
+    }
+
     /// Creates a response from a parsed response head.
     ///
     /// - Parameter isDecoded: Whether the content coding is removed before delivery.

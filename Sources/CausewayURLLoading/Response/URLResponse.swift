@@ -28,6 +28,12 @@ public import Foundation
         super.init()
     }
 
+    /// Creates a response without values, for subclasses with an initializer of their own.
+    public override init() {
+        values = Values(expectedContentLength: -1)
+        super.init()
+    }
+
     init(values: Values) {
         self.values = values
         super.init()
