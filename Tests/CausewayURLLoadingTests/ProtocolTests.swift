@@ -31,6 +31,30 @@ struct ProtocolTests {
         await #expect(throws: Broken.self) { try await session.data(from: URL(string: "http://fails.mock/")!) }
     }
 
+    @Test(
+        "An NSError of the program arrives as the Swift error of its domain",
+        arguments: [NSURLErrorDomain, NSPOSIXErrorDomain, NSCocoaErrorDomain, "other"])
+    func bridges(_ domain: String) async {
+        let host = "bridges-\(domain.lowercased()).mock"
+        let session = MockProtocol.session(host) { mock in
+            let code = domain == NSURLErrorDomain ? NSURLErrorNotConnectedToInternet : 4
+            let error = NSError(domain: domain, code: code, userInfo: [NSLocalizedDescriptionKey: "offline"])
+            mock.client?.urlProtocol(mock, didFailWithError: error)
+        }
+        await #expect {
+            try await session.data(from: URL(string: "http://\(host)/")!)
+        } throws: { error in
+            let object = error as NSError
+            guard object.domain == domain, object.localizedDescription == "offline" else { return false }
+            switch domain {
+            case NSURLErrorDomain: return (error as? URLError)?.code == .notConnectedToInternet
+            case NSPOSIXErrorDomain: return (error as? POSIXError)?.code == .EINTR
+            case NSCocoaErrorDomain: return (error as? CocoaError)?.code == .fileNoSuchFile
+            default: return object.code == 4
+            }
+        }
+    }
+
     @Test("Calls may come from any thread, and later ones are ignored after the end")
     func threads() async throws {
         let session = MockProtocol.session("threads.mock") { mock in

@@ -95,6 +95,19 @@ struct LoadFailure: Error, Sendable {
     static func presented(_ error: any Error, for url: URL?) -> any Error {
         (error as? LoadFailure)?.urlError(for: url) ?? error
     }
+
+    /// Returns the Swift error of a plain `NSError` whose domain has a type for that, otherwise the same error. On Apple platforms a cast or a
+    /// `catch` with a pattern converts such an object, on Linux neither does.
+    static func bridged(_ error: any Error) -> any Error {
+        guard type(of: error) == NSError.self else { return error }
+        let object = error as NSError
+        return switch object.domain {
+        case NSURLErrorDomain: URLError(_nsError: object)
+        case NSPOSIXErrorDomain: POSIXError(_nsError: object)
+        case NSCocoaErrorDomain: CocoaError(_nsError: object)
+        default: error
+        }
+    }
 }
 
 extension LoadFailure {

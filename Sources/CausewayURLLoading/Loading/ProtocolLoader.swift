@@ -107,7 +107,9 @@ final class ProtocolClient: NSObject, URLProtocolClient, @unchecked Sendable {
 
     func urlProtocolDidFinishLoading(_ protocol: URLProtocol) { end(.finished) }
 
-    func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) { end(.failed(error)) }
+    func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) {
+        end(.failed(LoadFailure.bridged(error)))
+    }
 
     func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge) {
         let answer: ChallengeAnswer = { disposition, credential in
