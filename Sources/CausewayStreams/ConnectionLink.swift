@@ -8,6 +8,9 @@ final class ConnectionLink: StreamLink {
     enum Target: Sendable {
         case endpoint(NWEndpoint, NWParameters?)
         case connection(NWConnection)
+
+        /// Whether properties of the streams have an effect. A connection of the program keeps its own parameters.
+        var takesProperties: Bool { if case .endpoint = self { true } else { false } }
     }
 
     private struct State: Sendable {
@@ -208,7 +211,7 @@ final class ConnectionLink: StreamLink {
         return state.withLock { state in
             guard state.connection == nil, let change else { return false }
             state.settings.apply(change)
-            return true
+            return change.isValid && target.takesProperties
         }
     }
 }

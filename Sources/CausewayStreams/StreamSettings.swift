@@ -9,7 +9,13 @@ struct StreamSettings: Sendable {
         case options(NWProtocolTLS.Options)
         case validatesChain(Bool), peerName(String)
         case forbidsCellular(Bool), allowsExpensive(Bool), allowsConstrained(Bool)
+        case proxy(ProxyConfiguration)
+        /// A proxy that cannot be used. The connection fails, because without it the stream would bypass the proxy.
+        case unusableProxy
         case several([Change])
+
+        /// Whether the value of the property is valid.
+        var isValid: Bool { if case .unusableProxy = self { false } else { true } }
     }
 
     private var level: String?
@@ -19,6 +25,7 @@ struct StreamSettings: Sendable {
     private var forbidsCellular = false
     private var allowsExpensive = true
     private var allowsConstrained = true
+    private var proxy: ProxyConfiguration?
 
     private var isSecure: Bool {
         options != nil || level.map { $0 != StreamSocketSecurityLevel.none.rawValue } ?? false
@@ -33,6 +40,9 @@ struct StreamSettings: Sendable {
         case .forbidsCellular(let forbids): forbidsCellular = forbids
         case .allowsExpensive(let allows): allowsExpensive = allows
         case .allowsConstrained(let allows): allowsConstrained = allows
+        case .proxy(let proxy): self.proxy = proxy
+        // A chain without proxies carries no connection.
+        case .unusableProxy: proxy = ProxyConfiguration(chain: [])
         case .several(let changes): for change in changes { apply(change) }
         }
     }
@@ -54,6 +64,11 @@ struct StreamSettings: Sendable {
         case .endpoint(let endpoint, let parameters):
             let parameters = parameters?.copy() ?? .tcp
             limitInterfaces(of: parameters)
+            if let proxy {
+                let context = NWParameters.PrivacyContext(description: "Stream")
+                context.proxyConfigurations = [proxy]
+                parameters.setPrivacyContext(context)
+            }
             if isSecure { parameters.defaultProtocolStack.applicationProtocols.append(security) }
             return NWConnection(to: endpoint, using: parameters)
         }
@@ -119,8 +134,22 @@ extension StreamSettings.Change {
                 }
             }
             self = .several(changes)
+        case _ where Self.proxyKeys.contains(key.rawValue): self = Self.socks(value, key)
         default: return nil
         }
+    }
+
+    /// The property for a SOCKS proxy, and the keys of its dictionary, which are no properties.
+    private static let proxyKeys: Set = [
+        kCFStreamPropertySOCKSProxy, kCFStreamPropertySOCKSProxyHost, kCFStreamPropertySOCKSProxyPort,
+        kCFStreamPropertySOCKSVersion, kCFStreamPropertySOCKSUser, kCFStreamPropertySOCKSPassword,
+    ]
+
+    private static func socks(_ value: Any, _ key: Stream.PropertyKey) -> Self {
+        guard key.rawValue == kCFStreamPropertySOCKSProxy, let values = ProxyValues(value),
+            let proxy = try? values.socksProxy()
+        else { return .unusableProxy }
+        return .proxy(proxy)
     }
 
     /// SSL 2 and SSL 3 are insecure and not supported.

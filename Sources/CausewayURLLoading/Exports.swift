@@ -5,5 +5,15 @@
 @_exported public import class Causeway.SecCertificate
 @_exported public import class Causeway.SecIdentity
 @_exported public import class Causeway.SecTrust
+@_exported public import struct Causeway.UnmanagedArray
+@_exported public import struct Causeway.UnmanagedDictionary
 @_exported public import struct Causeway.tls_ciphersuite_t
 @_exported public import enum Causeway.tls_protocol_version_t
+@_exported public import let CausewayStreams.kCFStreamPropertySOCKSPassword
+@_exported public import let CausewayStreams.kCFStreamPropertySOCKSProxy
+@_exported public import let CausewayStreams.kCFStreamPropertySOCKSProxyHost
+@_exported public import let CausewayStreams.kCFStreamPropertySOCKSProxyPort
+@_exported public import let CausewayStreams.kCFStreamPropertySOCKSUser
+@_exported public import let CausewayStreams.kCFStreamPropertySOCKSVersion
+@_exported public import let CausewayStreams.kCFStreamSocketSOCKSVersion4
+@_exported public import let CausewayStreams.kCFStreamSocketSOCKSVersion5

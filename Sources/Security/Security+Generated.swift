@@ -14,6 +14,7 @@
 @_exported public import typealias Causeway.CFString
 @_exported public import typealias Causeway.CFTypeID
 @_exported public import typealias Causeway.CFTypeRef
+@_exported public import typealias Causeway.CFURL
 @_exported public import typealias Causeway.OSStatus
 @_exported public import typealias Causeway.SSLCipherSuite
 @_exported public import enum Causeway.SSLCiphersuiteGroup
@@ -153,6 +154,7 @@
 @_exported public import let Causeway.TLS_RSA_WITH_RC4_128_MD5
 @_exported public import let Causeway.TLS_RSA_WITH_RC4_128_SHA
 @_exported public import struct Causeway.UnmanagedArray
+@_exported public import struct Causeway.UnmanagedDictionary
 @_exported public import typealias Causeway.__DispatchData
 @_exported public import typealias Causeway.dispatch_data_t
 @_exported public import let Causeway.errSSLATSCertificateHashAlgorithmViolation

@@ -18,4 +18,5 @@
 @_exported public import typealias Causeway.CFString
 @_exported public import typealias Causeway.CFTypeID
 @_exported public import typealias Causeway.CFTypeRef
+@_exported public import typealias Causeway.CFURL
 @_exported public import let Causeway.kCFAllocatorDefault

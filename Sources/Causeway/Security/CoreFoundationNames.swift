@@ -13,6 +13,8 @@ public typealias CFArray = [Any]
 /// A dictionary with string keys.
 public typealias CFDictionary = [String: Any]
 
+/// A URL.
+public typealias CFURL = URL
 /// A point in time.
 public typealias CFDate = Date
 /// Any object.
@@ -49,36 +51,54 @@ public enum CFAllocator: Sendable {}
 /// The default allocator.
 public let kCFAllocatorDefault: CFAllocator? = nil
 
-/// An error of the Security interface.
+/// An error of the Security interface, or of another one with Core Foundation names.
 public final class CFError: Error, CustomStringConvertible, Sendable {
+    /// The code of an interface whose errors are no `NWError` values.
+    private struct Named: Sendable {
+        var domain: CFErrorDomain
+        var code: Int
+        var text: String
+    }
+
     /// The error as an `NWError`, the error type of the connection API.
     public let underlyingError: NWError
+    private let named: Named?
 
     package init(_ error: NWError) {
         underlyingError = error
+        named = nil
+    }
+
+    /// Creates an error with the code of another domain than that of the Security interface.
+    package init(_ error: NWError, domain: CFErrorDomain, code: Int, text: String) {
+        underlyingError = error
+        named = Named(domain: domain, code: code, text: text)
     }
 
     /// A human-readable description.
-    public var description: String { underlyingError.debugDescription }
+    public var description: String { named?.text ?? underlyingError.debugDescription }
+
+    fileprivate var domain: CFErrorDomain { named?.domain ?? "NSOSStatusErrorDomain" }
+    fileprivate var code: Int { named?.code ?? Int(status) }
 }
 
 /// Returns a human-readable description of an error.
 public func CFErrorCopyDescription(_ error: CFError) -> CFString { error.description }
 
 /// Returns the code of an error within the error domain, such as `errSecCertificateExpired`.
-public func CFErrorGetCode(_ error: CFError) -> Int { Int(error.status) }
+public func CFErrorGetCode(_ error: CFError) -> Int { error.code }
 
 /// The domain of an error code.
 public typealias CFErrorDomain = CFString
 
-/// Returns the domain of an error code, which is always the domain of the Security interface.
-public func CFErrorGetDomain(_ error: CFError) -> CFErrorDomain { "NSOSStatusErrorDomain" }
+/// Returns the domain of an error code. That of the Security interface is `NSOSStatusErrorDomain`.
+public func CFErrorGetDomain(_ error: CFError) -> CFErrorDomain { error.domain }
 
 /// Replaces `Unmanaged<CFArray>`, because `Unmanaged` supports only classes. Both methods return the array.
 public struct UnmanagedArray {
     private let array: CFArray
 
-    init(_ array: CFArray) {
+    package init(_ array: CFArray) {
         self.array = array
     }
 
@@ -87,6 +107,21 @@ public struct UnmanagedArray {
 
     /// Returns the array.
     public func takeUnretainedValue() -> CFArray { array }
+}
+
+/// Replaces `Unmanaged<CFDictionary>`, because `Unmanaged` supports only classes. Both methods return the dictionary.
+public struct UnmanagedDictionary {
+    private let dictionary: CFDictionary
+
+    package init(_ dictionary: CFDictionary) {
+        self.dictionary = dictionary
+    }
+
+    /// Returns the dictionary.
+    public func takeRetainedValue() -> CFDictionary { dictionary }
+
+    /// Returns the dictionary.
+    public func takeUnretainedValue() -> CFDictionary { dictionary }
 }
 
 /// The Swift name of the C type `dispatch_data_t`. Programs cast data to this type before they call `sec_*` functions.

@@ -42,3 +42,32 @@ public let kCFNetworkProxiesProxyAutoDiscoveryEnable = "ProxyAutoDiscoveryEnable
 public let kCFProxyUsernameKey = "kCFProxyUsernameKey"
 /// The password for a proxy.
 public let kCFProxyPasswordKey = "kCFProxyPasswordKey"
+
+// The keys of one proxy, in the dictionaries of `CFNetworkCopyProxiesForURL`. `connectionProxyDictionary` takes them, too: that proxy is then
+// used for all schemes.
+
+/// The type of a proxy, such as ``kCFProxyTypeSOCKS``.
+public let kCFProxyTypeKey = "kCFProxyTypeKey"
+/// The host of a proxy.
+public let kCFProxyHostNameKey = "kCFProxyHostNameKey"
+/// The port of a proxy.
+public let kCFProxyPortNumberKey = "kCFProxyPortNumberKey"
+/// The URL of a PAC script.
+public let kCFProxyAutoConfigurationURLKey = "kCFProxyAutoConfigurationURLKey"
+/// The source code of a PAC script.
+public let kCFProxyAutoConfigurationJavaScriptKey = "kCFProxyAutoConfigurationJavaScriptKey"
+
+/// No proxy.
+public let kCFProxyTypeNone = "kCFProxyTypeNone"
+/// An HTTP proxy for the scheme `http`. In `connectionProxyDictionary` it is used for all schemes.
+public let kCFProxyTypeHTTP = "kCFProxyTypeHTTP"
+/// An HTTP proxy for the scheme `https`. In `connectionProxyDictionary` it is used for all schemes.
+public let kCFProxyTypeHTTPS = "kCFProxyTypeHTTPS"
+/// A SOCKS 5 proxy.
+public let kCFProxyTypeSOCKS = "kCFProxyTypeSOCKS"
+/// An FTP proxy. With it, loads fail.
+public let kCFProxyTypeFTP = "kCFProxyTypeFTP"
+/// A PAC script at a URL.
+public let kCFProxyTypeAutoConfigurationURL = "kCFProxyTypeAutoConfigurationURL"
+/// A PAC script as text.
+public let kCFProxyTypeAutoConfigurationJavaScript = "kCFProxyTypeAutoConfigurationJavaScript"

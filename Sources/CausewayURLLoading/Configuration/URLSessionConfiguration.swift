@@ -171,6 +171,10 @@ public import Foundation
 
     /// The proxy settings, with the keys of CFNetwork. An empty dictionary means no proxy. The default is `nil`, which uses the system's
     /// proxies.
+    ///
+    /// A dictionary that names a proxy leads to that proxy or to an error, also without the key that enables it, such as
+    /// ``kCFNetworkProxiesSOCKSEnable``. Each scheme has its own keys, and SOCKS serves all. ``kCFProxyTypeKey`` names one proxy for all
+    /// schemes.
     open var connectionProxyDictionary: [AnyHashable: Any]? {
         get { settings.transport.proxyDictionary }
         set { settings.transport.proxyDictionary = newValue }

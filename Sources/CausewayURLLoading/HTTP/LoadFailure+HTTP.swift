@@ -65,8 +65,11 @@ extension LoadFailure {
     /// Creates the failure of a load whose proxy settings cannot be used.
     init(unusableProxies error: NWError) {
         let reason =
-            error == .posix(.ENOTSUP)
-            ? "Proxies cannot be discovered automatically." : "The settings of the proxies are not valid."
+            switch error {
+            case .posix(.ENOTSUP): "Proxies cannot be discovered automatically."
+            case .posix(.EPROTONOSUPPORT): "The type of the proxy is not supported."
+            default: "The settings of the proxies are not valid."
+            }
         self.init(.connectionRefused, underlying: error, details: [Self.reasonKey: reason])
     }
 

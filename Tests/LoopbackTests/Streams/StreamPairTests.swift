@@ -232,6 +232,57 @@ extension Loopback {
             #expect(try await client.receive(5, 5).text == "there")
         }
 
+        @Test("Streams go through the SOCKS proxy of their property", arguments: [true, false])
+        func socks(_ hasVersion: Bool) async throws {
+            let listener = try ListenerProbe(.tcp4)
+            let accepted = Mailbox<NWConnection>()
+            listener.listener.newConnectionHandler = { accepted.put($0) }
+            try await listener.listen()
+            defer { listener.listener.cancel() }
+            let target = listener.endpoint
+            try await TestProxy.with(.socks(), route: { _ in target }) { proxy in
+                guard case .hostPort(_, let port) = proxy.endpoint else { return }
+                let ends = StreamEnds(Stream.streams(to: .hostPort(host: "inner.test", port: 7)))
+                var settings: [String: Any] = [
+                    kCFStreamPropertySOCKSProxyHost: "127.0.0.1", kCFStreamPropertySOCKSProxyPort: Int(port.rawValue),
+                ]
+                if hasVersion { settings[kCFStreamPropertySOCKSVersion] = kCFStreamSocketSOCKSVersion5 }
+                #expect(ends.input.setProperty(settings as AnyObject, forKey: .socksProxyConfigurationKey))
+                ends.schedule(on: DispatchQueue(label: "streams"))
+                ends.open()
+                _ = try await accepted.next()
+                #expect(try await proxy.requests.next() == "inner.test:7")
+                ends.input.close()
+                ends.output.close()
+            }
+        }
+
+        @Test(
+            "A SOCKS property that cannot be used is refused, and the streams do not bypass the proxy",
+            arguments: 0..<4)
+        func unusableProxy(_ kind: Int) async throws {
+            try await StreamEnds.with { ends in
+                let (key, value): (Stream.PropertyKey, Any) =
+                    switch kind {
+                    case 0: (.socksProxyConfigurationKey, [kCFStreamPropertySOCKSProxyHost: "127.0.0.1"])
+                    case 1: (.socksProxyConfigurationKey, "127.0.0.1:9050")
+                    case 2: (.init(rawValue: kCFStreamPropertySOCKSProxyHost), "127.0.0.1")
+                    default:
+                        (
+                            .socksProxyConfigurationKey,
+                            [
+                                kCFStreamPropertySOCKSProxyHost: "127.0.0.1", kCFStreamPropertySOCKSProxyPort: "9050",
+                                kCFStreamPropertySOCKSVersion: kCFStreamSocketSOCKSVersion4,
+                            ]
+                        )
+                    }
+                #expect(!ends.input.setProperty(value as AnyObject, forKey: key))
+                ends.schedule(on: DispatchQueue(label: "streams"))
+                ends.open()
+                try await ends.inputEvents.first { $0 == .errorOccurred }
+            }
+        }
+
         @Test("An invalid port has no streams", arguments: [0, -1, 65_536])
         func noPort(_ port: Int) {
             var (input, output): (InputStream?, OutputStream?) = (InputStream(data: Data()), nil)

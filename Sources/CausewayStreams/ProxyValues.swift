@@ -1,0 +1,105 @@
+package import Causeway
+internal import Foundation
+
+/// The values of a dictionary of proxy settings, by the text of their keys.
+///
+/// A setting that cannot be read is an error, never a missing one: otherwise connections would bypass the proxy.
+package struct ProxyValues {
+    private let values: [String: Any]
+
+    package init(_ dictionary: [AnyHashable: Any]) {
+        values = Dictionary(dictionary.map { (Self.text(of: $0.key), $0.value) }) { $1 }
+    }
+
+    /// Creates the values of any dictionary; `nil` for another object.
+    package init?(_ object: Any) {
+        if let dictionary = object as? [AnyHashable: Any] {
+            self.init(dictionary)
+        } else if let dictionary = object as? NSDictionary {
+            var swift: [AnyHashable: Any] = [:]
+            for (key, value) in dictionary { if let key = key as? AnyHashable { swift[key] = value } }
+            self.init(swift)
+        } else {
+            return nil
+        }
+    }
+
+    package var isEmpty: Bool { values.isEmpty }
+
+    /// Returns the text of a key. Keys of the type `NSString`, or of a type with a raw value, are not equal to the same text.
+    private static func text(of key: AnyHashable) -> String {
+        switch key.base {
+        case let text as String: text
+        case let key as any RawRepresentable<String>: key.rawValue
+        case let other: "\(other)"
+        }
+    }
+
+    package subscript(key: String) -> Any? { values[key] }
+
+    /// Returns whether one of the keys has a value.
+    package func contains(anyOf keys: some Sequence<String>) -> Bool { keys.contains { values[$0] != nil } }
+
+    package func text(_ key: String) -> String? {
+        switch values[key] {
+        case let text as String: text
+        case let url as URL: url.absoluteString
+        case let number as NSNumber: number.stringValue
+        case let value as any RawRepresentable<String>: value.rawValue
+        case nil: nil
+        case let other?: "\(other)"
+        }
+    }
+
+    /// Returns the value of a Boolean setting; `nil` if it is absent.
+    ///
+    /// - Throws: `.posix(.EINVAL)` for a value that is neither true nor false.
+    package func flag(_ key: String) throws(NWError) -> Bool? {
+        switch values[key] {
+        case nil: return nil
+        case let flag as Bool: return flag
+        case let number as NSNumber: return number.boolValue
+        case let other?:
+            switch "\(other)".lowercased() {
+            case "1", "true", "yes": return true
+            case "0", "false", "no", "": return false
+            default: throw .posix(.EINVAL)
+            }
+        }
+    }
+
+    /// Returns the endpoint whose host and port are the values of the first keys that have one.
+    ///
+    /// - Throws: `.posix(.EINVAL)` without a host or a port from 1 to 65,535.
+    package func endpoint(host: [String], port: [String]) throws(NWError) -> NWEndpoint {
+        let (host, port) = (host.lazy.compactMap { text($0) }.first, port.lazy.compactMap { text($0) }.first)
+        guard let host, !host.isEmpty, let number = port.flatMap({ UInt16($0) }), number > 0,
+            let port = NWEndpoint.Port(rawValue: number)
+        else { throw .posix(.EINVAL) }
+        return .hostPort(host: NWEndpoint.Host(host), port: port)
+    }
+
+    /// Returns the SOCKS 5 proxy at an endpoint, with the credential of the values, if they have one.
+    ///
+    /// - Throws: `.posix(.EPROTONOSUPPORT)` if the values demand SOCKS 4; `.posix(.EINVAL)` for an unknown version.
+    package func socksProxy(at endpoint: NWEndpoint) throws(NWError) -> ProxyConfiguration {
+        let version = text(kCFStreamPropertySOCKSVersion) ?? text("SOCKSVersion") ?? kCFStreamSocketSOCKSVersion5
+        switch version.last {
+        case "5": break
+        case "4": throw .posix(.EPROTONOSUPPORT)
+        default: throw .posix(.EINVAL)
+        }
+        let proxy = ProxyConfiguration(socksv5Proxy: endpoint)
+        if let user = text(kCFStreamPropertySOCKSUser) {
+            proxy.applyCredential(username: user, password: text(kCFStreamPropertySOCKSPassword) ?? "")
+        }
+        return proxy
+    }
+
+    /// Returns the SOCKS proxy of values in the form of a stream's property.
+    package func socksProxy() throws(NWError) -> ProxyConfiguration {
+        let endpoint = try endpoint(
+            host: [kCFStreamPropertySOCKSProxyHost], port: [kCFStreamPropertySOCKSProxyPort])
+        return try socksProxy(at: endpoint)
+    }
+}
