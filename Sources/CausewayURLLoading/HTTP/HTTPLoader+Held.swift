@@ -111,12 +111,16 @@ extension HTTPLoader {
         attempt.report(
             .needsStream(from: offset) { [self] stream in
                 guard let stream else { return fail(LoadFailure(.bodyStreamExhausted)) }
-                do throws(LoadFailure) {
-                    send(try makeRequest(), makeBody(stream))
-                } catch {
-                    fail(error)
-                }
+                if hasOwnCookies { findCookies { [self] in send($0, stream) } } else { send(.storage, stream) }
             })
+    }
+
+    private func send(_ cookies: CookieSource, _ stream: Unchecked<InputStream>) {
+        do throws(LoadFailure) {
+            send(try makeRequest(cookies), makeBody(stream))
+        } catch {
+            fail(error)
+        }
     }
 
     /// Whether the loader can read the stream of the request again without the program.

@@ -8,7 +8,7 @@ internal import Foundation
 extension HTTPLoader {
     /// Returns the request for the engine, with the fields that the session adds. A URL without slashes or host is not valid (RFC 9110
     /// §4.2.1).
-    func makeRequest() throws(LoadFailure) -> HTTPRequestValue {
+    func makeRequest(_ cookies: CookieSource) throws(LoadFailure) -> HTTPRequestValue {
         let target = uploading == nil ? target : nil
         guard var value = currentRequest(to: target), value.origin.port != 0 else { throw LoadFailure(.badURL) }
         do throws(NWError) {
@@ -24,7 +24,7 @@ extension HTTPLoader {
             DefaultFields.addMissing(to: &value.fields, isSecure: value.origin.isSecure)
         }
         DefaultFields.add(to: &value, hasContent: hasBytes, policy: request.values.cachePolicy)
-        addCookies(to: &value, target)
+        addCookies(from: cookies, to: &value, target)
         addAuthorization(to: &value)
         if isWebSocket { try addHandshake(to: &value) }
         if let upgrade {

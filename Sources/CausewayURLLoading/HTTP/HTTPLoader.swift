@@ -164,8 +164,12 @@ final class HTTPLoader: Loader {
     // MARK: Loader
 
     func start() {
+        if hasOwnCookies { findCookies { [self] cookies in start(cookies) } } else { start(.storage) }
+    }
+
+    private func start(_ cookies: CookieSource) {
         do throws(LoadFailure) {
-            let value = try makeRequest()
+            let value = try makeRequest(cookies)
             sendUnlessStored(value, value.binding == nil ? try makeBody() : try makeBoundBody())
         } catch {
             fail(error)

@@ -38,6 +38,66 @@ extension Loopback {
             session.invalidateAndCancel()
         }
 
+        /// A storage of a program, with the methods for tasks.
+        private final class TaskCookies: HTTPCookieStorage, @unchecked Sendable {
+            let calls = TextLog()
+            /// Whether the answer comes later, and twice.
+            let isSlow: Bool
+
+            init(isSlow: Bool) {
+                self.isSlow = isSlow
+                super.init()
+            }
+
+            override func getCookiesFor(
+                _ task: URLSessionTask, completionHandler: @escaping @Sendable ([HTTPCookie]?) -> Void
+            ) {
+                calls.append("get \(task.currentRequest?.url?.path ?? "")")
+                let properties: [HTTPCookiePropertyKey: Any] = [
+                    .name: "own", .value: "1", .path: "/", .domain: "elsewhere.test",
+                ]
+                let cookies = [HTTPCookie(properties: properties)].compactMap { $0 }
+                guard isSlow else { return completionHandler(cookies) }
+                DispatchQueue.global().async {
+                    completionHandler(cookies)
+                    completionHandler(nil)
+                }
+            }
+
+            override func storeCookies(_ cookies: [HTTPCookie], for task: URLSessionTask) {
+                calls.append("store \(cookies.map(\.name).joined())")
+            }
+        }
+
+        @Test(
+            "§10: loads ask a storage of the program for the cookies of the task, at each hop",
+            arguments: [false, true])
+        func taskCookies(_ isSlow: Bool) async throws {
+            let requests = RequestLog()
+            let server = try echoServer(requests) { request in
+                request.target == "/first"
+                    ? reply("302 Found", ["Location: /second", "Set-Cookie: a=1"]) : reply("200 OK", [], request.body)
+            }
+            let cookies = TaskCookies(isSlow: isSlow)
+            let session = privateSession { $0.httpCookieStorage = cookies }
+            defer { session.invalidateAndCancel() }
+            var request = try Self.request(server, "/first")
+            request.httpMethod = "POST"
+            request.httpBodyStream = InputStream(data: Data("body".utf8))
+            _ = try await session.data(for: request)
+            #expect(requests.all.map { $0["cookie"] } == ["own=1", "own=1"])
+            #expect(cookies.calls.all == ["get /first", "store a", "get /second"])
+            // A request with its own field, or that handles no cookies, does not ask.
+            request = try Self.request(server, "/third")
+            request.setValue("given=1", forHTTPHeaderField: "Cookie")
+            _ = try await session.data(for: request)
+            request = try Self.request(server, "/fourth")
+            request.httpShouldHandleCookies = false
+            _ = try await session.data(for: request)
+            #expect(requests.all.suffix(2).map { $0["cookie"] } == ["given=1", nil])
+            #expect(cookies.calls.all.count == 3)
+        }
+
         @Test("§11: the key of a response has no fragment; 'private' and credentials do not prevent that it is stored")
         func key() async throws {
             let requests = RequestLog()

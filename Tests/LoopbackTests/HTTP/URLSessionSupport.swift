@@ -12,6 +12,15 @@ final class RequestLog: Sendable {
     func append(_ request: ScriptedRequest) { list.withLock { $0.append(request) } }
 }
 
+/// Keeps texts in order.
+final class TextLog: Sendable {
+    private let list = LockedValue<[String]>([])
+
+    var all: [String] { list.withLock { $0 } }
+
+    func append(_ text: String) { list.withLock { $0.append(text) } }
+}
+
 /// Returns the error that a load throws; `nil` if it throws none.
 func failure(_ load: () async throws -> Void) async -> URLError? {
     do {
