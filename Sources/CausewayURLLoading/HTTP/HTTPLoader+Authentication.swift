@@ -39,7 +39,7 @@ extension HTTPLoader {
 
     private func offer(_ offers: ArraySlice<AuthenticationAttempts.Offer>, _ response: HTTPURLResponse?) {
         guard let offer = offers.first else { return deliverHeld() }
-        let space = makeSpace(offer.space)
+        let space = makeSpace(offer)
         if let scheme = network.settings.transport.connectionScheme(offer.space.scheme) {
             return offerNegotiation(scheme, offers, space, response)
         }
@@ -150,8 +150,10 @@ extension HTTPLoader {
         sendAgain()
     }
 
-    func makeSpace(_ space: ProtectionSpace) -> URLProtectionSpace {
+    /// Returns the protection space of a challenge, as the program sees it. A challenge without a realm has the host as realm.
+    func makeSpace(_ offer: AuthenticationAttempts.Offer) -> URLProtectionSpace {
         let origin = state.withLock { state in state.exchange.origin }
+        let space = offer.space
         let scheme = network.settings.transport.connectionScheme(space.scheme)
         let method =
             scheme?.method
@@ -159,7 +161,7 @@ extension HTTPLoader {
         return URLProtectionSpace(
             host: origin.host, port: Int(origin.port),
             protocol: origin.isSecure ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP,
-            realm: scheme == nil ? space.realm : nil, authenticationMethod: method)
+            realm: scheme == nil ? offer.challenge["realm"] ?? origin.host : nil, authenticationMethod: method)
     }
 
     /// Stores the credential that the server has accepted, if its persistence asks for that.

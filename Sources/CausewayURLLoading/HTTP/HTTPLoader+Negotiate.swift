@@ -98,7 +98,7 @@ extension HTTPLoader {
         _ offer: AuthenticationAttempts.Offer, _ credential: URLCredential,
         otherwise fallback: @escaping @Sendable () -> Void
     ) {
-        let space = makeSpace(offer.space)
+        let space = makeSpace(offer)
         NegotiateQueue.step(context, token) { [self] answer in
             guard let answer else { return fallback() }
             state.withLock { state in

@@ -40,7 +40,7 @@ extension ProxyUser {
 
     private func offer(_ offers: Offers, _ demand: ProxyDemand) {
         guard let offer = offers.first else { return demand.giveUp() }
-        let space = demand.proxy.makeSpace(offer.space)
+        let space = demand.proxy.makeSpace(offer)
         if let scheme = network.settings.transport.connectionScheme(offer.space.scheme), offer.failureCount == 0,
             let known = network.negotiatedCredential(of: offer.space)
         {
@@ -87,7 +87,7 @@ extension ProxyUser {
     }
 
     private func note(_ credential: URLCredential, _ offer: AuthenticationAttempts.Offer, _ demand: ProxyDemand) {
-        let space = demand.proxy.makeSpace(offer.space)
+        let space = demand.proxy.makeSpace(offer)
         withProxyAccess { access in
             access.accepted = (credential, space)
             access.attempts.answered(offer.space)

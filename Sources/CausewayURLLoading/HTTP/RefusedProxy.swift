@@ -27,13 +27,13 @@ struct RefusedProxy: Sendable {
         !refusal.hadCredential && (refusal.hasCredential || challenges.credential != nil || challenges.hasAuthenticator)
     }
 
-    /// Returns the protection space of a challenge, as the program sees it.
-    func makeSpace(_ space: ProtectionSpace) -> URLProtectionSpace {
+    /// Returns the protection space of a challenge, as the program sees it. A challenge without a realm has the host as realm.
+    func makeSpace(_ offer: AuthenticationAttempts.Offer) -> URLProtectionSpace {
         let (type, realm, method) =
             switch challenges.kind {
             case .socks: (NSURLProtectionSpaceSOCKSProxy, String?.none, NSURLAuthenticationMethodDefault)
-            case .http: (NSURLProtectionSpaceHTTPProxy, Self.realm(space), Self.method(space))
-            case .https: (NSURLProtectionSpaceHTTPSProxy, Self.realm(space), Self.method(space))
+            case .http: (NSURLProtectionSpaceHTTPProxy, realm(offer), Self.method(offer.space))
+            case .https: (NSURLProtectionSpaceHTTPSProxy, realm(offer), Self.method(offer.space))
             }
         return URLProtectionSpace(
             proxyHost: host, port: Int(port), type: type, realm: realm, authenticationMethod: method)
@@ -48,8 +48,8 @@ struct RefusedProxy: Sendable {
         }
     }
 
-    private static func realm(_ space: ProtectionSpace) -> String? {
-        ConnectionSchemes(scheme: space.scheme) == nil ? space.realm : nil
+    private func realm(_ offer: AuthenticationAttempts.Offer) -> String? {
+        ConnectionSchemes(scheme: offer.space.scheme) == nil ? offer.challenge["realm"] ?? host : nil
     }
 }
 

@@ -52,6 +52,31 @@ extension Loopback {
             #expect(stored?["user"]?.password == "secret")
         }
 
+        @Test(
+            "The realm of a challenge; without one, the host. A stored credential for it is used",
+            arguments: [
+                ("Basic realm=\"r\"", "r"), ("Basic realm=\"\"", ""), ("Basic", "127.0.0.1"),
+                ("Basic charset=\"UTF-8\"", "127.0.0.1"),
+            ])
+        func realms(_ challenge: String, _ realm: String) async throws {
+            let server = try Self.server(RequestLog(), challenge: challenge)
+            let url = try #require(URL(string: server.uri()))
+            let realms = TextLog()
+            let delegate = EventDelegate { challenge in
+                realms.append(challenge.protectionSpace.realm ?? "nil")
+                return (.performDefaultHandling, nil)
+            }
+            let session = privateSession(delegate)
+            defer { session.invalidateAndCancel() }
+            let storage = try #require(session.configuration.urlCredentialStorage)
+            let space = URLProtectionSpace(
+                host: "127.0.0.1", port: try #require(url.port), protocol: "http", realm: realm,
+                authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+            storage.set(URLCredential(user: "user", password: "secret", persistence: .forSession), for: space)
+            #expect(try await Self.text(session, server.uri()) == ("welcome ", 200))
+            #expect(realms.all == [realm])
+        }
+
         @Test("A wrong credential is refused, and the failures are counted")
         func refused() async throws {
             let server = try Self.server(RequestLog())
