@@ -59,11 +59,7 @@ package enum CachePolicy {
     ) -> Decision {
         guard stored.isOfUse || request.contains("Cache-Control") else { return .forward }
         let directives = CacheControl(request)
-        // Most requests have none of them, and few other names have these lengths.
-        guard
-            !request.hasName(withLengths: ownConditionLengths)
-                || !ownConditions.contains(where: { request.contains($0) })
-        else { return .forward }
+        guard !hasOwnCondition(request) else { return .forward }
         let isLocalOnly = directives.flags.contains(.onlyIfCached)
         let decision = mustValidate ? .validate : use(request, directives, stored, at: now)
         switch decision {
@@ -73,6 +69,11 @@ package enum CachePolicy {
         case .reuseAndValidate where isLocalOnly || !stored.hasValidator: return .reuse
         default: return decision
         }
+    }
+
+    private static func hasOwnCondition(_ request: FieldSection) -> Bool {
+        // Most requests have none of them, and few other names have these lengths.
+        request.hasName(withLengths: ownConditionLengths) && ownConditions.contains { request.contains($0) }
     }
 
     /// Decides without a stored response: only-if-cached refuses the request (RFC 9111 §5.2.1.7).
@@ -108,6 +109,12 @@ package enum CachePolicy {
             let limit = directives[.staleIfError] ?? control[.staleIfError]
         else { return false }
         return stored.staleness(at: now) <= limit
+    }
+
+    /// Returns whether a stored response that cannot be validated may take the place of an error (RFC 5861 §4): the request asks neither for a
+    /// part nor with its own condition, and the stored response is whole. ``permitsStaleAfterError(_:_:at:)`` decides at the error.
+    package static func mayReplaceError(_ request: FieldSection, _ stored: StoredResponse) -> Bool {
+        !stored.hasValidator && stored.part == nil && !request.contains("Range") && !hasOwnCondition(request)
     }
 
     /// Returns whether a status stands for an error after which ``permitsStaleAfterError(_:_:at:)`` counts (RFC 5861 §4).

@@ -12,6 +12,8 @@ extension HTTPLoader {
         var question: CacheQuestion?
         /// The stored response that the server is asked about.
         var validated: CacheEntry?
+        /// The stored response without a validator that is delivered if the request fails.
+        var fallback: CacheEntry?
         /// Delivers a stored response.
         var replay: DataLoader?
         /// The times of the exchange in seconds since 1970.
@@ -19,6 +21,8 @@ extension HTTPLoader {
         var responseTime = 0
         /// Whether the next request is sent without a look at the cache.
         var isBypassed = false
+        /// Whether the server has confirmed the stored response.
+        var isConfirmed = false
     }
 
     /// Answers the request from the cache, or sends it.
@@ -33,7 +37,7 @@ extension HTTPLoader {
         let isBypassed = state.withLock { state in
             state.caching.question = question
             state.caching.requestTime = question.now
-            state.caching.validated = nil
+            (state.caching.validated, state.caching.fallback, state.caching.isConfirmed) = (nil, nil, false)
             return state.caching.isBypassed
         }
         guard !use.isNone, !isBypassed else { return send(value, body) }
@@ -102,19 +106,27 @@ extension HTTPLoader {
         case (.refuse, _):
             // A program that forbids the network by its policy gets an error, by a field a response (RFC 9111 §5.2.1.7).
             question.use.isLocal ? fail(LoadFailure(.notInCache)) : deliverTimeout()
-        case (.forward, _), (.reuse, nil), (.reuseAndValidate, nil), (.validate, nil): send(value, body)
+        case (.forward, let entry?):
+            if let head = entry.head, CachePolicy.mayReplaceError(question.fields, head) {
+                state.withLock { state in state.caching.fallback = entry }
+            }
+            send(value, body)
+        case (.forward, nil), (.reuse, nil), (.reuseAndValidate, nil), (.validate, nil): send(value, body)
         }
     }
 
     // MARK: Delivery
 
     /// Delivers a stored response.
-    func deliver(_ entry: CacheEntry, _ question: CacheQuestion) {
+    ///
+    /// - Parameter isValidated: Whether the server has confirmed the response now. Otherwise it gets the field `Age` (RFC 9111 §4).
+    func deliver(_ entry: CacheEntry, _ question: CacheQuestion, isValidated: Bool = false) {
         guard let cached = question.answer(from: entry) else { return fail(LoadFailure(.notInCache)) }
         guard let http = cached.response as? HTTPURLResponse else { return deliver(cached) }
+        let age = isValidated ? nil : entry.head?.age(at: CacheExchange.now)
         deliver(
             CachedURLResponse(
-                response: http.fromCache, data: cached.data, userInfo: cached.userInfo,
+                response: http.fromCache(age: age), data: cached.data, userInfo: cached.userInfo,
                 storagePolicy: cached.storagePolicy))
     }
 

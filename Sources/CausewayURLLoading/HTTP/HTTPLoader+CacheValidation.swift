@@ -25,20 +25,21 @@ extension HTTPLoader {
         }
         let now = CacheExchange.now
         // A copy of all values would cost more than the usual case needs.
-        let (question, entry) = state.withLock { state in
+        let (question, entry, fallback) = state.withLock { state in
             state.caching.responseTime = now
-            return (state.caching.question, state.caching.validated)
+            return (state.caching.question, state.caching.validated, state.caching.fallback)
         }
         guard let question else { return .deliver }
+        if CachePolicy.isError(head.status), let stored = (entry ?? fallback)?.head,
+            CachePolicy.permitsStaleAfterError(question.fields, stored, at: now)
+        {
+            return .useStored(enter(.confirmed))
+        }
         guard let entry else {
             if question.method == "HEAD", head.status == 200 { compareHead(head, question, cache, now) }
             return .deliver
         }
-        if head.status == 304 { return confirm(entry, head, cache, now) }
-        guard CachePolicy.isError(head.status), let stored = entry.head,
-            CachePolicy.permitsStaleAfterError(question.fields, stored, at: now)
-        else { return .deliver }
-        return .useStored(enter(.confirmed))
+        return head.status == 304 ? confirm(entry, head, cache, now) : .deliver
     }
 
     /// Handles status 304 in answer to the condition of the cache.
@@ -53,7 +54,7 @@ extension HTTPLoader {
         let fresh = entry.freshened(
             with: head.fields, requestTime: state.withLock { state in state.caching.requestTime }, responseTime: now,
             at: Date())
-        state.withLock { state in state.caching.validated = fresh }
+        state.withLock { state in (state.caching.validated, state.caching.isConfirmed) = (fresh, true) }
         if !CacheControl(head.fields).flags.contains(.noStore) { store(fresh, in: cache) }
         return .useStored(enter(.confirmed))
     }
@@ -118,18 +119,18 @@ extension HTTPLoader {
             state.record?.dates.response.end = Date()
             return (state.caching, state.record)
         }
-        guard let entry = caching.validated, let question = caching.question else { return }
+        guard let entry = caching.validated ?? caching.fallback, let question = caching.question else { return }
         if let record {
             attempt.report(.measured(record))
             attempt.report(.begins(TransactionRecord(request: request)))
         }
-        deliver(entry, question)
+        deliver(entry, question, isValidated: caching.isConfirmed)
     }
 
     /// Delivers the stored response if the server could not be reached, and both sides permit it (RFC 5861 §4). Returns whether it does.
     func deliversStale() -> Bool {
         let caching = state.withLock { state in state.caching }
-        guard let entry = caching.validated, let stored = entry.head, let question = caching.question,
+        guard let stored = (caching.validated ?? caching.fallback)?.head, let question = caching.question,
             CachePolicy.permitsStaleAfterError(question.fields, stored, at: CacheExchange.now)
         else { return false }
         deliverConfirmed()

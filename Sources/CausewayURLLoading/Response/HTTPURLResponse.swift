@@ -80,8 +80,12 @@ public import Foundation
     }
 
     /// Returns the response as one from the cache. A response of a program's own class stays as it is.
-    var fromCache: HTTPURLResponse {
+    ///
+    /// - Parameter age: The value of `Age` in seconds (RFC 9111 §5.1); `nil` to keep that of the response.
+    func fromCache(age: Int?) -> HTTPURLResponse {
         guard type(of: self) == HTTPURLResponse.self else { return self }
+        var fields = fields
+        if let age { fields.set("Age", "\(age)") }
         return HTTPURLResponse(
             url: values.url, statusCode: status, version: version, fields: fields, isDecoded: isDecoded,
             isFromCache: true)

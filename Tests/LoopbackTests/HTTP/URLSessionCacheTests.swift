@@ -146,6 +146,52 @@ extension Loopback {
             #expect(try await load(other, uri).text == "content")
         }
 
+        @Test("stale-if-error without a validator: after an error, and without a server", arguments: [true, false])
+        func staleIfErrorWithoutValidator(_ isPermitted: Bool) async throws {
+            let requests = RequestLog()
+            let control = "Cache-Control: max-age=0" + (isPermitted ? ", stale-if-error=60" : "")
+            var server: ScriptedServer? = try echoServer(requests) { _ in
+                requests.all.count > 1
+                    ? reply("503 Service Unavailable", [], "busy") : reply("200 OK", [control], "content")
+            }
+            let uri = try #require(server?.uri())
+            let session = cachingSession()
+            for expected in ["content", isPermitted ? "content" : "busy"] {
+                #expect(try await load(session, uri).text == expected)
+            }
+            #expect(requests.all.count == 2 && requests.all.allSatisfy { $0["if-none-match"] == nil })
+            // The own condition of a program, and a part, are answered by the server only.
+            let own = try await load(session, uri) { $0.setValue("\"x\"", forHTTPHeaderField: "If-None-Match") }
+            #expect(own.text == "busy")
+            server?.stop()
+            server = nil
+            let other = privateSession { $0.urlCache = session.configuration.urlCache }
+            guard isPermitted else {
+                let code = await failureCode { _ = try await load(other, uri) }
+                #expect(code == .cannotConnectToHost)
+                return
+            }
+            let stale = try await load(other, uri)
+            #expect(stale.text == "content" && stale.response.value(forHTTPHeaderField: "Age") != nil)
+        }
+
+        @Test("A stored response that is used without a question has an Age; one that the server confirms has its own")
+        func age() async throws {
+            let server = try echoServer { request in
+                request["if-none-match"] == "\"v1\""
+                    ? "HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\nCache-Control: max-age=600\r\n\r\n"
+                    : reply("200 OK", ["ETag: \"v1\"", "Cache-Control: max-age=600", "Age: 100"], "content")
+            }
+            let session = cachingSession()
+            let first = try await load(session, server.uri())
+            #expect(first.response.value(forHTTPHeaderField: "Age") == "100")
+            let stored = try await load(session, server.uri())
+            let age = try #require(stored.response.value(forHTTPHeaderField: "Age").flatMap { Int($0) })
+            #expect(age >= 100 && age < 600 && stored.response.allHeaderFields["Age"] as? String == "\(age)")
+            let confirmed = try await load(session, server.uri()) { $0.cachePolicy = .reloadRevalidatingCacheData }
+            #expect(confirmed.text == "content" && confirmed.response.value(forHTTPHeaderField: "Age") == nil)
+        }
+
         @Test("stale-while-revalidate: the stale response is used while it is validated")
         func staleWhileRevalidate() async throws {
             let (requests, validated) = (RequestLog(), Gate())
