@@ -1,4 +1,6 @@
 public import Causeway
+internal import CausewaySystem
+internal import Dispatch
 internal import FoundationEssentials
 public import Glibc
 
@@ -9,8 +11,10 @@ public import Glibc
 /// Counterpart: macOS 10.3, iOS 2.
 public final class SCNetworkReachability: Sendable {
     fileprivate enum Target: Sendable {
-        /// The default route. Used for the address of all zeros, and for names.
+        /// The default route. Used for the address of all zeros.
         case everywhere
+        /// A host that must be looked up.
+        case name(String)
         case endpoint(NWEndpoint)
         /// Directly attached links, without routers. Used for the address 169.254.0.0.
         case links
@@ -21,16 +25,50 @@ public final class SCNetworkReachability: Sendable {
 
     fileprivate init(_ target: Target) { self.target = target }
 
-    /// The current flags of the destination.
-    var flags: SCNetworkReachabilityFlags {
+    /// The maximum number of seconds that ``findFlags()`` waits for the lookup of a name.
+    private static let lookupLimit = 5
+
+    /// Finds the current flags of the destination. For a name, they follow from its addresses.
+    ///
+    /// - Parameter then: Called once: immediately, or for a name on any thread after the lookup.
+    func findFlags(_ then: @escaping @Sendable (SCNetworkReachabilityFlags) -> Void) {
         switch target {
-        case .everywhere: Self.flags(of: .everywhere(), tellsDirect: false)
-        case .endpoint(let endpoint):
-            PathQuery.destination(endpoint).map { Self.flags(of: $0, tellsDirect: true) } ?? []
+        case .everywhere: then(Self.flags(of: .everywhere(), tellsDirect: false))
+        case .endpoint(let endpoint): then(Self.flags(of: endpoint))
         case .links:
-            PathQuery.everywhere().interfaces.contains { $0.isCarrying && $0.interface.type != .loopback }
-                ? [.reachable, .isDirect] : []
+            let hasLinks = PathQuery.everywhere().interfaces.contains {
+                $0.isCarrying && $0.interface.type != .loopback
+            }
+            then(hasLinks ? [.reachable, .isDirect] : [])
+        case .name(let name): _ = HostFinding.find(name) { then(Self.flags(of: $0)) }
         }
+    }
+
+    /// Returns the current flags of the destination. Waits for the lookup of a name.
+    func findFlags() -> SCNetworkReachabilityFlags {
+        let found = LockedValue<SCNetworkReachabilityFlags?>(nil)
+        let isDone = DispatchSemaphore(value: 0)
+        findFlags { flags in
+            found.withLock { $0 = flags }
+            isDone.signal()
+        }
+        _ = isDone.wait(timeout: .now() + .seconds(Self.lookupLimit))
+        return found.withLock { $0 } ?? Self.flags(of: HostFinding.unknown)
+    }
+
+    /// Returns the flags of the first address with a path. Without an answer to the question for the name, those of the default route: the
+    /// name may exist.
+    private static func flags(of finding: HostFinding) -> SCNetworkReachabilityFlags {
+        switch finding {
+        case .addresses(let hosts):
+            hosts.lazy.map { flags(of: .hostPort(host: $0, port: .any)) }.first { !$0.isEmpty } ?? []
+        case .absent: []
+        case .unknown: flags(of: .everywhere(), tellsDirect: false)
+        }
+    }
+
+    private static func flags(of endpoint: NWEndpoint) -> SCNetworkReachabilityFlags {
+        PathQuery.destination(endpoint).map { flags(of: $0, tellsDirect: true) } ?? []
     }
 
     private static func flags(of inquiry: PathQuery, tellsDirect: Bool) -> SCNetworkReachabilityFlags {
@@ -48,19 +86,19 @@ public final class SCNetworkReachability: Sendable {
 
 /// Creates a destination from a name or from an address as text.
 ///
-/// No DNS query is made: a name counts as reachable if there is a default route.
+/// A name is looked up when its flags are asked for, and after each change of the network.
 ///
 /// - Parameter allocator: Ignored.
-/// - Returns: `nil` for an empty name.
+/// - Returns: `nil` for an empty name; ``SCError()`` is then `kSCStatusInvalidArgument`.
 ///
 /// Counterpart: macOS 10.3, iOS 2.
 public func SCNetworkReachabilityCreateWithName(
     _ allocator: CFAllocator?, _ nodename: UnsafePointer<CChar>
 ) -> SCNetworkReachability? {
     let name = String(cString: nodename)
-    guard !name.isEmpty else { return nil }
+    guard !name.isEmpty else { return StatusMemory.failed(with: kSCStatusInvalidArgument) }
     let host = NWEndpoint.Host(name)
-    if case .name = host { return SCNetworkReachability(.everywhere) }
+    if case .name = host { return SCNetworkReachability(.name(name)) }
     return SCNetworkReachability(.endpoint(.hostPort(host: host, port: .any)))
 }
 
@@ -68,7 +106,7 @@ public func SCNetworkReachabilityCreateWithName(
 /// for this host's links.
 ///
 /// - Parameter allocator: Ignored.
-/// - Returns: `nil` for another address family.
+/// - Returns: `nil` for another address family; ``SCError()`` is then `kSCStatusInvalidArgument`.
 ///
 /// Counterpart: macOS 10.3, iOS 2.
 public func SCNetworkReachabilityCreateWithAddress(
@@ -87,11 +125,13 @@ public func SCNetworkReachabilityCreateWithAddress(
         guard let ipv6 = withUnsafeBytes(of: found, { IPv6Address(Data($0)) }) else { return nil }
         if ipv6 == .any { return SCNetworkReachability(.everywhere) }
         return SCNetworkReachability(.endpoint(.hostPort(host: .ipv6(ipv6), port: .any)))
-    default: return nil
+    default: return StatusMemory.failed(with: kSCStatusInvalidArgument)
     }
 }
 
-/// Gets the current flags of a destination. Queries only the kernel, which takes a few tenths of a millisecond.
+/// Gets the current flags of a destination. For an address this queries only the kernel, which takes a few tenths of a millisecond. A name is
+/// looked up first, for at most five seconds: do not call this function on a thread that must not wait. A name that does not exist has no
+/// flags; without an answer of a DNS server, the flags are those of the default route.
 ///
 /// - Returns: `true`.
 ///
@@ -100,6 +140,6 @@ public func SCNetworkReachabilityCreateWithAddress(
 public func SCNetworkReachabilityGetFlags(
     _ target: SCNetworkReachability, _ flags: UnsafeMutablePointer<SCNetworkReachabilityFlags>
 ) -> Bool {
-    flags.pointee = target.flags
+    flags.pointee = target.findFlags()
     return true
 }

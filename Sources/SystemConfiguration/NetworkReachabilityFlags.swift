@@ -29,3 +29,20 @@ public struct SCNetworkReachabilityFlags: OptionSet, Hashable, Sendable {
     /// The old name of ``connectionOnTraffic``.
     public static let connectionAutomatic = connectionOnTraffic
 }
+
+// The flags as numbers, as older programs compare them.
+
+/// The number of ``SCNetworkReachabilityFlags/transientConnection``.
+public let kSCNetworkFlagsTransientConnection = 1 << 0
+/// The number of ``SCNetworkReachabilityFlags/reachable``.
+public let kSCNetworkFlagsReachable = 1 << 1
+/// The number of ``SCNetworkReachabilityFlags/connectionRequired``.
+public let kSCNetworkFlagsConnectionRequired = 1 << 2
+/// The number of ``SCNetworkReachabilityFlags/connectionAutomatic``.
+public let kSCNetworkFlagsConnectionAutomatic = 1 << 3
+/// The number of ``SCNetworkReachabilityFlags/interventionRequired``.
+public let kSCNetworkFlagsInterventionRequired = 1 << 4
+/// The number of ``SCNetworkReachabilityFlags/isLocalAddress``.
+public let kSCNetworkFlagsIsLocalAddress = 1 << 16
+/// The number of ``SCNetworkReachabilityFlags/isDirect``.
+public let kSCNetworkFlagsIsDirect = 1 << 17

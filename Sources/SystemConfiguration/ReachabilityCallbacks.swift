@@ -97,12 +97,14 @@ public func SCNetworkReachabilityScheduleWithRunLoop(
 
 /// Removes a run loop in which callbacks are delivered.
 ///
-/// - Returns: Whether the destination was scheduled in this run loop.
+/// - Returns: Whether the destination was scheduled in this run loop. Otherwise ``SCError()`` is `kSCStatusInvalidArgument`.
 ///
 /// Counterpart: macOS 10.3, iOS 2.
 @discardableResult
 public func SCNetworkReachabilityUnscheduleFromRunLoop(
     _ target: SCNetworkReachability, _ runLoop: CFRunLoop, _ runLoopMode: CFString
 ) -> Bool {
-    target.follower.unschedule(from: runLoop.runLoop, RunLoop.Mode(rawValue: runLoopMode))
+    let wasScheduled = target.follower.unschedule(from: runLoop.runLoop, RunLoop.Mode(rawValue: runLoopMode))
+    if !wasScheduled { StatusMemory.current = kSCStatusInvalidArgument }
+    return wasScheduled
 }

@@ -34,6 +34,8 @@ final class ReachabilityFollower: Sendable {
         var target: SCNetworkReachability?
         var watch: PathQuery.Watch?
         var known: SCNetworkReachabilityFlags?
+        /// The number of the newest search for the flags. An older one that ends later has an old result.
+        var search = 0
         /// Whether a run loop has delivered the latest change. If the destination is scheduled in several run loops, the first one delivers
         /// it.
         var isToldInLoop = true
@@ -104,9 +106,8 @@ final class ReachabilityFollower: Sendable {
             ended?.cancel()
             return
         }
-        let flags = state.withLock { $0.target }?.flags
-        state.withLock { $0.known = flags }
-        let watch = PathQuery.follow { [weak self] in self?.networkChanged() }
+        findFlags()
+        let watch = PathQuery.follow { [weak self] in self?.findFlags() }
         let unwanted = state.withLock { state -> PathQuery.Watch? in
             guard state.watch == nil, state.target != nil else { return watch }
             state.watch = watch
@@ -115,11 +116,24 @@ final class ReachabilityFollower: Sendable {
         unwanted?.cancel()
     }
 
-    private func networkChanged() {
-        guard let target = state.withLock({ $0.target }) else { return }
-        let flags = target.flags
+    private func findFlags() {
+        let (target, search) = state.withLock { state in
+            state.search += 1
+            return (state.target, state.search)
+        }
+        target?.findFlags { [weak self, weak target] flags in
+            if let target { self?.found(flags, of: target, in: search) }
+        }
+    }
+
+    /// Reports new flags. The first ones after the scheduling are the initial flags, which are not reported.
+    private func found(_ flags: SCNetworkReachabilityFlags, of target: SCNetworkReachability, in search: Int) {
         let (queue, places) = state.withLock { state -> (DispatchQueue?, [RunLoopPlace]) in
-            guard state.known != flags else { return (nil, []) }
+            guard state.target === target, state.search == search else { return (nil, []) }
+            guard let known = state.known, known != flags else {
+                state.known = flags
+                return (nil, [])
+            }
             (state.known, state.isToldInLoop) = (flags, false)
             return (state.queue, state.places)
         }

@@ -49,10 +49,38 @@ struct ReachabilityTests {
         #expect(SCNetworkReachabilityCreateWithAddress(nil, &address) == nil)
     }
 
+    @Test("A name of this host is local; a name that cannot exist has no flags")
+    func names() throws {
+        let own = try flags(SCNetworkReachabilityCreateWithName(nil, "localhost"))
+        #expect(own == [.reachable, .isLocalAddress, .isDirect])
+        let tooLong = String(repeating: "a", count: 64) + ".test"
+        #expect(try flags(SCNetworkReachabilityCreateWithName(nil, tooLong)) == [])
+    }
+
+    @Test("The status of the last call that failed, on each thread, with a text and as an error")
+    func status() async {
+        let (before, during, other) = await withCheckedContinuation { continuation in
+            Thread {
+                let before = SCError()
+                _ = SCNetworkReachabilityCreateWithName(nil, "")
+                let error = SCCopyLastError()
+                let texts = [CFErrorGetDomain(error), "\(CFErrorGetCode(error))", CFErrorCopyDescription(error)]
+                continuation.resume(returning: (before, texts, SCError()))
+            }.start()
+        }
+        #expect(before == 0 && other == 1_002)
+        #expect(during == [kCFErrorDomainSystemConfiguration, "1002", "an argument is not valid"])
+        #expect(String(cString: SCErrorString(Int32(kSCStatusReachabilityUnknown))).contains("reachability"))
+        #expect(String(cString: SCErrorString(2)) == String(cString: strerror(2)))
+        #expect(String(cString: SCErrorString(-1)) == String(cString: SCErrorString(9_999)))
+    }
+
     @Test("The flags have Apple's numbers")
     func numbers() {
         #expect(SCNetworkReachabilityFlags.reachable.rawValue == 2)
         #expect(SCNetworkReachabilityFlags.isLocalAddress.rawValue == 0x1_0000)
         #expect(SCNetworkReachabilityFlags.isWWAN.rawValue == 0x4_0000)
+        #expect(kSCNetworkFlagsReachable == 2 && kSCNetworkFlagsConnectionRequired == 4)
+        #expect(UInt32(kSCNetworkFlagsIsDirect) == SCNetworkReachabilityFlags.isDirect.rawValue)
     }
 }

@@ -1,0 +1,55 @@
+package import CausewayProtocols
+internal import CausewayRuntime
+internal import CausewaySystem
+package import CausewayTypes
+internal import CausewayWire
+
+/// The result of looking up a host, for questions about its reachability.
+package enum HostFinding: Sendable {
+    /// The addresses, at least one.
+    case addresses([NWEndpoint.Host])
+    /// The name does not exist, or has no address.
+    case absent
+    /// No server answered.
+    case unknown
+
+    /// Looks up the addresses of a name in the same way as a connection.
+    ///
+    /// - Parameters:
+    ///   - name: A name, not an address.
+    ///   - then: Called once, on any thread, unless the lookup is cancelled.
+    /// - Returns: A closure that cancels the lookup.
+    package static func find(_ name: String, then: @escaping @Sendable (HostFinding) -> Void) -> @Sendable () -> Void {
+        let found = LockedValue<[NWEndpoint.Host]>([])
+        let resolution = ResolverEngine.shared.resolve(NameRequest(name)) { event in
+            switch event {
+            case .found(let addresses, _, _):
+                found.withLock { $0 += addresses.compactMap { $0.internetAddress.map { NWEndpoint.Host($0) } } }
+            case .settled, .answered: break
+            case .ended(let problem): then(HostFinding(found.withLock { $0 }, problem))
+            }
+        }
+        return { resolution.cancel() }
+    }
+
+    /// Creates the result from the addresses that a lookup found, and the problem at its end.
+    package init(_ addresses: [NWEndpoint.Host], _ problem: NameProblem?) {
+        guard addresses.isEmpty else {
+            self = .addresses(addresses)
+            return
+        }
+        switch problem {
+        case nil, .notFound?, .invalidName?: self = .absent
+        case .timedOut?, .refused?, .connectionRefused?, .serverFailure?, .unreachable?: self = .unknown
+        }
+    }
+}
+
+extension NWEndpoint.Host {
+    fileprivate init(_ address: InternetAddress) {
+        switch address {
+        case .ipv4(let ipv4): self = .ipv4(ipv4)
+        case .ipv6(let ipv6): self = .ipv6(ipv6)
+        }
+    }
+}

@@ -1,0 +1,117 @@
+public import Causeway
+internal import Foundation
+internal import Glibc
+
+/// The domain of errors of this interface.
+public let kCFErrorDomainSystemConfiguration: CFString = "com.apple.SystemConfiguration"
+
+/// The status: success.
+public let kSCStatusOK = 0
+/// The status: the operation failed.
+public let kSCStatusFailed = 1_001
+/// The status: an argument is not valid.
+public let kSCStatusInvalidArgument = 1_002
+/// The status: permission is denied.
+public let kSCStatusAccessError = 1_003
+/// The status: the key does not exist.
+public let kSCStatusNoKey = 1_004
+/// The status: the key exists already.
+public let kSCStatusKeyExists = 1_005
+/// The status: the lock is held already.
+public let kSCStatusLocked = 1_006
+/// The status: the operation needs a lock.
+public let kSCStatusNeedLock = 1_007
+/// The status: there is no session with the configuration store.
+public let kSCStatusNoStoreSession = 2_001
+/// The status: the configuration store is not available.
+public let kSCStatusNoStoreServer = 2_002
+/// The status: a notifier is active already.
+public let kSCStatusNotifierActive = 2_003
+/// The status: there is no session with the preferences.
+public let kSCStatusNoPrefsSession = 3_001
+/// The status: the preferences are being updated.
+public let kSCStatusPrefsBusy = 3_002
+/// The status: the configuration file does not exist.
+public let kSCStatusNoConfigFile = 3_003
+/// The status: the link does not exist.
+public let kSCStatusNoLink = 3_004
+/// The status: the object was changed by another session.
+public let kSCStatusStale = 3_005
+/// The status: there are too many links.
+public let kSCStatusMaxLink = 3_006
+/// The status: the reachability cannot be determined.
+public let kSCStatusReachabilityUnknown = 4_001
+/// The status: the service of the connection is not available.
+public let kSCStatusConnectionNoService = 5_001
+/// The status: the connection is not of interest.
+public let kSCStatusConnectionIgnore = 5_002
+
+/// The status of the last call on each thread that failed.
+enum StatusMemory {
+    private static let key = "causeway.SCError"
+
+    static var current: Int {
+        get { Thread.current.threadDictionary[key] as? Int ?? kSCStatusOK }
+        set { Thread.current.threadDictionary[key] = newValue }
+    }
+
+    /// Notes the status of a call that returns no object.
+    static func failed<Object>(with status: Int) -> Object? {
+        current = status
+        return nil
+    }
+
+    /// Returns the text for a status; `nil` for an unknown one.
+    static func text(_ status: Int) -> StaticString? {
+        switch status {
+        case kSCStatusOK: "success"
+        case kSCStatusFailed: "the operation failed"
+        case kSCStatusInvalidArgument: "an argument is not valid"
+        case kSCStatusAccessError: "permission is denied"
+        case kSCStatusNoKey: "the key does not exist"
+        case kSCStatusKeyExists: "the key exists already"
+        case kSCStatusLocked: "the lock is held already"
+        case kSCStatusNeedLock: "the operation needs a lock"
+        case kSCStatusNoStoreSession: "there is no session with the configuration store"
+        case kSCStatusNoStoreServer: "the configuration store is not available"
+        case kSCStatusNotifierActive: "a notifier is active already"
+        case kSCStatusNoPrefsSession: "there is no session with the preferences"
+        case kSCStatusPrefsBusy: "the preferences are being updated"
+        case kSCStatusNoConfigFile: "the configuration file does not exist"
+        case kSCStatusNoLink: "the link does not exist"
+        case kSCStatusStale: "the object was changed by another session"
+        case kSCStatusMaxLink: "there are too many links"
+        case kSCStatusReachabilityUnknown: "the reachability cannot be determined"
+        case kSCStatusConnectionNoService: "the service of the connection is not available"
+        case kSCStatusConnectionIgnore: "the connection is not of interest"
+        default: nil
+        }
+    }
+}
+
+/// Returns the status of the last call of this interface on the calling thread that failed; ``kSCStatusOK`` if none did.
+///
+/// Counterpart: macOS 10.1, iOS 2.
+public func SCError() -> Int32 { Int32(StatusMemory.current) }
+
+/// Returns the last error of the calling thread, with the domain ``kCFErrorDomainSystemConfiguration`` and the code of ``SCError()``.
+///
+/// Counterpart: macOS 10.5, iOS 2.
+public func SCCopyLastError() -> CFError {
+    let status = SCError()
+    return CFError(
+        .posix(status == kSCStatusReachabilityUnknown ? .EHOSTUNREACH : .EINVAL),
+        domain: kCFErrorDomainSystemConfiguration, code: Int(status), text: String(cString: SCErrorString(status)))
+}
+
+/// Returns the text for a status of this interface, or for a number of `errno`. The text is valid as long as the process.
+///
+/// Counterpart: macOS 10.1, iOS 2.
+public func SCErrorString(_ status: Int32) -> UnsafePointer<CChar> {
+    guard let text = StatusMemory.text(Int(status)) ?? (status > 0 && status < 134 ? nil : "the status is not known")
+    else {
+        // The texts of glibc for its numbers are constants.
+        return UnsafePointer(strerror(status))
+    }
+    return UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
+}
