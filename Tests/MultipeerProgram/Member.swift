@@ -21,13 +21,13 @@ final class Member: NSObject {
         session.delegate = self
     }
 
-    func start(_ service: String) {
+    func start(_ service: String, advertises: Bool = true) {
         let advertiser = MCNearbyServiceAdvertiser(peer: peer, discoveryInfo: ["v": "1"], serviceType: service)
         let browser = MCNearbyServiceBrowser(peer: peer, serviceType: service)
         (self.advertiser, self.browser) = (advertiser, browser)
         advertiser.delegate = self
         browser.delegate = self
-        advertiser.startAdvertisingPeer()
+        if advertises { advertiser.startAdvertisingPeer() }
         browser.startBrowsingForPeers()
     }
 

@@ -6,6 +6,8 @@ internal import Network
 extension NodeCore {
     /// How long a candidate is alone before the next one starts.
     private static let spacing = DispatchTimeInterval.milliseconds(400)
+    /// On how many interfaces a link-local address is tried.
+    private static let interfaceLimit = 8
 
     mutating func start(_ dial: PeerDial, _ id: LinkID, _ node: PeerNode) {
         // The machine repeats the other dials. A peer that was just found may need a moment until it can be reached, for example while its
@@ -27,7 +29,7 @@ extension NodeCore {
     private static let pauses: [DispatchTimeInterval] = [.milliseconds(200), .milliseconds(600)]
 
     private func candidates(_ dial: PeerDial) -> [NWEndpoint] {
-        let interfaces = service.monitor?.currentPath.availableInterfaces ?? []
+        let interfaces = LocalNetwork.current.linkLocalInterfaces.prefix(Self.interfaceLimit)
         let given = dial.endpoints.flatMap { NWEndpoint.candidates($0, interfaces) }
         let found = places.endpoints(of: dial.peer)
         // Discovery is newer than the addresses of an introduction or of a broken link only for an invitation.
@@ -94,7 +96,9 @@ extension NodeCore {
 
 extension NWEndpoint {
     /// The endpoints for an address. A link-local address exists on each interface (RFC 4007 §6).
-    fileprivate static func candidates(_ endpoint: PeerEndpoint, _ interfaces: [NWInterface]) -> [NWEndpoint] {
+    fileprivate static func candidates(_ endpoint: PeerEndpoint, _ interfaces: some Sequence<NWInterface>)
+        -> [NWEndpoint]
+    {
         guard let port = NWEndpoint.Port(rawValue: endpoint.port) else { return [] }
         let bytes = Data(endpoint.address)
         if let address = IPv4Address(bytes) { return [.hostPort(host: .ipv4(address), port: port)] }

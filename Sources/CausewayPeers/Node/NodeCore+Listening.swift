@@ -7,7 +7,7 @@ extension NodeCore {
     mutating func listen(_ node: PeerNode) {
         guard service.phase == .idle else { return }
         service.phase = .starting
-        watch(node)
+        followNetwork(node)
         let parameters = PeerTransport.parameters(node.local, queue: node.queue) { _ in true }
         guard let listener = try? NWListener(using: parameters) else { return settle(port: 0, node) }
         let batch = AcceptBatch(of: listener)
@@ -46,20 +46,6 @@ extension NodeCore {
         listen(node)
         if service.phase == .settled { return work(&self, node) }
         service.waiting.append(work)
-    }
-
-    private mutating func watch(_ node: PeerNode) {
-        let monitor = NWPathMonitor()
-        monitor.pathUpdateHandler = { [weak node] _ in
-            node?.apply { core, now in
-                if core.service.phase == .settled {
-                    core.mesh.listens(on: core.service.port, addresses: LocalAddresses.current())
-                }
-                core.mesh.networkChanged(at: now)
-            }
-        }
-        service.monitor = monitor
-        monitor.start(queue: node.queue)
     }
 }
 

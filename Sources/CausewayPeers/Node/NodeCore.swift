@@ -1,3 +1,4 @@
+internal import Causeway
 internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Network
@@ -42,7 +43,9 @@ struct NodeService: Sendable {
     var port: UInt16 = 0
     var waiting: [NodeCore.Waiting] = []
     var advertisements: [PeerAdvertisement.Port] = []
-    var monitor: NWPathMonitor?
+    var networkWatch: PathQuery.Watch?
+    /// The networks at the last change.
+    var network: LocalNetwork?
     var armedFor: Duration?
 }
 

@@ -1,3 +1,4 @@
+internal import Causeway
 internal import CausewayPeerProtocols
 internal import Dispatch
 package import Network
@@ -45,9 +46,9 @@ package final class PeerNode: Sendable {
     }
 
     deinit {
-        let (listener, monitor) = core.withLock { core in (core.service.listener, core.service.monitor) }
+        let (listener, watch) = core.withLock { core in (core.service.listener, core.service.networkWatch) }
         listener?.cancel()
-        monitor?.cancel()
+        watch?.cancel()
     }
 
     private static let living = LockedValue<[PeerIdentity: Weak]>([:])

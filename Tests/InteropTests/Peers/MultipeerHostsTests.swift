@@ -74,6 +74,24 @@ extension Interop {
             }
         }
 
+        @Test("Two guests who only know the host are introduced to each other", arguments: Addresses.allCases)
+        func guests(_ addresses: Addresses) async throws {
+            try await TwoHosts.run { hosts, scratch in
+                try addresses.apply(to: hosts)
+                let program = try Built.program("MultipeerProgram")
+                let place = scratch.directory.path
+                let host = try scratch.start(program, ["Zoe", place], on: hosts.far, input: .held)
+                let guests = try ["Ann", "Bob"].map { name in
+                    try scratch.start(program, [name, place, "guest"], on: hosts.near, input: .held)
+                }
+                for name in ["Ann", "Bob"] { try await shows(host, "connected \(name)") }
+                try await shows(guests[0], "connected Bob")
+                try await shows(guests[1], "connected Ann")
+                try guests[0].write("say hello\n")
+                try await shows(guests[1], "said Ann hello")
+            }
+        }
+
         private func files(_ pair: Pair, _ scratch: Scratch) async throws {
             let content = Data((0..<(16 << 20)).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8) })
             let photo = scratch.directory.appendingPathComponent("photo")

@@ -1,0 +1,56 @@
+internal import Causeway
+internal import CausewayPeerProtocols
+internal import Dispatch
+internal import Network
+
+/// The networks of this host, with or without a router.
+struct LocalNetwork: Equatable, Sendable {
+    /// The path to all destinations, which is unsatisfied without a router.
+    let path: NWPath
+    /// The interfaces that carry packets, without loopback.
+    let links: [PathQuery.Interface]
+
+    static var current: LocalNetwork {
+        let query = PathQuery.everywhere()
+        return LocalNetwork(
+            path: query.path, links: query.interfaces.filter { $0.isCarrying && $0.interface.type != .loopback })
+    }
+
+    /// The interfaces over which a link-local IPv6 address may be reached: those of the path first, in its order.
+    var linkLocalInterfaces: [NWInterface] {
+        let all = links.filter { $0.addresses.contains(where: Self.isLinkLocal) }.map(\.interface)
+        let preferred = path.availableInterfaces.filter(all.contains)
+        return preferred + all.filter { !preferred.contains($0) }
+    }
+
+    /// Whether an address such as `fe80::1%eth0/64` is a link-local one (RFC 4291 §2.5.6).
+    private static func isLinkLocal(_ text: String) -> Bool {
+        IPv6Address(String(text.prefix { $0 != "%" && $0 != "/" }))?.isLinkLocal ?? false
+    }
+
+    /// Whether links may be broken, or possible again. With a router, other interfaces come and go without effect, for example those of
+    /// containers.
+    func hasMoved(from old: LocalNetwork) -> Bool {
+        path != old.path || (path.status != .satisfied && links != old.links)
+    }
+}
+
+extension NodeCore {
+    /// Follows the interfaces and not the path: without a router the path stays unsatisfied, whatever addresses come and go.
+    mutating func followNetwork(_ node: PeerNode) {
+        service.networkWatch = PathQuery.follow { [weak node] in
+            guard let queue = node?.queue else { return }
+            queue.async { [weak node] in
+                node?.apply { core, now in core.networkChanged(to: .current, at: now) }
+            }
+        }
+    }
+
+    private mutating func networkChanged(to network: LocalNetwork, at now: Duration) {
+        guard network != service.network else { return }
+        let old = service.network
+        service.network = network
+        if service.phase == .settled { mesh.listens(on: service.port, addresses: LocalAddresses.current()) }
+        if old.map({ network.hasMoved(from: $0) }) ?? true { mesh.networkChanged(at: now) }
+    }
+}
