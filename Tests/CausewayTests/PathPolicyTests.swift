@@ -87,6 +87,29 @@ struct PathPolicyTests {
         #expect(NWPath(model, policy: .any) == NWPath(status: .unsatisfied))
     }
 
+    @Test("Without a router the path is unsatisfied, and lists the permitted interfaces that have an address")
+    func withoutRouter() {
+        let address = NetlinkAddress(
+            interfaceIndex: Self.ethernet.index, address: .ipv6(IPv6Address(high: 0xFE80 << 48, low: 1)),
+            prefixLength: 64, scope: .link)
+        let links = [Self.loopback, Self.ethernet, Self.wifi].map { Self.link($0) }
+        let model = NetworkModel(NetlinkState(links: links, addresses: [address])) { link in
+            Self.all.first { $0.index == link.index }
+        }
+        let path = NWPath(model, policy: .any)
+        #expect(path.status == .unsatisfied && path.availableInterfaces == [Self.ethernet])
+        #expect(!path.supportsIPv4 && !path.supportsIPv6 && !path.supportsDNS)
+        #expect(NWPath(model, policy: .excluding([.wiredEthernet])).availableInterfaces.isEmpty)
+        #expect(NWPath(model, policy: .only(.wiredEthernet)).availableInterfaces == [Self.ethernet])
+    }
+
+    @Test(
+        "A name of multicast DNS needs a link, other names a route to all destinations",
+        arguments: [("printer.local", NetworkNeed.link), ("Printer.LOCAL.", .link), ("local.example", .name)])
+    func needs(name: String, need: NetworkNeed) {
+        #expect(NWConnection(host: .name(name, nil), port: 80, using: .tcp).driver.networkNeed == need)
+    }
+
     @Test("A monitor that was not started has no path, and a cancelled one reports none")
     func unstarted() async {
         let monitor = NWPathMonitor()

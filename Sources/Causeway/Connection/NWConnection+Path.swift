@@ -92,9 +92,12 @@ extension NWPath {
     }
 
     /// Creates the path to an endpoint, or the default path.
-    package init(_ path: PathEvaluation, endpoint: NWEndpoint? = nil) {
+    ///
+    /// - Parameter idleInterfaces: Interfaces without a route, for a path that is not satisfied.
+    package init(_ path: PathEvaluation, endpoint: NWEndpoint? = nil, idleInterfaces: [NWInterface] = []) {
         self.init(
-            status: path.isSatisfied ? .satisfied : .unsatisfied, availableInterfaces: path.interfaces,
+            status: path.isSatisfied ? .satisfied : .unsatisfied,
+            availableInterfaces: path.isSatisfied ? path.interfaces : idleInterfaces,
             isExpensive: path.isExpensive, isConstrained: path.isConstrained,
             isUltraConstrained: path.isUltraConstrained, supportsIPv4: path.families.contains(.ipv4),
             supportsIPv6: path.families.contains(.ipv6), supportsDNS: path.hasNameServers,

@@ -14,25 +14,31 @@ package enum PathPolicy: Equatable, Sendable {
 }
 
 extension NWPath {
-    /// Creates the path to the network in general: the interfaces with a default route, in order of preference.
+    /// Creates the path to the network in general: the interfaces with a default route, in order of preference. Without a default route,
+    /// the interfaces that have an address.
     package init(_ model: NetworkModel, policy: PathPolicy) {
         var constraints = PathConstraints()
         switch policy {
-        case .any: self.init(model.path(constraints))
+        case .any: self.init(model, constraints)
         case .only(.loopback):
             // No default route uses loopback, so the loopback interface is selected even without a default route.
             self.init(model.path(over: model.interfaces.filter { $0.isCarrying && $0.isLoopback }, []))
         case .only(let type):
             constraints.requiredType = type
-            self.init(model.path(constraints))
+            self.init(model, constraints)
         case .excluding(let types):
             constraints.prohibitedTypes = types
-            self.init(model.path(constraints))
+            self.init(model, constraints)
         case .ethernet:
             let types: [NWInterface.InterfaceType] = [.wiredEthernet, .wifi]
             let carriers = model.interfaces.filter { $0.isCarrying && types.contains($0.interface.type) }
             let ways = model.waysToEverywhere(constraints).filter { types.contains($0.interface.type) }
             self.init(model.path(over: carriers, ways))
         }
+    }
+
+    private init(_ model: NetworkModel, _ constraints: PathConstraints) {
+        let path = model.path(constraints)
+        self.init(path, idleInterfaces: path.isSatisfied ? [] : model.linkedInterfaces(constraints))
     }
 }

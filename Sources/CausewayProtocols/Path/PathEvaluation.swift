@@ -41,6 +41,16 @@ extension NetworkModel {
         return result
     }
 
+    /// Returns the permitted interfaces that carry packets and have an address, without loopback.
+    package func linkedInterfaces(_ constraints: PathConstraints) -> [NWInterface] {
+        linked(constraints).filter { $0.addresses.contains(where: \.isUsable) }.map(\.interface)
+    }
+
+    /// Returns the permitted interfaces that carry packets, with or without an address, without loopback.
+    package func linked(_ constraints: PathConstraints) -> [Interface] {
+        interfaces.filter { $0.isCarrying && !$0.isLoopback && constraints.permits($0) }
+    }
+
     /// Returns the routers on one interface, preferred router first.
     package func gateways(on index: Int) -> [InternetAddress] { routers[index] ?? [] }
 

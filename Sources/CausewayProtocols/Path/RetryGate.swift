@@ -72,8 +72,7 @@ package struct RetryGate: Sendable {
             return Chance(
                 paths: [model.path(constraints)], nameServers: model.nameServers, translators: model.translators)
         case .link:
-            let links = model.interfaces.filter { $0.isCarrying && !$0.isLoopback && constraints.permits($0) }
-            return Chance(links: links.filter { !$0.addresses.isEmpty })
+            return Chance(links: model.linked(constraints).filter { !$0.addresses.isEmpty })
         case .nothing:
             return Chance()
         }

@@ -18,7 +18,9 @@ extension ConnectionDriver {
         case .addresses(let addresses):
             let destinations = addresses.compactMap(\.internetAddress)
             return destinations.isEmpty ? .nothing : .addresses(destinations)
-        case .name: return .name
+        case .name(let name, _, _):
+            // Multicast DNS needs no router (RFC 6762 §3).
+            return DNSName.host(name)?.name.isWithin(.local) == true ? .link : .name
         case .service: return .link
         case .relay(let request): return networkNeed(of: request.proxy)
         }
