@@ -3,7 +3,8 @@ import CausewaySystem
 import CausewayTypes
 import Foundation
 
-/// Advertises a peer, looks for it, and connects to it.
+/// Advertises a peer under the doctor's own type, looks for it, and connects to it. Peers of the checked type are only looked for: none of
+/// them sees the doctor, and none can join.
 struct LinkCheck: Sendable {
     let service: String
     let limit: Duration
@@ -15,36 +16,42 @@ struct LinkCheck: Sendable {
     }
 
     func run() async -> Findings {
-        let (one, other): (PeerSession, PeerSession)
+        let (one, other, listing): (PeerSession, PeerSession, PeerSession)
         do {
             var advertising = PeerSession.Options()
             advertising.browses = false
             var browsing = PeerSession.Options()
             browsing.advertises = false
-            one = try PeerSession(as: .rotating(named: "nw-doctor"), service: service, options: advertising)
-            other = try PeerSession(as: .rotating(named: "nw-doctor"), service: service, options: browsing)
+            let type = PeersTask.doctorType
+            one = try PeerSession(as: .rotating(named: "nw-doctor"), service: type, options: advertising)
+            other = try PeerSession(as: .rotating(named: "nw-doctor"), service: type, options: browsing)
+            listing = try PeerSession(as: .rotating(named: "nw-doctor"), service: service, options: browsing)
         } catch {
             return Findings(steps: [
                 .fault("engine", "a peer cannot be made: \(error.message)", "install OpenSSL 3 (libssl)")
             ])
         }
         let accepting = Task {
-            for try await case .invited(let invite) in one.events { invite.accept() }
+            for try await case .invited(let invite) in one.events {
+                if invite.peer == other.me { invite.accept() } else { invite.decline() }
+            }
         }
         defer { accepting.cancel() }
         let foreign = ForeignServices(service: service)
         var findings = Findings()
-        let seen = await find(one.me, other, &findings)
+        let seen = await find(one.me, other, listing, &findings)
         if let step = foreign.step() { findings.steps.append(step) }
         if seen { findings.steps.append(await connect(one.me, other)) }
         return findings
     }
 
     /// Looks for the own peer, then for others until the time is over.
-    private func find(_ own: PeerIdentity, _ session: PeerSession, _ findings: inout Findings) async -> Bool {
-        let found = LockedList()
-        let watching = Task {
-            for try await case .found(let peer, _) in session.events { found.add(peer) }
+    private func find(
+        _ own: PeerIdentity, _ session: PeerSession, _ listing: PeerSession, _ findings: inout Findings
+    ) async -> Bool {
+        let (found, listed) = (LockedList(), LockedList())
+        let watching = [(session, found), (listing, listed)].map { session, list in
+            Task { for try await case .found(let peer, _) in session.events { list.add(peer) } }
         }
         let end = ContinuousClock.now + limit
         // Others answer within a second if they are there.
@@ -53,16 +60,23 @@ struct LinkCheck: Sendable {
             if settled == end, found.all.contains(own) { settled = min(end, ContinuousClock.now + .seconds(1)) }
             guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { break }
         }
-        watching.cancel()
+        for task in watching { task.cancel() }
         let isSeen = found.all.contains(own)
-        findings.others = found.all.filter { $0 != own }.map { "\($0)" }.sorted()
+        findings.others = listed.all.filter { $0 != own }.map { "\($0)" }.sorted()
         findings.steps.append(
             isSeen
                 ? PeersDoctor.Step(check: "discovery", outcome: .passed, what: "the own peer was found", remedy: nil)
                 : .fault(
                     "discovery", "the own peer was not found within \(limit.components.seconds) seconds",
                     "check the steps above; multicast DNS must be possible on one interface"))
-        if isSeen, findings.others.isEmpty {
+        let doctors = found.all.count { $0 != own }
+        if doctors > 0 {
+            findings.steps.append(
+                PeersDoctor.Step(
+                    check: "hosts", outcome: .passed, what: "other runs of nw peers doctor were found: \(doctors)",
+                    remedy: nil))
+        }
+        if isSeen, findings.others.isEmpty, doctors == 0 {
             findings.steps.append(
                 PeersDoctor.Step(
                     check: "peers", outcome: .note, what: "no other peer of \(service) was found",

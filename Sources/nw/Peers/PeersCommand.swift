@@ -35,7 +35,8 @@ struct PeersCommand: Subcommand {
             all. A peer with a recorded number and another key is refused until it is forgotten.
 
             doctor checks the interfaces, UDP port 5353, firewalls, the clock, the stored keys, and whether a peer \
-            of this process is found and can be connected. It names services of TYPE that are no peers, such as \
+            of this process is found and can be connected. That peer has the type nw-doctor, so that peers of TYPE \
+            do not see it; it joins no session. It names services of TYPE that are no peers, such as \
             those of Apple's Multipeer Connectivity. It exits with code 1 if a fault was found.
 
             TYPE has 1 to 15 letters, digits and hyphens, such as abc-chat.

@@ -9,7 +9,7 @@ enum PeersTask: Equatable, Sendable {
     case forget(String, peer: String)
     case doctor(String)
 
-    /// The type that the doctor uses for its test.
+    /// The type under which the doctor announces its own peer. Programs of other types do not see it.
     static let doctorType = "nw-doctor"
 
     /// - Throws: `ValidationError`.

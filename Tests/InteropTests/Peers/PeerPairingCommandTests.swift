@@ -112,6 +112,22 @@ extension Interop {
             }
         }
 
+        @Test("doctor joins no session of the type that it checks, and no program of the type sees it")
+        func unseen() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                // Ann invites whom she finds, and accepts all.
+                let program = try Built.program("MultipeerProgram")
+                let ann = try scratch.start(
+                    program, ["Ann", scratch.directory.path, "cw-test"], on: hosts.far, input: .held)
+                let witness = try nw(["peers", "cw-test"], on: hosts.far, home: "bob", scratch)
+                try await eventually("Ann is listed: \(witness.errors)") { witness.text.contains("+ Ann") }
+                let doctor = try nw(["peers", "doctor", "cw-test", "--json"], on: hosts.near, home: "bob", scratch)
+                #expect(try await doctor.finished() == 0, "\(doctor.text)")
+                #expect(doctor.text.contains("Ann (") && doctor.text.contains("was connected"), "\(doctor.text)")
+                #expect(!ann.text.contains("doctor") && !witness.text.contains("doctor"), "\(ann.text)\(witness.text)")
+            }
+        }
+
         @Test(
             "Wrong words are usage errors with the reason",
             arguments: [
