@@ -178,19 +178,19 @@ struct PeerMachineTests {
 
     // Invitations
 
-    @Test("The smaller peer's invitation is asked; the other one is parked, and takes over if the first fails")
-    func parking() {
+    @Test("One invitation of a peer is asked at a time, and it is answered once")
+    func questions() throws {
         var machine = InvitationMachine()
         let pending = InvitationMachine.Pending(
-            link: LinkID(1), peer: PeerInfo(key: key(2), name: ""), context: nil, address: nil, isParked: true)
-        #expect(machine.arrived(pending, limit: 16, limitPerAddress: 3) == .park)
-        #expect(machine.asked(from: key(2)) == nil)
-        let unparked = machine.unpark(from: key(2))
-        #expect(unparked?.invitation.link == LinkID(1))
-        #expect(machine.asked(from: key(2)) != nil)
+            link: LinkID(1), peer: PeerInfo(key: key(2), name: ""), context: nil, address: nil)
+        guard case .ask(let id) = machine.arrived(pending, limit: 16, limitPerAddress: 3) else {
+            Issue.record("it is not asked")
+            return
+        }
+        #expect(machine.asked(from: key(2)) == id && machine.isAsked(id))
         #expect(machine.arrived(pending, limit: 16, limitPerAddress: 3) == .refuse(.duplicate))
-        let removed = machine.removed(LinkID(1))
-        #expect(removed != nil && machine.count == 0)
+        #expect(machine.answered(id) == pending)
+        #expect(machine.answered(id) == nil && machine.removed(LinkID(1)) == nil && machine.count == 0)
     }
 }
 

@@ -10,8 +10,6 @@ struct InvitationMachine: Sendable {
         let address: [UInt8]?
         /// Whether the key of the inviter is recorded. Such an invitation does not give way to one with an unknown key.
         var isRecorded = false
-        /// Whether it waits for the answer to this side's own invitation.
-        var isParked: Bool
 
         /// Who is to blame for many invitations: an address, or a peer on this host.
         fileprivate var source: [UInt8] { address ?? peer.key.digestBytes }
@@ -19,7 +17,6 @@ struct InvitationMachine: Sendable {
 
     enum Decision: Equatable, Sendable {
         case ask(InvitationID)
-        case park
         case refuse(PeerReason)
     }
 
@@ -32,7 +29,7 @@ struct InvitationMachine: Sendable {
     /// Whether an invitation of this link waits for an answer.
     func isPending(_ link: LinkID) -> Bool { pending.values.contains { $0.link == link } }
 
-    func isAsked(_ id: InvitationID) -> Bool { pending[id]?.isParked == false }
+    func isAsked(_ id: InvitationID) -> Bool { pending[id] != nil }
 
     /// Counts an invitation, and returns the link of the one that gives way to it when all places are taken: the oldest one of the address
     /// that has invited most often of late. A flood then displaces its own invitations, and a peer that invites once is asked
@@ -52,10 +49,7 @@ struct InvitationMachine: Sendable {
             ?? true
     }
 
-    /// Decides about an invitation.
-    ///
-    /// If both sides invite each other, the invitation of the smaller peer is answered, and the other shares its answer.
-    /// - Parameter isParked: Whether this side is the smaller one and has an invitation to the peer on its way.
+    /// Decides about an invitation. If both sides invite each other, both programs are asked.
     mutating func arrived(_ invitation: Pending, limit: Int, limitPerAddress: Int) -> Decision {
         guard !pending.values.contains(where: { $0.peer.key == invitation.peer.key }) else {
             return .refuse(.duplicate)
@@ -65,17 +59,14 @@ struct InvitationMachine: Sendable {
         last += 1
         let id = InvitationID(last)
         pending[id] = invitation
-        return invitation.isParked ? .park : .ask(id)
+        return .ask(id)
     }
 
     /// The service type of an invitation.
     func service(of id: InvitationID) -> String { pending[id]?.service ?? "" }
 
     /// Removes an invitation that the program answers.
-    mutating func answered(_ id: InvitationID) -> Pending? {
-        guard let invitation = pending[id], !invitation.isParked else { return nil }
-        return pending.removeValue(forKey: id)
-    }
+    mutating func answered(_ id: InvitationID) -> Pending? { pending.removeValue(forKey: id) }
 
     /// Removes the invitation of a link that ended.
     mutating func removed(_ link: LinkID) -> (id: InvitationID, invitation: Pending)? {
@@ -86,23 +77,6 @@ struct InvitationMachine: Sendable {
 
     /// The invitation that waits for the program's answer to a peer.
     func asked(from peer: PeerKey) -> InvitationID? {
-        pending.first { $0.value.peer.key == peer && !$0.value.isParked }?.key
-    }
-
-    /// Removes the parked invitation of a peer, to give it the answer of this side's invitation.
-    mutating func takeParked(from peer: PeerKey) -> Pending? {
-        guard let id = parked(from: peer) else { return nil }
-        return pending.removeValue(forKey: id)
-    }
-
-    /// Puts the parked invitation of a peer to the program, because this side's own one failed.
-    mutating func unpark(from peer: PeerKey) -> (id: InvitationID, invitation: Pending)? {
-        guard let id = parked(from: peer) else { return nil }
-        pending[id]?.isParked = false
-        return pending[id].map { (id, $0) }
-    }
-
-    private func parked(from peer: PeerKey) -> InvitationID? {
-        pending.first { $0.value.peer.key == peer && $0.value.isParked }?.key
+        pending.first { $0.value.peer.key == peer }?.key
     }
 }

@@ -15,10 +15,8 @@ extension PeerMesh {
         if let found = self[member], !found.phase.isExpected { return }
         let info = PeerInfo(key: member.peer, name: name)
         let deadline = now + (timeout > .zero ? timeout : PeerTimes.lobby)
-        let isAsked = invitations.asked(from: member.peer) != nil
         var invited = Member(
-            info,
-            .inviting(Member.Invitation(context: context, service: service, deadline: deadline, isParked: isAsked)))
+            info, .inviting(Member.Invitation(context: context, service: service, deadline: deadline, isParked: false)))
         invited.endpoints = endpoints
         if let found = self[member] {
             if found.endpoints.count > endpoints.count { invited.endpoints = found.endpoints }
@@ -30,7 +28,7 @@ extension PeerMesh {
         guard context?.count ?? 0 <= PeerLimits.context else { return fail(member, .tooMuch, at: now) }
         if let reason = refusal(ofInviting: member.peer, at: now) { return fail(member, reason, at: now) }
         guard sessions[member.session]?.hasRoom(for: member.peer) == true else { return fail(member, .full, at: now) }
-        if !isAsked { dial(member, .invitation, at: now) }
+        dial(member, .invitation, at: now)
     }
 
     /// The service type with which the inviter found this peer, until the invitation is answered; empty if it is unknown.
@@ -78,8 +76,10 @@ extension PeerMesh {
     private mutating func decline(_ pending: InvitationMachine.Pending, _ reason: PeerReason, at now: Duration) {
         send(PeerBodies.reason(.decline, reason), on: pending.link, at: now)
         leave(pending.link, reason, at: now)
-        // Both invited: the answer counts for both.
-        for other in ownInvitations(to: pending.peer.key) { fail(other, reason, at: now) }
+        // An invitation of this side goes on: the peer's program answers it. One that cannot be delivered has no chance left.
+        for other in ownInvitations(to: pending.peer.key) where self[other]?.phase.isParked == true {
+            fail(other, .unreachable, at: now)
+        }
     }
 
     private func ownInvitations(to peer: PeerKey) -> [MemberID] {
@@ -89,9 +89,13 @@ extension PeerMesh {
     }
 
     /// The peer's invitation was accepted in place of this side's own.
+    ///
+    /// The peer may accept the other one at the same moment. Then the smaller peer's choice counts, so the larger one keeps a link on which
+    /// an answer may be on its way, until a link is joined.
     private mutating func abandonInvitation(of member: MemberID, at now: Duration) {
         guard self[member]?.phase.isInviting == true else { return }
         for (id, link) in links where link.member == member {
+            guard own.key < member.peer || link.phase != .lobby else { continue }
             links[id]?.member = nil
             if link.phase == .dialing { close(id) } else { leave(id, .duplicate, at: now) }
         }
@@ -117,24 +121,17 @@ extension PeerMesh {
         guard !isMember else { throw PeerReason.duplicate }
         // The peer sent it before it accepted this side's own invitation. It ends this link.
         guard !isJoining(key, hello.handle) else { return }
-        let mine = ownInvitations(to: key)
-        let isParked = !mine.isEmpty && own.key < key
         let pending = InvitationMachine.Pending(
             link: id, peer: hello.peer, context: context, service: service,
             address: link.facts?.isLocal == true ? nil : link.facts?.address,
-            isRecorded: [.pinned, .paired].contains(standing(of: key)), isParked: isParked)
+            isRecorded: [.pinned, .paired].contains(standing(of: key)))
         let limits = (configuration.invitationLimit, configuration.invitationLimitPerAddress)
         if let other = invitations.displaced(by: pending, limit: limits.0, limitPerAddress: limits.1) {
             send(PeerBodies.reason(.decline, .tooMuch), on: other, at: now)
             end(other, .tooMuch, at: now)
         }
-        switch invitations.arrived(
-            pending, limit: limits.0, limitPerAddress: limits.1)
-        {
-        case .ask(let invitation):
-            for member in mine { park(member) }
-            actions.append(.invited(invitation, hello.peer, context: context))
-        case .park: break
+        switch invitations.arrived(pending, limit: limits.0, limitPerAddress: limits.1) {
+        case .ask(let invitation): actions.append(.invited(invitation, hello.peer, context: context))
         case .refuse(let reason):
             send(PeerBodies.reason(.decline, reason), on: id, at: now)
             leave(id, reason, at: now)
@@ -146,12 +143,6 @@ extension PeerMesh {
             guard let member = session.members[peer], case .joining = member.phase else { return false }
             return member.handle == handle
         }
-    }
-
-    private mutating func park(_ member: MemberID) {
-        guard case .inviting(var invitation) = self[member]?.phase else { return }
-        invitation.isParked = true
-        self[member]?.phase = .inviting(invitation)
     }
 
     mutating func handleAccept(_ handle: SessionHandle, on id: LinkID, _ link: Boxed<Link>, at now: Duration) throws {
@@ -166,7 +157,12 @@ extension PeerMesh {
         guard sessions[member.session]?.hasRoom(for: member.peer) == true else { throw PeerReason.full }
         self[member]?.handle = handle
         startJoining(id, member, at: now)
-        if let parked = invitations.takeParked(from: member.peer) { leave(parked.link, .duplicate, at: now) }
+        // Both invited, and this side's invitation is the one that was accepted.
+        guard let question = invitations.asked(from: member.peer), let pending = invitations.answered(question) else {
+            return
+        }
+        leave(pending.link, .duplicate, at: now)
+        actions.append(.invitationEnded(question, .duplicate))
     }
 
     mutating func handleDecline(_ reason: PeerReason, on id: LinkID, _ link: Boxed<Link>, at now: Duration) {
@@ -179,17 +175,19 @@ extension PeerMesh {
     mutating func handleWithdraw(on id: LinkID, _ link: Boxed<Link>, at now: Duration) {
         // BYE follows, but the question ends now.
         guard !link.isDialler, let (invitation, pending) = invitations.removed(id) else { return }
-        if !pending.isParked { actions.append(.invitationEnded(invitation, .timedOut)) }
+        actions.append(.invitationEnded(invitation, .timedOut))
         restartOwnInvitations(to: pending.peer.key, at: now)
     }
 
     // Both invite
 
-    /// This side's dial failed, but the peer's invitation is here: the program answers that one.
-    mutating func parkBehindPeer(_ member: MemberID, _ invitation: Member.Invitation) -> Bool {
-        guard let (id, pending) = invitations.unpark(from: member.peer) else { return false }
-        park(member)
-        actions.append(.invited(id, pending.peer, context: pending.context))
+    /// Whether this side's invitation, which cannot be delivered, waits for the answer of this side's program to the peer's.
+    mutating func parkBehindPeer(_ member: MemberID) -> Bool {
+        guard case .inviting(var invitation) = self[member]?.phase, invitations.asked(from: member.peer) != nil else {
+            return false
+        }
+        invitation.isParked = true
+        self[member]?.phase = .inviting(invitation)
         return true
     }
 
@@ -200,20 +198,6 @@ extension PeerMesh {
             invitation.isParked = false
             self[member]?.phase = .inviting(invitation)
             if !links.values.contains(where: { $0.member == member }) { dial(member, .invitation, at: now) }
-        }
-    }
-
-    /// This side's invitation failed. The peer's parked one shares a refusal, or is put to the program.
-    mutating func shareFailure(_ member: MemberID, _ reason: PeerReason, at now: Duration) {
-        guard ownInvitations(to: member.peer).isEmpty else { return }
-        switch reason {
-        case .declined, .full, .duplicate:
-            guard let parked = invitations.takeParked(from: member.peer) else { return }
-            send(PeerBodies.reason(.decline, reason), on: parked.link, at: now)
-            leave(parked.link, reason, at: now)
-        default:
-            guard let (id, pending) = invitations.unpark(from: member.peer) else { return }
-            actions.append(.invited(id, pending.peer, context: pending.context))
         }
     }
 

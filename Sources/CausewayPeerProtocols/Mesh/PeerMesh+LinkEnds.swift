@@ -24,7 +24,7 @@ extension PeerMesh {
     mutating func linkGone(_ id: LinkID, _ link: Boxed<Link>, _ fate: LinkFate, _ reason: PeerReason, at now: Duration)
     {
         if let (invitation, pending) = invitations.removed(id) {
-            if !pending.isParked { actions.append(.invitationEnded(invitation, reason)) }
+            actions.append(.invitationEnded(invitation, reason))
             restartOwnInvitations(to: pending.peer.key, at: now)
         }
         guard let member = link.member, let found = self[member] else { return }
@@ -52,8 +52,9 @@ extension PeerMesh {
     ) {
         switch (link.purpose, found.phase) {
         case (.invitation, .inviting(let invitation)):
-            // The answer to the peer's invitation counts for this one too.
-            if !invitation.isParked { fail(member, reason == .lost ? .unreachable : reason, at: now) }
+            guard !invitation.isParked else { return }
+            guard reason == .lost else { return fail(member, reason, at: now) }
+            if !parkBehindPeer(member) { fail(member, .unreachable, at: now) }
         case (.introduction, .expected): retryExpected(member, reason, at: now)
         case (.resumption, .joined), (.resumption, .suspended):
             guard found.repair.dial == id else { return }
@@ -68,7 +69,7 @@ extension PeerMesh {
         guard let found = self[member] else { return }
         switch (purpose, found.phase) {
         case (.invitation, .inviting(let invitation)):
-            if !invitation.isParked, !parkBehindPeer(member, invitation) { fail(member, .unreachable, at: now) }
+            if !invitation.isParked, !parkBehindPeer(member) { fail(member, .unreachable, at: now) }
         case (.introduction, .expected): retryExpected(member, .unreachable, at: now)
         case (.resumption, .joined), (.resumption, .suspended):
             if found.repair.dial == id { retryResumption(of: member, at: now) }
@@ -140,7 +141,6 @@ extension PeerMesh {
         if let handle = found.handle, reason == .left { sessions[member.session]?.roster.left(member.peer, handle) }
         endLinks(of: member, found, reason, farewell ? rest : nil, at: now)
         if found.phase.isConnected { tellGone(member, found, reason, at: now) }
-        if found.phase.isInviting { shareFailure(member, reason, at: now) }
     }
 
     private mutating func endLinks(

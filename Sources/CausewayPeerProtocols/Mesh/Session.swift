@@ -34,6 +34,7 @@ struct Member: Sendable {
         }
 
         var isInviting: Bool { if case .inviting = self { true } else { false } }
+        var isParked: Bool { if case .inviting(let invitation) = self { invitation.isParked } else { false } }
         var isExpected: Bool { if case .expected = self { true } else { false } }
         var isJoined: Bool { if case .joined = self { true } else { false } }
         var isSuspended: Bool { if case .suspended = self { true } else { false } }
@@ -44,7 +45,7 @@ struct Member: Sendable {
         let context: [UInt8]?
         let service: String
         let deadline: Duration
-        /// Whether it waits for the answer of this side's program to the peer's invitation.
+        /// Whether it cannot be delivered, and waits for the answer of this side's program to the peer's invitation.
         var isParked: Bool
     }
 

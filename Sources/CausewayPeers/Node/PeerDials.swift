@@ -13,7 +13,7 @@ struct PeerRace: Sendable {
 
 /// The dials of a node, of which a few run at a time.
 ///
-/// Peers that find each other both invite, and only the invitation of the smaller peer is answered. Where many find each other at once, the
+/// Peers that find each other both invite, and one of the two invitations is enough. Where many find each other at once, the
 /// larger one waits a moment, and mostly does not need to dial then: nearly half of the handshakes are saved.
 struct PeerDials: Sendable {
     /// The number of dials that run at a time. Replacements of links and lanes never wait.

@@ -161,7 +161,7 @@ public final class PeerSession: Sendable {
 
     /// Invites a peer that was found, and waits until it joined.
     ///
-    /// Inviting a member has no effect. If both peers invite each other, one invitation is asked and one link is made.
+    /// Inviting a member has no effect. If both peers invite each other, either one can accept, and one link is made.
     ///
     /// - Parameters:
     ///   - peer: A peer that was found.

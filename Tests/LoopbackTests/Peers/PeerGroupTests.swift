@@ -69,7 +69,7 @@ extension Loopback {
             bob.close()
         }
 
-        @Test("Both invite at once: one invitation is asked, both connect, and nothing is reported twice")
+        @Test("Both invite at once: each is asked at most once, both connect, and nothing is reported twice")
         func bothInvite() async throws {
             for round in 0..<24 {
                 let (ann, bob) = (try PeerProbe("Ann"), try PeerProbe("Bob"))
@@ -88,7 +88,8 @@ extension Loopback {
                 #expect(
                     bob.seen.history == [.connecting("Ann"), .connected("Ann"), .message("ping", from: "Ann")],
                     "\(round)")
-                #expect(ann.invitations.history.count + bob.invitations.history.count == 1, "\(round)")
+                let counts = [ann.invitations.history.count, bob.invitations.history.count]
+                #expect(counts.contains(1) && counts.allSatisfy { $0 <= 1 }, "\(round)")
                 ann.close()
                 bob.close()
             }
