@@ -11,11 +11,15 @@ enum PeersTask: Equatable, Sendable {
 
     /// The type under which the doctor announces its own peer. Programs of other types do not see it.
     static let doctorType = "nw-doctor"
+    /// Words that are no types when they stand alone.
+    private static let needingType: Set<String> = ["pick", "pair", "pins", "forget"]
 
     /// - Throws: `ValidationError`.
     init(_ words: [String]) throws {
         switch (words.first ?? "", words.count) {
         case ("doctor", 1): self = .doctor(Self.doctorType)
+        case (let task, 1) where Self.needingType.contains(task):
+            throw ValidationError("\(task) needs a TYPE, such as: nw peers \(task) abc-chat")
         case ("doctor", 2): self = .doctor(words[1])
         case ("pick", 2): self = .pick(words[1])
         case ("pair", 2): self = .pair(words[1], text: nil)

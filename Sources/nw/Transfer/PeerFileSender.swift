@@ -103,6 +103,22 @@ struct PeerFileSender: Sendable {
 
     // MARK: Sending
 
+    /// The name under which a peer stores a file. A peer would change other names, and its reply would name another file.
+    ///
+    /// - Throws: ``FileSender/NotSent``.
+    static func name(of path: String) throws -> String {
+        guard let name = path.split(separator: "/").last.map(String.init), name.utf8.count <= 255 else {
+            throw FileSender.NotSent(reason: "the name is longer than 255 bytes")
+        }
+        guard !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+            throw FileSender.NotSent(reason: "the name has control characters: rename the file")
+        }
+        guard !name.contains("\\") else {
+            throw FileSender.NotSent(reason: "the name has a backslash: rename the file")
+        }
+        return name
+    }
+
     /// Sends one file, and waits for the receiver's reply. A transfer that was cut goes on where it ended.
     ///
     /// - Returns: The size of the content, in bytes.
@@ -110,9 +126,7 @@ struct PeerFileSender: Sendable {
         _ path: String, over session: PeerSession, to peer: PeerIdentity, _ idle: IdleTime
     ) async throws -> UInt64 {
         let url = URL(fileURLWithPath: path)
-        guard let name = path.split(separator: "/").last.map(String.init), name.utf8.count <= 255 else {
-            throw FileSender.NotSent(reason: "the name is longer than 255 bytes")
-        }
+        let name = try Self.name(of: path)
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         let size = (attributes?[.size] as? NSNumber)?.uint64Value
         var progress = ProgressBar(name, byteCount: size)
@@ -161,7 +175,11 @@ struct PeerFileSender: Sendable {
                 }
             }
         } catch is TimedOut {
-            throw FileSender.NotSent(reason: "the receiver did not confirm the file: it does not run nw receive")
+            throw FileSender.NotSent(
+                reason: """
+                    the receiver did not confirm the file within \(limit.components.seconds) seconds; \
+                    only nw receive --peers confirms files
+                    """)
         }
     }
 }

@@ -133,6 +133,8 @@ extension Interop {
             arguments: [
                 (["peers", "pair", "abc", "nonsense"], "does not begin with CAUSEWAY-PEER:"),
                 (["peers", "forget", "abc"], "Specify TYPE"),
+                (["peers", "pair"], "pair needs a TYPE"), (["peers", "pins"], "pins needs a TYPE"),
+                (["peers", "pick"], "pick needs a TYPE"), (["peers", "forget"], "forget needs a TYPE"),
                 (["peers", "abc", "--compare"], "does not support --compare"),
                 (["send", "file", "--peer", "Ann", "--type", "a--b"], "not a service type"),
                 (["receive", ".", "--peers", "abc", "--port", "1"], "cannot be combined"),

@@ -36,3 +36,24 @@ struct PeersDoctorTests {
         #expect(doctor.clock(Date(timeIntervalSince1970: 1_800_000_000)).outcome == .passed)
     }
 }
+
+@Suite("Words of the commands for peers")
+struct PeerWordsTests {
+    @Test(
+        "A file whose name a peer would change is not sent, with the reason",
+        arguments: [("f\u{1B}x.txt", "control characters"), ("a\\b", "backslash")])
+    func names(_ row: (name: String, reason: String)) throws {
+        #expect {
+            try PeerFileSender.name(of: "/folder/\(row.name)")
+        } throws: { error in
+            (error as? FileSender.NotSent)?.reason.contains(row.reason) == true
+        }
+        #expect(try PeerFileSender.name(of: "/folder/plain.txt") == "plain.txt")
+    }
+
+    @Test("A word for a task is not a type", arguments: ["pick", "pair", "pins", "forget"])
+    func tasks(_ word: String) throws {
+        #expect(throws: (any Error).self) { try PeersTask([word]) }
+        #expect(try PeersTask(["abc-chat"]) == .list("abc-chat"))
+    }
+}
