@@ -21,10 +21,11 @@ public class NWProtocolTCP: NWProtocol, @unchecked Sendable {
             super.init(definition: NWProtocolTCP.definition)
         }
 
-        /// The number of received bytes that the program has not read yet (`FIONREAD`).
+        /// The number of received bytes that the program, or the protocol above TCP, has not read yet: in the kernel (`FIONREAD`), and those
+        /// that Causeway read ahead.
         public var availableReceiveBuffer: UInt32 { source?.availableReceiveBuffer ?? 0 }
 
-        /// The number of sent bytes that the peer has not acknowledged yet (`SIOCOUTQ`).
+        /// The number of sent bytes that the peer has not acknowledged yet (`SIOCOUTQ`), and of those that wait for room in the kernel.
         public var availableSendBuffer: UInt32 { source?.availableSendBuffer ?? 0 }
 
         /// The subflows of a Multipath TCP connection (RFC 8684), oldest first, at most eight.
@@ -47,9 +48,9 @@ public class NWProtocolTCP: NWProtocol, @unchecked Sendable {
 
 /// The source of the values of ``NWProtocolTCP/Metadata``: the flow of a TCP socket.
 package protocol TCPMetadataSource: AnyObject, Sendable {
-    /// The number of bytes in the receive buffer (`FIONREAD`).
+    /// The number of bytes in the receive buffers.
     var availableReceiveBuffer: UInt32 { get }
-    /// The number of bytes in the send buffer (`SIOCOUTQ`).
+    /// The number of bytes in the send buffers.
     var availableSendBuffer: UInt32 { get }
     /// The addresses of the Multipath TCP subflows; empty for plain TCP.
     var subflowAddresses: [(local: NWEndpoint, remote: NWEndpoint)] { get }

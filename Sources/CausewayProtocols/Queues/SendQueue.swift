@@ -67,6 +67,9 @@ package struct SendQueue<Payload: Sendable>: Sendable {
     /// Whether a new message without options can be sent at once, without being queued.
     package var letsPlainPass: Bool { entries.isEmpty && open == nil && lost.isEmpty }
 
+    /// Returns the sum of a size over all waiting content.
+    package func total(of size: (Payload) -> Int) -> Int { entries.reduce(0) { $0 + size($1.payload) } }
+
     package mutating func append(_ entry: Entry) {
         if !entry.isPlain { entriesWithOptions += 1 }
         entries.append(entry)

@@ -36,6 +36,14 @@ package final class Flow: ReadinessHandler {
     /// Whether the transport carries datagrams, not a stream.
     package var isDatagram: Bool { state.withLock { state in state.kind == .datagram } }
 
+    /// The number of received bytes that were read from the transport and wait for a receive.
+    package var unreadByteCount: Int { state.withLock { state in state.leftover.count } }
+
+    /// The number of bytes that wait until the transport takes them.
+    package var unsentByteCount: Int {
+        state.withLock { state in state.inFlightByteCount + (state.backlog?.total { $0.remaining } ?? 0) }
+    }
+
     // MARK: Life
 
     /// Sets the delivery on which the program's completion closures are called from now on.

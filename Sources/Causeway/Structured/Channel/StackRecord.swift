@@ -75,11 +75,11 @@ package struct LowerProtocols: Sendable {
 
 extension Flow: TCPMetadataSource {
     package var availableReceiveBuffer: UInt32 {
-        UInt32(clamping: withDescriptor { Socket.bytesReadable($0) } ?? 0)
+        withDescriptor { UInt32(clamping: Socket.bytesReadable($0) + unreadByteCount) } ?? 0
     }
 
     package var availableSendBuffer: UInt32 {
-        UInt32(clamping: withDescriptor { Socket.bytesUnsent($0) } ?? 0)
+        withDescriptor { UInt32(clamping: Socket.bytesUnsent($0) + unsentByteCount) } ?? 0
     }
 
     package var subflowAddresses: [(local: NWEndpoint, remote: NWEndpoint)] {
