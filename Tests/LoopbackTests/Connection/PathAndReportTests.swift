@@ -42,6 +42,50 @@ extension Loopback {
             try await listener.cancel()
         }
 
+        @Test(
+            "TCP metadata report the bytes that were read ahead, and those that wait for room",
+            arguments: Medium.streams)
+        func buffers(medium: Medium) async throws {
+            try await Pair.with(medium) { pair in
+                let metadata = pair.client.connection.metadata(definition: NWProtocolTCP.definition)
+                let tcp = try #require(metadata as? NWProtocolTCP.Metadata)
+                try await pair.server.deliver(Data(count: 100))
+                #expect(try await pair.client.receive(1, 1).data?.count == 1)
+                #expect(await eventually { tcp.availableReceiveBuffer == 99 })
+                #expect(try await pair.client.receive(4, 4).data?.count == 4)
+                #expect(tcp.availableReceiveBuffer == 95)
+                #expect(try await pair.client.receive(95, 1_000).data?.count == 95)
+                #expect(tcp.availableReceiveBuffer == 0)
+                // More than the buffers of the kernel take on both sides.
+                for _ in 0..<4 { pair.client.send(Data(count: 16 << 20)) }
+                #expect(tcp.availableSendBuffer > 32 << 20)
+                try await pair.client.cancel()
+                #expect(tcp.availableSendBuffer == 0)
+            }
+        }
+
+        @Test("A connection that waits reports its path after its state", arguments: Medium.internetStreams + [.unix])
+        func waitingPath(medium: Medium) async throws {
+            // A bound socket that does not listen: connections to it are refused. No socket file exists.
+            let holder = RawSocket(try Socket.open(medium.family, .stream))
+            var endpoint = NWEndpoint.unix(path: Scratch.path())
+            if let host = medium.loopback {
+                try Socket.bind(holder.fd, to: medium.socketAddress(port: 0))
+                endpoint = .hostPort(host: host, port: try #require(NWEndpoint.Port(rawValue: holder.port)))
+            }
+            let client = Probe(to: endpoint, using: medium.parameters)
+            let order = Mailbox<String>()
+            client.connection.stateUpdateHandler = { state in
+                if case .waiting = state { order.put("waiting") }
+            }
+            client.connection.pathUpdateHandler = { [endpoint] path in
+                order.put("path \(path.status) \(path.remoteEndpoint == endpoint)")
+            }
+            client.start()
+            try await order.expect("waiting", "path satisfied true")
+            client.connection.cancel()
+        }
+
         @Test("TCP metadata report the bytes in the buffers")
         func tcpMetadata() async throws {
             try await Pair.with(.tcp4) { pair in
