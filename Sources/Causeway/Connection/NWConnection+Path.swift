@@ -66,15 +66,16 @@ extension NWConnection {
 extension NWPath {
     /// Creates the path of a connection that is ready.
     init(_ path: ConnectionPath, local: SocketAddress?, remote: SocketAddress?, endpoint: NWEndpoint) {
-        // As on Apple platforms, the path of a Unix-domain client that bound no path has no local endpoint.
+        // A Unix-domain client that bound no path has no endpoint of its own. The other end names the path that the client connected to.
         let ownEnd = local.map { NWEndpoint($0) }.flatMap { $0 == .unix(path: "") ? nil : $0 }
+        let otherEnd = remote.map { NWEndpoint($0) }.flatMap { $0 == .unix(path: "") ? nil : $0 }
         self.init(
             status: path.isViable ? .satisfied : .unsatisfied, availableInterfaces: path.interface.map { [$0] } ?? [],
             isExpensive: path.isExpensive, isConstrained: path.isConstrained,
             isUltraConstrained: path.isUltraConstrained, supportsIPv4: path.families.contains(.ipv4),
             supportsIPv6: path.families.contains(.ipv6), supportsDNS: path.hasNameServers,
             gateways: path.gateways.map { NWEndpoint($0) }, localEndpoint: ownEnd,
-            remoteEndpoint: remote.map { NWEndpoint($0) } ?? endpoint)
+            remoteEndpoint: otherEnd ?? endpoint)
     }
 
     /// Creates the path of a message that was received on an interface.

@@ -233,9 +233,11 @@ extension NWListener: ListenerObserver {
         update { handlers in handlers = Handlers(service: handlers.service) }
     }
 
-    /// Returns the endpoint of the peer. For a peer on a Unix domain socket that is not bound to a path, the path is empty.
+    /// Returns the endpoint of the peer. A peer on a Unix domain socket that is not bound to a path is named by the path that it connected
+    /// to: the listener's.
     private func destination(of peer: SocketAddress?) -> NWConnection.Destination {
-        .init(peer: peer ?? .unix(path: ""))
+        guard let peer, peer != .unix(path: "") else { return .init(peer: driver.address ?? .unix(path: "")) }
+        return .init(peer: peer)
     }
 }
 
