@@ -399,7 +399,7 @@ let package = Package(
             name: "CausewayURLLoadingTests",
             dependencies: [
                 "Causeway", "CausewayHTTP", "CausewayHTTPProtocols", "CausewayProtocols", "CausewaySystem",
-                "CausewayURLLoading", "CausewayWire",
+                "CausewayTestKit", "CausewayURLLoading", "CausewayWire",
             ],
             swiftSettings: house),
         .testTarget(
@@ -440,7 +440,8 @@ let package = Package(
             ],
             swiftSettings: house),
         .testTarget(
-            name: "CausewayPeersTests", dependencies: ["CausewayPeerProtocols", "CausewayPeers", "Network"],
+            name: "CausewayPeersTests",
+            dependencies: ["Causeway", "CausewayPeerProtocols", "CausewayPeers", "CausewayTestKit", "Network"],
             swiftSettings: house),
         .testTarget(
             name: "CausewayPeerActorsTests",

@@ -60,6 +60,11 @@ public struct PacketFrames: AsyncSequence, Sendable {
         ///
         /// Cancellation: ends the capture; returns `nil`.
         public mutating func next() async throws -> CapturedFrame? { try await frames.next() }
+
+        /// Returns the next frame like ``next()``, in the isolation of the caller.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> CapturedFrame? {
+            try await frames.next(isolation: actor)
+        }
     }
 
     /// Starts a capture on a separate thread. Returns the iterator over the captured packets.

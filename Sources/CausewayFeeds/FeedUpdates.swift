@@ -36,7 +36,7 @@ public struct FeedUpdates: AsyncSequence, Sendable {
         /// Returns the next new item, `nil` when the feed is gone.
         ///
         /// Cancellation: throws `CancellationError`, or `URLError.cancelled` during a fetch.
-        public mutating func next() async throws -> FeedItem? {
+        nonisolated(nonsending) public mutating func next() async throws -> FeedItem? {
             while !isOver {
                 if let item = waiting.popFirst() { return item }
                 if let wait { try await updates.sleep(wait) }
@@ -46,7 +46,12 @@ public struct FeedUpdates: AsyncSequence, Sendable {
             return nil
         }
 
-        private mutating func fetch() async throws {
+        /// Returns the next item like ``next()``, in the isolation of the caller.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> FeedItem? {
+            try await next()
+        }
+
+        nonisolated(nonsending) private mutating func fetch() async throws {
             let isFirst = wait == nil
             do {
                 let answer = try await updates.reader.answer(url, validators)

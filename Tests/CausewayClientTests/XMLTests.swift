@@ -1,4 +1,5 @@
 @testable import CausewayClient
+import CausewayTestKit
 import CausewaySystem
 import CausewayURLLoading
 import Foundation
@@ -120,6 +121,20 @@ struct XMLTests {
         await #expect(throws: XMLTree.Problem.self) {
             for try await _ in Drip(bytes: Array("<a></b></a>".utf8)).xmlEvents() {}
         }
+    }
+
+    @Test("An actor that reads events of bytes which are there stays on its executor")
+    func isolation() async throws {
+        let reader = CountingActor()
+        let count = try await reader.run { actor in
+            var count = 0
+            for try await _ in Drip(bytes: Array("<a>\(String(repeating: "<b/>", count: 1_000))</a>".utf8)).xmlEvents()
+            {
+                count += 1
+            }
+            return count
+        }
+        #expect(count == 2_002 && reader.jobCount < 100)
     }
 }
 

@@ -1,4 +1,5 @@
 import CausewayPeerProtocols
+import CausewayTestKit
 import Foundation
 import Synchronization
 import Testing
@@ -26,6 +27,20 @@ struct EventBufferTests {
         let last = try await buffer.next()
         if case .suspended? = last {} else { Issue.record("\(String(describing: last))") }
         #expect(released.withLock { $0 } == 200)
+    }
+
+    @Test("An actor that takes events which are there stays on its executor")
+    func isolation() async throws {
+        let buffer = EventBuffer()
+        for _ in 0..<500 { buffer.add(.joined(peer)) }
+        buffer.finish(.success(()))
+        let reader = CountingActor()
+        let count = try await reader.run { actor in
+            var count = 0
+            for try await _ in PeerSession.Events(buffer: buffer) { count += 1 }
+            return count
+        }
+        #expect(count == 500 && reader.jobCount < 50)
     }
 
     @Test("News of discovery is bounded, and other events stay")

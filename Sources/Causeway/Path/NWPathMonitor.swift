@@ -120,6 +120,11 @@ extension NWPathMonitor: AsyncSequence {
         ///
         /// Cancellation: this call and all later calls return `nil`. Other iterators of the monitor are not affected.
         public mutating func next() async -> NWPathMonitor.Element? { await paths.next() }
+
+        /// Returns the next path like ``next()``, in the isolation of the caller.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> NWPathMonitor.Element? {
+            await paths.next(isolation: actor)
+        }
     }
 }
 

@@ -54,10 +54,13 @@ public struct XMLEventSequence<Base: AsyncSequence>: AsyncSequence where Base.El
         /// Returns the next event; `nil` at the end of the document.
         ///
         /// Cancellation: as for the bytes.
-        public mutating func next() async throws -> XMLStreamEvent? {
+        public mutating func next() async throws -> XMLStreamEvent? { try await next(isolation: nil) }
+
+        /// Returns the next event like ``next()``, in the isolation of the caller.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> XMLStreamEvent? {
             while ready.isEmpty, !isAtEnd {
                 var piece: [UInt8] = []
-                while piece.count < Self.pieceByteCount, let byte = try await bytes.next() {
+                while piece.count < Self.pieceByteCount, let byte = try await bytes.next(isolation: actor) {
                     piece.append(byte)
                     // In every encoding of XML, a tag ends with this byte or the one after it.
                     if byte == 0x3E { break }

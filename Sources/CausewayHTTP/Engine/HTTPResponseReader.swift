@@ -94,7 +94,7 @@ final class HTTPResponseReader: HTTPResponseObserver {
     }
 
     /// Waits for the next piece of the content. Returns `nil` at its end.
-    func awaitPiece(_ handle: HTTPRequestHandle) async -> Result<Data?, HTTPFailure> {
+    nonisolated(nonsending) func awaitPiece(_ handle: HTTPRequestHandle) async -> Result<Data?, HTTPFailure> {
         let outcome = await withUnsafeContinuation { continuation in
             let known = state.withLock { state -> Result<Data?, HTTPFailure>? in
                 if let known = state.takePiece() { return known }

@@ -37,7 +37,7 @@ package final class HTTPResponseStream: Sendable {
     /// Reads the next piece of the body. Returns `nil` at its end.
     ///
     /// Cancellation: cancels the request.
-    package func read() async throws(HTTPFailure) -> Data? {
+    nonisolated(nonsending) package func read() async throws(HTTPFailure) -> Data? {
         let outcome = await withTaskCancellationHandler {
             await reader.awaitPiece(handle)
         } onCancel: {
@@ -68,7 +68,13 @@ package final class HTTPResponseStream: Sendable {
         package struct AsyncIterator: AsyncIteratorProtocol {
             let stream: HTTPResponseStream
 
-            package mutating func next() async throws(HTTPFailure) -> Data? { try await stream.read() }
+            nonisolated(nonsending) package mutating func next() async throws(HTTPFailure) -> Data? {
+                try await stream.read()
+            }
+
+            package mutating func next(isolation actor: isolated (any Actor)?) async throws(HTTPFailure) -> Data? {
+                try await stream.read()
+            }
         }
 
         package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: stream) }

@@ -109,7 +109,7 @@ final class ServerExchange: Sendable {
     }
 
     /// Reads the next piece of the content. Returns `nil` at its end.
-    func read() async throws -> Data? {
+    nonisolated(nonsending) func read() async throws -> Data? {
         try Task.checkCancellation()
         if let known = take() { return try known.get() }
         if head.hasContent { connection.requestContent(id) }

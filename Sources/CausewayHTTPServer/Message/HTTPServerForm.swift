@@ -67,7 +67,7 @@ public struct HTTPServerForm: AsyncSequence, Sendable {
         /// Cancellation: throws `CancellationError`.
         ///
         /// - Throws: ``HTTPServerError`` with status 400 for a malformed form, `contentTooLong`, or `clientGone`.
-        public mutating func next() async throws -> Element? {
+        nonisolated(nonsending) public mutating func next() async throws -> Element? {
             while position == events.count {
                 (events, position) = ([], 0)
                 let piece = try await pieces.next()
@@ -91,6 +91,11 @@ public struct HTTPServerForm: AsyncSequence, Sendable {
             case .content(let bytes): return .content(Data(bytes))
             case .partEnd: return .end
             }
+        }
+
+        /// Returns the next step like ``next()``, in the isolation of the caller.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Element? {
+            try await next()
         }
     }
 

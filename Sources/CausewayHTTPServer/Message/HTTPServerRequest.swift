@@ -73,7 +73,12 @@ public struct HTTPServerRequestBody: AsyncSequence, Sendable {
         /// Returns the next piece; `nil` at the end of the content.
         ///
         /// Cancellation: throws `CancellationError`. No content is lost.
-        public mutating func next() async throws -> Data? { try await exchange.read() }
+        nonisolated(nonsending) public mutating func next() async throws -> Data? { try await exchange.read() }
+
+        /// Returns the next piece like ``next()``, in the isolation of the caller.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Data? {
+            try await exchange.read()
+        }
     }
 
     /// Returns an iterator over the pieces that no one has read yet.

@@ -38,7 +38,7 @@ public struct PeerActors<Act: DistributedActor>: AsyncSequence, Sendable where A
         }
 
         /// Waits for the next change. `nil` when the system was stopped, and when the task is cancelled.
-        public mutating func next() async -> Element? {
+        nonisolated(nonsending) public mutating func next() async -> Element? {
             guard let name else { return nil }
             while !Task.isCancelled {
                 if let change = pending.popLast() { return change }
@@ -51,6 +51,9 @@ public struct PeerActors<Act: DistributedActor>: AsyncSequence, Sendable where A
             }
             return nil
         }
+
+        /// Waits for the next change like ``next()``, in the isolation of the caller.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? { await next() }
 
         /// Notes the differences to what the program knows, the last one first.
         private mutating func compare(_ entries: [ActorDirectory<PeerIdentity>.Entry]) {
@@ -75,7 +78,7 @@ extension PeerActorSystem {
     private static let watcherNumbers = Atomic<UInt64>(0)
 
     /// Waits until the published actors change. Returns at once if they did since a version, and when the task is cancelled.
-    fileprivate func waitForChange(since version: UInt64) async {
+    nonisolated(nonsending) fileprivate func waitForChange(since version: UInt64) async {
         let number = Self.watcherNumbers.add(1, ordering: .relaxed).newValue
         await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in

@@ -69,7 +69,7 @@ final class EventBuffer: Sendable {
     }
 
     /// The next event; `nil` at the end and after cancellation.
-    func next() async throws(PeerFailure) -> PeerEvent? {
+    nonisolated(nonsending) func next() async throws(PeerFailure) -> PeerEvent? {
         while true {
             let (entry, end) = state.withLock { state in (state.takeFirst(), state.end) }
             if let entry { return entry.event }
@@ -82,7 +82,7 @@ final class EventBuffer: Sendable {
         }
     }
 
-    private func wait() async {
+    nonisolated(nonsending) private func wait() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
                 let other = state.withLock { state -> CheckedContinuation<Void, Never>? in

@@ -155,7 +155,12 @@ public final class PeerSession: Sendable {
             let buffer: EventBuffer
 
             /// Waits for the next event. `nil` at the end, and when the task is cancelled.
-            public mutating func next() async throws -> PeerEvent? { try await buffer.next() }
+            nonisolated(nonsending) public mutating func next() async throws -> PeerEvent? { try await buffer.next() }
+
+            /// Waits for the next event like ``next()``, in the isolation of the caller.
+            public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> PeerEvent? {
+                try await buffer.next()
+            }
         }
     }
 

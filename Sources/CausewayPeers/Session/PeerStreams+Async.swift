@@ -105,8 +105,11 @@ public final class PeerReader: AsyncSequence, Sendable {
         /// Waits for bytes. `nil` at the end of the stream.
         ///
         /// - Throws: ``PeerFailure`` if the sender reset the stream or is gone.
-        public mutating func next() async throws -> Data? {
-            guard let data = try await parts.next() else { return nil }
+        public mutating func next() async throws -> Data? { try await next(isolation: nil) }
+
+        /// Waits for bytes like ``next()``, in the isolation of the caller.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Data? {
+            guard let data = try await parts.next(isolation: actor) else { return nil }
             stream.consumed(data.count)
             return data
         }

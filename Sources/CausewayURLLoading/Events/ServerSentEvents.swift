@@ -39,7 +39,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         /// Returns the next event; `nil` after the server has ended the sequence or an error was thrown.
         ///
         /// Cancellation: closes the connection and throws `URLError.cancelled`.
-        public mutating func next() async throws -> ServerSentEvent? {
+        nonisolated(nonsending) public mutating func next() async throws -> ServerSentEvent? {
             while !hasEnded {
                 if position < events.count {
                     let event = events[position]
@@ -52,13 +52,18 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             return nil
         }
 
+        /// Returns the next event like ``next()``, in the isolation of the caller.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> ServerSentEvent? {
+            try await next()
+        }
+
         /// Ends the sequence. Returns the error to throw.
         private mutating func end(_ error: any Error) -> any Error {
             (hasEnded, reader) = (true, nil)
             return LoadFailure.presented(error, for: source.request.url)
         }
 
-        private mutating func read(_ reader: BytesReader) async throws {
+        nonisolated(nonsending) private mutating func read(_ reader: BytesReader) async throws {
             (events, position) = ([], 0)
             do {
                 guard let piece = try await reader.next() else { return try await disconnected(isFailure: false) }
@@ -75,7 +80,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             }
         }
 
-        private mutating func connect() async throws {
+        nonisolated(nonsending) private mutating func connect() async throws {
             var request = source.request
             request.setValue("text/event-stream", forHTTPHeaderField: "Accept")
             request.setValue("no-store", forHTTPHeaderField: "Cache-Control")
@@ -109,7 +114,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         }
 
         /// Waits until the next connection may begin.
-        private mutating func disconnected(isFailure: Bool) async throws {
+        nonisolated(nonsending) private mutating func disconnected(isFailure: Bool) async throws {
             reader = nil
             do {
                 try await Task.sleep(for: reconnection.delay(afterFailure: isFailure))

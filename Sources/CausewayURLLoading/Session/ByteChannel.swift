@@ -83,7 +83,7 @@ final class ByteChannel: Sendable {
     /// Returns the next bytes, or `nil` at the end.
     ///
     /// Cancellation: cancels the task and throws `URLError.cancelled`.
-    func next() async throws -> Data? {
+    nonisolated(nonsending) func next() async throws -> Data? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in take(continuation) }
         } onCancel: {

@@ -66,7 +66,14 @@ extension URLSession {
             ///
             /// Cancellation: cancels the task and throws `URLError.cancelled`.
             @inlinable
-            public mutating func next() async throws -> UInt8? {
+            nonisolated(nonsending) public mutating func next() async throws -> UInt8? {
+                if let byte = nextOfPiece() { return byte }
+                return try await nextOfNewPiece()
+            }
+
+            /// Returns the next byte like ``next()``, in the isolation of the caller.
+            @inlinable
+            public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> UInt8? {
                 if let byte = nextOfPiece() { return byte }
                 return try await nextOfNewPiece()
             }
@@ -79,7 +86,7 @@ extension URLSession {
             }
 
             @usableFromInline
-            mutating func nextOfNewPiece() async throws -> UInt8? {
+            nonisolated(nonsending) mutating func nextOfNewPiece() async throws -> UInt8? {
                 while position >= piece.endIndex {
                     guard let next = try await reader.next() else { return nil }
                     piece = next
@@ -103,5 +110,5 @@ final class BytesReader: Sendable {
 
     deinit { task.cancel() }
 
-    func next() async throws -> Data? { try await channel.next() }
+    nonisolated(nonsending) func next() async throws -> Data? { try await channel.next() }
 }

@@ -25,11 +25,24 @@ public struct AsyncCharacterSequence<Base: AsyncSequence>: AsyncSequence where B
         /// Returns the next character, or `nil` at the end. A character is complete only when the next one starts or the sequence ends.
         public mutating func next() async rethrows -> Character? {
             while let scalar = try await base.next() {
-                pending.unicodeScalars.append(scalar)
-                let second = pending.index(after: pending.startIndex)
-                if second < pending.endIndex { return pending.removeFirst() }
+                if let character = character(before: scalar) { return character }
             }
             return pending.isEmpty ? nil : pending.removeFirst()
+        }
+
+        /// Returns the next character like ``next()``, in the isolation of the caller.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(Base.Failure) -> Character? {
+            while let scalar = try await base.next(isolation: actor) {
+                if let character = character(before: scalar) { return character }
+            }
+            return pending.isEmpty ? nil : pending.removeFirst()
+        }
+
+        /// Adds a scalar. Returns a character if the scalar begins the one after it.
+        private mutating func character(before scalar: UnicodeScalar) -> Character? {
+            pending.unicodeScalars.append(scalar)
+            let second = pending.index(after: pending.startIndex)
+            return second < pending.endIndex ? pending.removeFirst() : nil
         }
     }
 }

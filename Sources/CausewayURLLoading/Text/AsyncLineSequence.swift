@@ -16,24 +16,43 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
 
     /// Reads lines.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        private var base: Base.AsyncIterator
+        @usableFromInline var base: Base.AsyncIterator
         private var line: [UInt8] = []
 
         init(_ base: Base.AsyncIterator) { self.base = base }
 
         /// Returns the next non-empty line, or `nil` at the end.
+        @inlinable
         public mutating func next() async rethrows -> String? {
             while let byte = try await base.next() {
-                line.append(byte)
-                let end = Self.countOfLineEnd(line)
-                guard end > 0 else { continue }
-                line.removeLast(end)
-                if !line.isEmpty { return takeLine() }
+                if let line = line(endingWith: byte) { return line }
             }
-            return line.isEmpty ? nil : takeLine()
+            return takeLine()
         }
 
-        private mutating func takeLine() -> String {
+        /// Returns the next line like ``next()``, in the isolation of the caller.
+        @inlinable
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(Base.Failure) -> String? {
+            while let byte = try await base.next(isolation: actor) {
+                if let line = line(endingWith: byte) { return line }
+            }
+            return takeLine()
+        }
+
+        /// Adds a byte. Returns the line if the byte ends one that is not empty.
+        @usableFromInline
+        mutating func line(endingWith byte: UInt8) -> String? {
+            line.append(byte)
+            let end = Self.countOfLineEnd(line)
+            guard end > 0 else { return nil }
+            line.removeLast(end)
+            return takeLine()
+        }
+
+        /// Returns the bytes that were added, `nil` if there are none.
+        @usableFromInline
+        mutating func takeLine() -> String? {
+            guard !line.isEmpty else { return nil }
             defer { line.removeAll(keepingCapacity: true) }
             return String(decoding: line, as: UTF8.self)
         }

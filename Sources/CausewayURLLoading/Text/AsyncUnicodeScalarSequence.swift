@@ -17,35 +17,60 @@ public struct AsyncUnicodeScalarSequence<Base: AsyncSequence>: AsyncSequence whe
         private var base: Base.AsyncIterator
         /// Decoded scalars in reverse order: the next one is the last element.
         private var decoded: [UnicodeScalar] = []
-        /// The first byte of the next scalar, if it has already been read.
-        private var leftover: UInt8?
+        /// The bytes of a scalar that is possibly incomplete.
+        private var pending: [UInt8] = []
 
         init(_ base: Base.AsyncIterator) { self.base = base }
 
         /// Returns the next scalar, or `nil` at the end.
         public mutating func next() async rethrows -> UnicodeScalar? {
-            if let scalar = decoded.popLast() { return scalar }
-            guard let first = try await nextByte() else { return nil }
-            if first < 0x80 { return UnicodeScalar(first) }
-            var bytes = [first]
-            while bytes.count < Self.length(of: first) {
-                guard let byte = try await nextByte() else { break }
-                guard byte & 0xC0 == 0x80 else {
-                    leftover = byte
-                    break
-                }
-                bytes.append(byte)
+            while decoded.isEmpty {
+                guard let byte = try await base.next() else { return last() }
+                if let scalar = scalar(endingWith: byte) { return scalar }
             }
-            decoded = String(decoding: bytes, as: UTF8.self).unicodeScalars.reversed()
             return decoded.popLast()
         }
 
-        private mutating func nextByte() async rethrows -> UInt8? {
-            if let byte = leftover {
-                leftover = nil
-                return byte
+        /// Returns the next scalar like ``next()``, in the isolation of the caller.
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(Base.Failure) -> UnicodeScalar? {
+            while decoded.isEmpty {
+                guard let byte = try await base.next(isolation: actor) else { return last() }
+                if let scalar = scalar(endingWith: byte) { return scalar }
             }
-            return try await base.next()
+            return decoded.popLast()
+        }
+
+        /// Adds a byte. Returns the next scalar if it is complete.
+        private mutating func scalar(endingWith byte: UInt8) -> UnicodeScalar? {
+            if pending.isEmpty, byte < 0x80 { return UnicodeScalar(byte) }
+            if !pending.isEmpty, byte & 0xC0 != 0x80 {
+                // The byte belongs to the next scalar, so the one before it is incomplete.
+                decodePending()
+                if byte < 0x80 {
+                    decoded.insert(UnicodeScalar(byte), at: 0)
+                    return decoded.popLast()
+                }
+            }
+            pending.append(byte)
+            if pending.count == Self.length(of: pending[0]) {
+                let earlier = decoded
+                decodePending()
+                decoded += earlier
+            }
+            return decoded.popLast()
+        }
+
+        /// Returns the next scalar after the last byte.
+        private mutating func last() -> UnicodeScalar? {
+            if !pending.isEmpty { decodePending() }
+            return decoded.popLast()
+        }
+
+        private mutating func decodePending() {
+            decoded = String(decoding: pending, as: UTF8.self).unicodeScalars.reversed()
+            pending.removeAll(keepingCapacity: true)
         }
 
         /// Returns the length of an encoded scalar in bytes, determined by its first byte (RFC 3629 §3).

@@ -26,7 +26,7 @@ extension FileHandle {
             /// Returns the next byte, or `nil` at the end.
             ///
             /// Cancellation: takes effect only after a pending read returns.
-            public mutating func next() async throws -> UInt8? {
+            nonisolated(nonsending) public mutating func next() async throws -> UInt8? {
                 while position >= piece.endIndex {
                     try Task.checkCancellation()
                     guard let next = try await reader.next() else { return nil }
@@ -35,6 +35,11 @@ extension FileHandle {
                 }
                 defer { position += 1 }
                 return piece[position]
+            }
+
+            /// Returns the next byte like ``next()``, in the isolation of the caller.
+            public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> UInt8? {
+                try await next()
             }
         }
     }
@@ -53,7 +58,7 @@ final class FileHandleReader: Sendable {
     init(_ handle: FileHandle) { self.handle = handle }
 
     /// Waits until bytes are available and returns them, or returns `nil` at the end.
-    func next() async throws -> Data? {
+    nonisolated(nonsending) func next() async throws -> Data? {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { [handle] in
                 let data = handle.availableData

@@ -23,16 +23,14 @@ extension URL {
             /// Returns the next byte, or `nil` at the end.
             ///
             /// Cancellation: cancels the load and throws `URLError.cancelled`.
-            public mutating func next() async throws -> UInt8? {
-                var reading: URLSession.AsyncBytes.Iterator
-                if let iterator {
-                    reading = iterator
-                } else {
-                    reading = try await URLSession.shared.bytes(from: url).0.makeAsyncIterator()
-                }
-                let byte = try await reading.next()
-                iterator = reading
-                return byte
+            nonisolated(nonsending) public mutating func next() async throws -> UInt8? {
+                if iterator == nil { iterator = try await URLSession.shared.bytes(from: url).0.makeAsyncIterator() }
+                return try await iterator?.next()
+            }
+
+            /// Returns the next byte like ``next()``, in the isolation of the caller.
+            public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> UInt8? {
+                try await next()
             }
         }
     }

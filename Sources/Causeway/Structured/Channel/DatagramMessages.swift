@@ -29,8 +29,8 @@ public struct DatagramMessages: AsyncSequence, Sendable {
 
         /// Receives a datagram. Returns `nil` after the connection has ended, or if an earlier call has thrown an error. If a datagram has
         /// already arrived, the method usually returns without suspending.
-        public mutating func next() async throws -> UDP.Message<Data>? {
-            try await next(isolation: nil)
+        nonisolated(nonsending) public mutating func next() async throws -> UDP.Message<Data>? {
+            try await next(isolation: #isolation)
         }
 
         /// Receives a datagram like ``next()``, but in the isolation of the caller.
