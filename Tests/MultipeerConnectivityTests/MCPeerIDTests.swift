@@ -26,6 +26,15 @@ struct MCPeerIDTests {
         #expect(!MCPeerID.isValid(String(repeating: "é", count: 32)))
     }
 
+    @Test("A wrong name ends the program with the reason on a line of its own")
+    func misuse() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = MCPeerID(displayName: "")
+        }
+        let lines = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).split(separator: "\n")
+        #expect(lines.contains("MCPeerID: the display name must have 1 to 63 bytes in UTF-8, it has 0"))
+    }
+
     @Test("The description has the name and the class")
     func description() {
         let text = MCPeerID(displayName: "Ann's phone").description

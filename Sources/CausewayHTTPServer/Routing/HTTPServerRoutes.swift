@@ -1,4 +1,5 @@
 internal import CausewayProtocols
+internal import CausewaySystem
 
 /// The routes of a server: which handler answers which method and path.
 ///
@@ -20,7 +21,7 @@ public struct HTTPServerRoutes: Sendable {
     ///   - path: The path, beginning with `/`, without percent-encoding.
     ///   - handler: Responds to the requests of the route.
     public mutating func on(_ method: String, _ path: String, _ handler: @escaping HTTPServer.Handler) {
-        precondition(path.hasPrefix("/"), "a path of a route begins with /")
+        guard path.hasPrefix("/") else { Misuse.stop("HTTPServerRoutes: a path of a route begins with /: '\(path)'") }
         root.insert(path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)[...], method, handler)
     }
 
@@ -84,7 +85,7 @@ private struct RouteNode: Sendable {
         }
         let name = segment.dropFirst().dropLast()
         if name.hasSuffix("...") {
-            precondition(segments.count == 1, "{name...} is the last segment of a path")
+            guard segments.count == 1 else { Misuse.stop("HTTPServerRoutes: {name...} is the last segment of a path") }
             if rest.isEmpty { rest = [("", RouteNode())] }
             rest[0].name = String(name.dropLast(3))
             rest[0].node.insert([], method, handler)

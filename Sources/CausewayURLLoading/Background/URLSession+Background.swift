@@ -1,4 +1,5 @@
 internal import CausewayProtocols
+internal import CausewaySystem
 package import Foundation
 
 extension URLSession {
@@ -92,12 +93,12 @@ extension SessionCore {
         guard plan.failure == nil else { return }
         switch plan.outlet {
         case .handler, .file(_?):
-            preconditionFailure("Completion handlers are not supported in background sessions. Use a delegate instead.")
+            Misuse.stop("Completion handlers are not supported in background sessions. Use a delegate instead.")
         case .delegate, .file(nil), .bytes, .webSocket, .stream: break
         }
         switch plan.source {
         case .data, .form, .stream:
-            preconditionFailure("Background sessions upload only files. Use uploadTask(with:fromFile:).")
+            Misuse.stop("Background sessions upload only files. Use uploadTask(with:fromFile:).")
         case .request, .file: break
         }
     }

@@ -1,4 +1,5 @@
 internal import CausewayPeers
+internal import CausewaySystem
 public import Foundation
 
 /// Advertises a peer on the local network, and receives invitations.
@@ -21,7 +22,7 @@ public import Foundation
     /// - Precondition: Service type and info are valid. Each `key=value` has at most 255 bytes.
     public init(peer myPeerID: MCPeerID, discoveryInfo info: [String: String]?, serviceType: String) {
         if let problem = ServiceType.problem(with: serviceType) ?? ServiceType.problem(withInfo: info ?? [:]) {
-            preconditionFailure("MCNearbyServiceAdvertiser: \(problem)")
+            Misuse.stop("MCNearbyServiceAdvertiser: \(problem)")
         }
         (peer, self.info, type) = (myPeerID, info, serviceType)
         core = AdvertiserCore(peer: myPeerID.peer, service: serviceType.lowercased(), info: info ?? [:])

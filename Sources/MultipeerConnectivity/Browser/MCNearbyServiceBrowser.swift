@@ -1,4 +1,5 @@
 internal import CausewayPeers
+internal import CausewaySystem
 public import Foundation
 
 /// Finds peers that advertise a service on the local network, and invites them.
@@ -19,7 +20,7 @@ public import Foundation
     /// - Precondition: The service type is valid.
     public init(peer myPeerID: MCPeerID, serviceType: String) {
         if let problem = ServiceType.problem(with: serviceType) {
-            preconditionFailure("MCNearbyServiceBrowser: \(problem)")
+            Misuse.stop("MCNearbyServiceBrowser: \(problem)")
         }
         (peer, type) = (myPeerID, serviceType)
         core = BrowserCore(peer: myPeerID.peer, service: serviceType.lowercased())

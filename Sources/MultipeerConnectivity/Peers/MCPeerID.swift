@@ -20,9 +20,10 @@ public import Foundation
     /// - Parameter myDisplayName: The name that other users see.
     /// - Precondition: The name has 1 to 63 bytes in UTF-8.
     public init(displayName myDisplayName: String) {
-        precondition(
-            Self.isValid(myDisplayName),
-            "MCPeerID: the display name must have 1 to 63 bytes in UTF-8, it has \(myDisplayName.utf8.count)")
+        guard Self.isValid(myDisplayName) else {
+            Misuse.stop(
+                "MCPeerID: the display name must have 1 to 63 bytes in UTF-8, it has \(myDisplayName.utf8.count)")
+        }
         peer = PeerIdentity(id: UInt64.random(in: 1 ... .max), fingerprint: [], name: myDisplayName)
         super.init()
     }

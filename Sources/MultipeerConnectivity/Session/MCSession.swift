@@ -1,5 +1,6 @@
 internal import Causeway
 internal import CausewayPeers
+internal import CausewaySystem
 public import Foundation
 
 /// A group of peers that exchange messages, resources and streams.
@@ -57,7 +58,7 @@ public import Foundation
         guard let first = identity.first else { return settings }
         let issuers = identity.dropFirst().compactMap { $0 as? SecCertificate }
         guard let own = first as? SecIdentity, issuers.count == identity.count - 1 else {
-            preconditionFailure("MCSession: securityIdentity must be a SecIdentity followed by SecCertificate values")
+            Misuse.stop("MCSession: securityIdentity must be a SecIdentity followed by SecCertificate values")
         }
         (settings.identity, settings.issuers) = (own, issuers)
         return settings

@@ -49,7 +49,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
 
     /// The additional state of a QUIC tunnel.
     var tunnel: NWProtocolQUIC.Metadata {
-        guard let storedTunnel else { preconditionFailure("\(ApplicationProtocol.self) does not support tunnels") }
+        guard let storedTunnel else { Misuse.stop("\(ApplicationProtocol.self) does not support tunnels") }
         return storedTunnel
     }
 
