@@ -4,7 +4,7 @@
 /// time, and by default there are at most six connections per key. An HTTP/2 connection carries as many requests as the peer permits. A
 /// second one is established only if the first is full or going away.
 package struct ConnectionPool: Sendable {
-    private let limits: PoolLimits
+    let limits: PoolLimits
     var groups: [PoolGroup?] = []
     private var slots: [PoolKey: Int] = [:]
     private var freeSlots: [Int] = []
@@ -49,7 +49,7 @@ package struct ConnectionPool: Sendable {
     private mutating func startAtOnce(_ request: UInt64, slot: Int, _ actions: inout [PoolAction]) -> Bool {
         let isStarted = groups[slot]?.startAtOnce(request, &actions) ?? false
         if isStarted { recount(slot) }
-        return isStarted || assignToAlias(request, slot: slot, &actions)
+        return isStarted || assignToAlias(request, slot: slot, &actions) || borrow(for: request, slot: slot, &actions)
     }
 
     /// Removes a waiting request. For a request that already has a connection, call ``finished(_:isReusable:idleTimeout:at:)`` instead.
@@ -91,10 +91,12 @@ package struct ConnectionPool: Sendable {
     ) -> [PoolAction] {
         serial += 1
         let serial = serial
+        let borrower = takeBorrower(of: id)
         var actions = change(id, at: now) { group, limits, actions in
             group.finished(
                 id, isReusable: isReusable, idleTimeout: idleTimeout, serial: serial, at: now, limits: limits, &actions)
         }
+        if let borrower { serve(borrower: borrower, at: now, &actions) }
         if idleCount > limits.idleConnections { closeOldestIdle(&actions) }
         return actions
     }
@@ -125,7 +127,10 @@ package struct ConnectionPool: Sendable {
 
     /// Records that a connection was closed, or left the pool after an upgrade. Its requests have ended.
     package mutating func closed(_ id: PoolConnectionID, at now: Duration) -> [PoolAction] {
-        change(id, at: now) { group, _, _ in group.remove(id) }
+        let borrower = takeBorrower(of: id)
+        var actions = change(id, at: now) { group, _, _ in group.remove(id) }
+        if let borrower { serve(borrower: borrower, at: now, &actions) }
+        return actions
     }
 
     /// Establishes up to `count` connections before any request needs them.

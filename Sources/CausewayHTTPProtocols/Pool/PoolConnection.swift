@@ -22,6 +22,8 @@ struct PoolConnection: Sendable {
     var lastUse: UInt64 = 0
     /// The time at which the connection is closed if it remains idle.
     var idleDeadline: Duration?
+    /// The slot of the group whose request the connection carries, if that is not its own.
+    var borrower: Int?
     var names: [String] = []
     var address: String?
 

@@ -10,7 +10,7 @@ struct PoolGroup: Sendable {
 
     let key: PoolKey
     let slot: Int
-    private(set) var connections: [PoolConnection] = []
+    var connections: [PoolConnection] = []
     /// Requests that any connection of the group can serve.
     private(set) var waiting = WaitingRequests()
     /// Requests with restrictions, in order of arrival, and the serial number of the event that added each.
@@ -20,6 +20,8 @@ struct PoolGroup: Sendable {
     private var pauseEnd: Duration?
     /// A connection of another group that serves this one (RFC 9113 §9.1.1).
     var alias: PoolConnectionID?
+    /// The number of connections of other groups that carry requests of this one. They count for the limit.
+    var borrowedCount = 0
     /// The number of idle connections at the last call of ``takeIdleChange()``.
     private var countedIdle = 0
     /// The limit of concurrent streams that the server stated most recently. It applies to new connections until their settings arrive,
@@ -38,7 +40,7 @@ struct PoolGroup: Sendable {
     private var mayUseHTTP2: Bool { key.mayUseHTTP2 }
     /// Whether no request waits.
     var isServed: Bool { waiting.isEmpty && restricted.isEmpty }
-    var isEmpty: Bool { connections.isEmpty && isServed }
+    var isEmpty: Bool { connections.isEmpty && isServed && borrowedCount == 0 }
     var idleCount: Int { connections.count(where: \.isIdle) }
 
     /// Returns the change of the number of idle connections since the last call.
@@ -227,7 +229,7 @@ struct PoolGroup: Sendable {
         let wanted = offersHTTP2 && version != .http1 ? min(count, 1) : count
         var missing = wanted - connections.count { $0.phase == .connecting(offersHTTP2: offersHTTP2) }
         while missing > 0 {
-            if connections.count >= limits.connectionsPerKey {
+            if connections.count + borrowedCount >= limits.connectionsPerKey {
                 let idle = connections.filter(\.isIdle).min { $0.lastUse < $1.lastUse }
                 guard makesRoom, let idle else { return }
                 retire(idle.id, &actions)

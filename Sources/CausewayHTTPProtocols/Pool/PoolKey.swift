@@ -23,6 +23,9 @@ package struct PoolKey: Hashable, Sendable {
         self.needsHTTP1 = needsHTTP1
     }
 
+    /// Whether an HTTP proxy may forward the requests. TLS, HTTP/2, a switch of the protocol and an authenticated connection need a tunnel.
+    package var permitsForwarding: Bool { !origin.isSecure && !hasPriorKnowledge && !needsHTTP1 }
+
     /// Whether the server may choose HTTP/2 for the connections.
     var mayUseHTTP2: Bool { (origin.isSecure || hasPriorKnowledge) && !needsHTTP1 }
 }
