@@ -9,12 +9,15 @@ extension HTTPLoader {
     // MARK: Challenges of the server
 
     /// Handles a held response with status 401: asks the program for a credential, one challenge at a time.
-    func challenged(_ response: HTTPURLResponse) {
+    ///
+    /// - Parameter isOver: Whether the negotiation by several messages is over, so that a message in the response needs no answer.
+    func challenged(_ response: HTTPURLResponse, isOver: Bool = false) {
         let values = response.fields.values(of: "WWW-Authenticate")
         let schemes = network.connectionSchemes(of: values)
         let (step, refused) = state.withLock { state -> (AuthenticationAttempts.Step, ProtectionSpace?) in
             let step = state.access.attempts.refused(
-                by: .origin(state.exchange.origin), challenges: values, schemes: schemes)
+                by: .origin(state.exchange.origin), challenges: values, schemes: schemes,
+                answersTokens: !isOver)
             state.access.accepted = nil
             return (step, state.access.space.take())
         }

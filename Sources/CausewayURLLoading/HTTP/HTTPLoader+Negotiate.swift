@@ -74,7 +74,8 @@ extension HTTPLoader {
         step(context, nil, scheme, offer, credential, otherwise: fallback)
     }
 
-    /// Sends the request again with the answer to a message of the server. Without one, the server's response is delivered.
+    /// Sends the request again with the answer to a message of the server. If the message needs no answer, the server knows the user, who may
+    /// not do that: the program is asked for another credential.
     func continueNegotiation(_ offer: AuthenticationAttempts.Offer) {
         let token = offer.challenge.token.flatMap { Data(base64Encoded: $0) }
         let (negotiating, isBound) = state.withLock { state -> (Negotiating?, Bool) in
@@ -87,10 +88,23 @@ extension HTTPLoader {
         }
         guard let negotiating, let token else { return deliverHeld() }
         let (scheme, credential) = (negotiating.scheme, negotiating.credential)
-        guard isBound else {
-            return negotiate(scheme, credential, for: offer, isBound: true) { [self] in deliverHeld() }
+        let ended: @Sendable () -> Void = { [self] in negotiationEnded() }
+        guard !isBound else { return step(negotiating.context, token, scheme, offer, credential, otherwise: ended) }
+        NegotiateQueue.step(negotiating.context, token) { [self] answer in
+            guard answer != nil else { return ended() }
+            negotiate(scheme, credential, for: offer, isBound: true) { [self] in deliverHeld() }
         }
-        step(negotiating.context, token, scheme, offer, credential) { [self] in deliverHeld() }
+    }
+
+    /// Handles a response that refuses the user of a complete negotiation.
+    private func negotiationEnded() {
+        let response = state.withLock { state -> HTTPURLResponse? in
+            // The program may have ended the load meanwhile.
+            guard state.phase == .deciding else { return nil }
+            state.access.space = state.access.negotiating?.offer.space
+            return state.exchange.response
+        }
+        if let response { challenged(response, isOver: true) }
     }
 
     private func step(

@@ -36,6 +36,25 @@ struct AuthenticationStateTests {
         #expect(third.map(\.failureCount) == [1, 1])
     }
 
+    @Test("A token continues the negotiation; the token of a complete one refuses the user (RFC 4559 §5)")
+    func tokens() throws {
+        var attempts = AuthenticationAttempts()
+        let first = attempts.refused(by: authority, challenges: ["Negotiate"], schemes: .negotiate)
+        attempts.answered(try #require(space(first)))
+        let more = attempts.refused(by: authority, challenges: ["Negotiate QUFB"], schemes: .negotiate)
+        guard case .renew = more else {
+            Issue.record("\(more)")
+            return
+        }
+        let refused = attempts.refused(
+            by: authority, challenges: ["Negotiate QUFB"], schemes: .negotiate, answersTokens: false)
+        guard case .offer(let offers) = refused else {
+            Issue.record("\(refused)")
+            return
+        }
+        #expect(offers.map(\.failureCount) == [1])
+    }
+
     @Test("A stale nonce is renewed once without asking (RFC 7616 §3.3)")
     func stale() throws {
         var attempts = AuthenticationAttempts()

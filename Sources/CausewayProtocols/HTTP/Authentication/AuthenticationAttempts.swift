@@ -50,9 +50,10 @@ package struct AuthenticationAttempts: Sendable {
     ///   - values: The values of all fields `WWW-Authenticate` or `Proxy-Authenticate`.
     ///   - digest: Computes digests.
     ///   - schemes: The schemes for whole connections that the client can answer.
+    ///   - answersTokens: Whether a token can continue the negotiation. Otherwise it ended it, and the server refuses its user.
     package mutating func refused(
         by authority: ProtectionSpace.Authority, challenges values: [String], digest: DigestFunction = Digests.builtIn,
-        schemes: ConnectionSchemes = []
+        schemes: ConnectionSchemes = [], answersTokens: Bool = true
     ) -> Step {
         refusalCount += 1
         let answerable = AuthenticationChallenge.answerable(
@@ -65,7 +66,8 @@ package struct AuthenticationAttempts: Sendable {
             isRenewal = true
             return .renew(Offer(space: used, challenge: answerable[index], failureCount: failures[used] ?? 0))
         }
-        if let used = current, ConnectionSchemes(scheme: used.scheme) != nil, let index = spaces.firstIndex(of: used),
+        if let used = current, answersTokens, ConnectionSchemes(scheme: used.scheme) != nil,
+            let index = spaces.firstIndex(of: used),
             answerable[index].token != nil
         {
             return .renew(Offer(space: used, challenge: answerable[index], failureCount: failures[used] ?? 0))
