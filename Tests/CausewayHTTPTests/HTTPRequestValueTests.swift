@@ -39,6 +39,6 @@ struct HTTPRequestValueTests {
             ("a.test", "a.test"),
         ])
     func literal(_ text: String, _ expected: String) {
-        #expect(NetworkDialer.host(text) == NWEndpoint.Host(expected))
+        #expect(HTTPOrigin.host(text) == NWEndpoint.Host(expected))
     }
 }

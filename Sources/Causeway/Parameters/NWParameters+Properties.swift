@@ -47,6 +47,12 @@ extension NWParameters {
         set { storage.withLock { $0.allowUltraConstrainedPaths = newValue } }
     }
 
+    /// Whether the connection carries only HTTP/1.1 requests for `http` URLs, which an HTTP proxy forwards without a tunnel.
+    package var forwardsRequests: Bool {
+        get { storage.withLock { $0.forwardsRequests } }
+        set { storage.withLock { $0.forwardsRequests = newValue } }
+    }
+
     /// Whether to try a direct connection before any proxy. Default `false`.
     public var preferNoProxies: Bool {
         get { storage.withLock { $0.preferNoProxies } }

@@ -34,6 +34,8 @@ public final class NWParameters: NWParametersProvider, CustomDebugStringConverti
         package var expiredDNSBehavior: ExpiredDNSBehavior = .systemDefault
         package var attribution: Attribution = .developer
         package var privacyContext: PrivacyContext = .default
+        /// Whether the connection carries only HTTP/1.1 requests for `http` URLs, which an HTTP proxy forwards without a tunnel.
+        package var forwardsRequests = false
 
         package init() {}
     }

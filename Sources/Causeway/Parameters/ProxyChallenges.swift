@@ -35,6 +35,8 @@ package final class ProxyChallenges: Sendable {
         var authenticator: (any ConnectionAuthenticator)?
         /// The authentications whose first message is known, for the next connections.
         var begun: [BegunAuthentication] = []
+        /// The credentials of requests that the proxy forwards.
+        var forwarded = ForwardedCredentials()
     }
 
     /// The maximum number of authentications that wait for their connection.
@@ -71,6 +73,7 @@ package final class ProxyChallenges: Sendable {
             state.credential = credential
             state.authenticator = nil
             state.begun = []
+            state.forwarded.cache.removeAll()
         }
     }
 
@@ -91,7 +94,12 @@ package final class ProxyChallenges: Sendable {
             state.credential = nil
             state.authenticator = nil
             state.begun = []
+            state.forwarded.cache.removeAll()
         }
+    }
+
+    func withForwarded<Result>(_ body: (inout ForwardedCredentials) -> Result) -> Result {
+        state.withLock { state in body(&state.forwarded) }
     }
 
     /// Returns the authentication of a new connection; `nil` if the proxy gets at most a name and a password.
@@ -135,6 +143,13 @@ package final class ProxyChallenges: Sendable {
             state.begun = []
         }
     }
+}
+
+/// The credentials of requests that a proxy forwards, and the challenges that no request has answered yet.
+struct ForwardedCredentials: Sendable {
+    var cache = AuthorizationCache()
+    /// The values of all fields `Proxy-Authenticate` of the last refusal.
+    var challenges: [String] = []
 }
 
 /// The challenges of all proxies of a session, also of those that a script selects. Plain and secure connections share them, so that one

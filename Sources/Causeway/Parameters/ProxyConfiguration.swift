@@ -43,7 +43,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
     private var box = CredentialBox()
     /// The place where refusals of the proxy are recorded; `nil` if there is no interest in them.
     package private(set) var challenges: ProxyChallenges?
-    /// The table for the challenges of proxies that the script selects.
+    /// The table that contains the challenges, also those of proxies that a script selects.
     package private(set) var challengeTable: ProxyChallengeTable?
 
     /// Whether to connect directly if the proxy fails. Default `false`.
@@ -63,7 +63,8 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         kind = .socksV5(socksv5Proxy)
     }
 
-    /// Creates an HTTP proxy with the CONNECT method (RFC 9110 §9.3.6).
+    /// Creates an HTTP proxy with the CONNECT method (RFC 9110 §9.3.6). It gets the requests of a `URLSession` for `http` URLs in absolute form
+    /// (RFC 9112 §3.2.2).
     ///
     /// - Parameters:
     ///   - httpCONNECTProxy: The endpoint of the proxy.
@@ -111,7 +112,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
     ///
     /// The proxies in the script's result are tried in order; `DIRECT` is a direct connection. The script receives the URL of the
     /// destination, without credentials, and without path and query for an encrypted scheme; for a host and port it receives
-    /// `https://host:port/`. If the script cannot be fetched or fails, this counts as a failed proxy. Without ``allowFailover`` the
+    /// `https://host:port/`, and for `http` URLs of a `URLSession` `http://host:port/`. If the script cannot be fetched or fails, this counts as a failed proxy. Without ``allowFailover`` the
     /// connection then waits with an error of the fetch, or with `ENOEXEC` for an error in the script, `ETIMEDOUT` if the script runs too
     /// long or its process ends, `ELIBACC` if Duktape is missing, or `ENOTSUP` for a result without a usable entry.
     /// ``NWConnection/proxyFailureReason`` has details.
@@ -146,13 +147,13 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
     /// Returns a copy that records the challenges of its proxies in a table, which several configurations can share.
     package func recordingChallenges(in table: ProxyChallengeTable) -> ProxyConfiguration {
         var copy = self
+        copy.challengeTable = table
         switch kind {
         case .httpCONNECT(let endpoint, let tls):
             copy.challenges = table.challenges(of: endpoint, tls == nil ? .http : .https)
         case .socksV5(let endpoint): copy.challenges = table.challenges(of: endpoint, .socks)
         case .chain(let proxies): copy.kind = .chain(proxies.map { $0.recordingChallenges(in: table) })
-        case .script: copy.challengeTable = table
-        case .relay, .obliviousHTTP: break
+        case .script, .relay, .obliviousHTTP: break
         }
         return copy
     }

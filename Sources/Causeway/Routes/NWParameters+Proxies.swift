@@ -46,11 +46,13 @@ extension NWParameters {
         through proxy: ProxyConfiguration, to endpoint: NWEndpoint, _ destination: TunnelDestination
     ) throws(NWError) -> Route {
         let isDatagram = defaultProtocolStack.transportProtocol is NWProtocolUDP.Options
-        let passage = isDatagram ? [.relay(destination)] : try proxy.passage(to: destination)
+        let forwarder = isDatagram || !values.forwardsRequests ? nil : ForwardProxy(proxy)
+        let passage =
+            isDatagram ? [.relay(destination)] : try proxy.passage(to: destination, isForwarding: forwarder != nil)
         guard let place = proxy.place, case .connect(let target, _) = try ConnectionDriver.Origin.connecting(to: place),
             let maker = try makeLayerMaker(to: endpoint, above: passage)
         else { throw .posix(.EINVAL) }
-        guard isDatagram else { return Route(target, proxy: place, makeLayers: maker) }
+        guard isDatagram else { return Route(target, proxy: place, forwarder: forwarder, makeLayers: maker) }
         let request = RelayRequest(proxy: target, credential: proxy.nearestCredential.map(TunnelCredential.init))
         return Route(
             .relay(request), proxy: place, overhead: RelayStage.headerByteCount(to: destination), makeLayers: maker)
@@ -72,6 +74,8 @@ enum ProxyStep: Sendable {
     case socks(TunnelDestination, ProxyConfiguration, for: TunnelDestination)
     /// An HTTP proxy, and the destination of the whole passage.
     case connect(TunnelDestination, ProxyConfiguration, for: TunnelDestination)
+    /// An HTTP proxy that forwards requests, and the destination of the first one. Authenticates the connection if the proxy demands that.
+    case forward(TunnelDestination, ProxyConfiguration)
     /// Adds the SOCKS 5 header to each datagram (RFC 1928 §7). A separate connection to the proxy has requested the relay.
     case relay(TunnelDestination)
     /// No proxy: the connection goes directly to the endpoint.
@@ -98,6 +102,15 @@ enum ProxyStep: Sendable {
                 scheme: authentication?.scheme
             ) { challenges?.note($0, hasCredential: credential != nil, of: end) }
             return StackLayer(TunnelStage(handshake), authentication.map { TunnelDelegate($0.1.context) })
+        case .forward(let destination, let proxy):
+            guard let challenges = proxy.challenges, let authentication = challenges.takeAuthentication() else {
+                return StackLayer(TunnelStage(nil))
+            }
+            let handshake = ConnectHandshake(
+                .forward, to: destination, credential: nil, nonce: "", answering: challenges.takeUnanswered(),
+                authorization: authentication.1.first, scheme: authentication.scheme
+            ) { challenges.note($0, hasCredential: proxy.credential != nil, of: destination) }
+            return StackLayer(TunnelStage(handshake), TunnelDelegate(authentication.1.context))
         case .relay(let destination): return StackLayer(RelayStage(to: destination))
         case .direct: return StackLayer(TunnelStage(nil))
         }
@@ -176,6 +189,18 @@ extension ProxyConfiguration {
         }
     }
 
+    /// Whether a proxy of this kind can forward HTTP requests, directly or as the last one of a chain.
+    package var canForward: Bool { forwardingProxy != nil }
+
+    /// The HTTP proxy that would forward requests: in a chain, the last proxy; `nil` if that one speaks another protocol.
+    var forwardingProxy: ProxyConfiguration? {
+        switch kind {
+        case .httpCONNECT: self
+        case .chain(let proxies): proxies.allSatisfy(\.isTunnel) ? proxies.last?.forwardingProxy : nil
+        case .socksV5, .relay, .obliviousHTTP, .script: nil
+        }
+    }
+
     /// Whether a proxy of this kind relays datagrams. This does not work behind another proxy.
     package var relaysDatagrams: Bool {
         switch kind {
@@ -199,31 +224,34 @@ extension ProxyConfiguration {
         }
     }
 
-    fileprivate func passage(to destination: TunnelDestination) throws(NWError) -> [ProxyStep] {
-        try passage(to: destination, for: destination)
+    /// - Parameter isForwarding: Whether the last proxy forwards requests. It must be an HTTP proxy.
+    fileprivate func passage(
+        to destination: TunnelDestination, isForwarding: Bool
+    ) throws(NWError) -> [ProxyStep] {
+        try passage(to: destination, for: destination, isForwarding: isForwarding)
     }
 
     /// Returns the steps to a destination, which can be the next proxy of a chain that leads to `end`.
     private func passage(
-        to destination: TunnelDestination, for end: TunnelDestination
+        to destination: TunnelDestination, for end: TunnelDestination, isForwarding: Bool
     ) throws(NWError) -> [ProxyStep] {
+        let last = isForwarding ? ProxyStep.forward(end, self) : .connect(destination, self, for: end)
         switch kind {
         case .socksV5: return [.socks(destination, self, for: end)]
-        case .httpCONNECT(_, nil): return [.connect(destination, self, for: end)]
+        case .httpCONNECT(_, nil): return [last]
         case .httpCONNECT(let place, let options?):
             let configuration = try TLSConfiguration(
                 options, isServer: false, isDatagram: false, allowsEarlyData: false)
             guard case .hostPort(let host, let port) = place else { throw .posix(.EINVAL) }
-            return [
-                .security(configuration, host: host, port: port.rawValue), .connect(destination, self, for: end),
-            ]
+            return [.security(configuration, host: host, port: port.rawValue), last]
         case .chain(let proxies):
             var passages: [ProxyStep] = []
             for (index, proxy) in proxies.enumerated() {
                 let next = index + 1 < proxies.count ? proxies[index + 1].place : nil
                 let step = try next.map { place throws(NWError) in try TunnelDestination(place) } ?? destination
                 guard let step else { throw .posix(.EINVAL) }
-                passages += try proxy.passage(to: step, for: end)
+                passages += try proxy.passage(
+                    to: step, for: end, isForwarding: isForwarding && index + 1 == proxies.count)
             }
             return passages
         case .relay, .obliviousHTTP, .script: throw .posix(.ENOTSUP)

@@ -62,7 +62,7 @@ final class ProxyPlanner: RoutePlanner {
         if case .url(let url) = endpoint, let known = PACSubject(url: url.absoluteString) {
             subject = known
         } else {
-            subject = PACSubject(destination)
+            subject = PACSubject(destination, isPlain: parameters.forwardsRequests)
         }
     }
 

@@ -81,7 +81,8 @@ extension HTTP1ConnectionDriver.State {
 
     // MARK: Requests
 
-    mutating func begin(_ next: HTTPExchange, at now: Duration) {
+    /// - Parameter forwarder: Prepares the request for a proxy; `nil` without a proxy that forwards requests.
+    mutating func begin(_ next: HTTPExchange, _ forwarder: RequestForwarder?, at now: Duration) {
         // The peer may have closed the connection after the pool chose it.
         guard isOpen, exchange == nil, machine.isIdle else {
             actions.append(.interrupt(next, .notStarted, .noResponse(error)))
@@ -92,7 +93,8 @@ extension HTTP1ConnectionDriver.State {
             return
         }
         do throws(HTTP1Failure) {
-            try machine.send(next.request.head, body: next.body.length, at: now)
+            let head = forwarder?.head(of: next.request) ?? next.request.head
+            try machine.send(head, body: next.body.length, at: now)
             exchange = next
             content = .init()
             switch next.body {

@@ -76,17 +76,21 @@ final class HTTP1ConnectionDriver: HTTPConnection {
     let observer: any HTTPConnectionObserver
     private let source: HTTPDetailsSource
     var details: HTTPConnectionDetails { source.details }
+    /// Prepares the requests for a proxy that forwards them; `nil` for a direct connection and for a tunnel.
+    private let forwarder: RequestForwarder?
     private let clock: any HTTPClock
     private let state: LockedValue<State>
 
     /// Creates a connection over a transport that is established, or sends early data.
     init(
         _ id: PoolConnectionID, _ transport: any HTTPTransport, _ configuration: HTTP1Client.Configuration,
-        _ source: HTTPDetailsSource, clock: any HTTPClock, observer: any HTTPConnectionObserver
+        _ source: HTTPDetailsSource, _ forwarder: RequestForwarder? = nil, clock: any HTTPClock,
+        observer: any HTTPConnectionObserver
     ) {
         self.id = id
         self.transport = transport
         self.source = source
+        self.forwarder = forwarder
         self.clock = clock
         self.observer = observer
         state = LockedValue(State(machine: HTTP1Client(configuration: configuration)))
@@ -100,7 +104,7 @@ final class HTTP1ConnectionDriver: HTTPConnection {
 
     func perform(_ exchange: HTTPExchange) {
         let now = clock.now
-        transition { state in state.begin(exchange, at: now) }
+        transition { state in state.begin(exchange, forwarder, at: now) }
     }
 
     func readerHasRoom(_ exchange: HTTPExchange) {
@@ -148,12 +152,15 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         case .stop(let source): source.stop()
         case .inform(let exchange, let head): exchange.informed(head, at: clock.now)
         case .reportSent(let exchange, let count): exchange.sent(count, at: clock.now)
-        case .respond(let exchange, let head): exchange.responded(head, details, at: clock.now)
+        case .respond(let exchange, let head):
+            note(head, of: exchange)
+            exchange.responded(head, details, at: clock.now)
         case .deliver(let exchange, let piece): exchange.received(piece, at: clock.now)
         case .finish(let exchange, let trailers):
             observer.completed(exchange)
             exchange.finished(trailers)
         case .complete(let exchange, let head, let content):
+            note(head, of: exchange)
             observer.completed(exchange)
             exchange.completed(head, content, details)
         case .handOver(let exchange, let head, let rest):
@@ -171,6 +178,12 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         case .reportClosed: observer.closed(id)
         case .close(let isInterrupted): transport.close(isInterrupted: isInterrupted)
         }
+    }
+
+    /// Takes note of the response of a proxy, before its observer does.
+    private func note(_ head: HTTPResponseHead, of exchange: HTTPExchange) {
+        guard let forwarder, !forwarder.isReusable(after: head, to: exchange.request.origin) else { return }
+        observer.retired(id)
     }
 
     private func send(_ content: Data) {

@@ -1,3 +1,4 @@
+internal import Causeway
 internal import CausewayHTTPProtocols
 internal import CausewaySystem
 internal import CausewayTypes
@@ -106,11 +107,13 @@ final class HTTPConnectionAttempt: Sendable {
 
     private func makeConnection(
         isHTTP2: Bool, _ transport: any HTTPTransport, _ source: HTTPDetailsSource,
-        observer: any HTTPConnectionObserver
+        _ forwardProxy: ForwardProxy? = nil, observer: any HTTPConnectionObserver
     ) -> any HTTPConnection {
         isHTTP2
             ? HTTP2ConnectionDriver(id, transport, options, source, clock: clock, observer: observer)
-            : HTTP1ConnectionDriver(id, transport, options.http1, source, clock: clock, observer: observer)
+            : HTTP1ConnectionDriver(
+                id, transport, options.http1, source, forwardProxy.map { RequestForwarder($0) }, clock: clock,
+                observer: observer)
     }
 
     private static func facts(isHTTP2: Bool) -> PoolConnectionFacts {
@@ -131,7 +134,8 @@ final class HTTPConnectionAttempt: Sendable {
         if case .early(let connection, let early) = phase.withLock({ $0 }) {
             return establish(connection, early, details)
         }
-        let connection = makeConnection(isHTTP2: isHTTP2, transport, .known(details), observer: observer)
+        let connection = makeConnection(
+            isHTTP2: isHTTP2, transport, .known(details), facts.forwardProxy, observer: observer)
         let isFirst = phase.withLock { phase in
             guard case .connecting = phase else { return false }
             phase = .established(connection)

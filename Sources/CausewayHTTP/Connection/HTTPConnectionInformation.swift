@@ -63,6 +63,8 @@ package final class HTTPConnectionDetails: Sendable {
     package let protocolName: String
     /// Whether the connection goes through a proxy.
     package let usesProxy: Bool
+    /// Whether a proxy forwards the requests in absolute form (RFC 9112 §3.2.2), without a tunnel.
+    package let isForwarded: Bool
     /// Whether the connection uses Multipath TCP.
     package let isMultipath: Bool
     package let localEndpoint: NWEndpoint?
@@ -82,7 +84,7 @@ package final class HTTPConnectionDetails: Sendable {
 
     package init(
         id: PoolConnectionID? = nil, protocolName: String = "http/1.1", usesProxy: Bool = false,
-        isMultipath: Bool = false,
+        isForwarded: Bool = false, isMultipath: Bool = false,
         localEndpoint: NWEndpoint? = nil, remoteEndpoint: NWEndpoint? = nil, security: Security? = nil,
         resolution: Resolution? = nil, connect: Phase? = nil, secureConnect: Phase? = nil, roundTrip: Duration? = nil,
         makePath: @escaping @Sendable () -> NWPath? = { nil }
@@ -90,6 +92,7 @@ package final class HTTPConnectionDetails: Sendable {
         self.id = id
         self.protocolName = protocolName
         self.usesProxy = usesProxy
+        self.isForwarded = isForwarded
         self.isMultipath = isMultipath
         self.localEndpoint = localEndpoint
         self.remoteEndpoint = remoteEndpoint

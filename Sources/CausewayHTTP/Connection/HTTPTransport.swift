@@ -1,3 +1,4 @@
+internal import Causeway
 internal import CausewayHTTPProtocols
 package import CausewayTypes
 package import FoundationEssentials
@@ -34,6 +35,8 @@ enum HTTPTransportEvent: Sendable {
 struct HTTPTransportFacts: Sendable {
     /// The protocol that TLS negotiated (RFC 7301); `nil` for none.
     var applicationProtocol: String?
+    /// The proxy that forwards the requests; `nil` for a direct connection and for a tunnel.
+    var forwardProxy: ForwardProxy?
     /// Returns the properties of a connection with this identifier, which uses the protocol with this ALPN name.
     var makeDetails: @Sendable (PoolConnectionID, String) -> HTTPConnectionDetails = {
         HTTPConnectionDetails(id: $0, protocolName: $1)

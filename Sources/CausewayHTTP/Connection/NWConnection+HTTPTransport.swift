@@ -51,7 +51,9 @@ extension NWConnection: HTTPTransport {
     private var transportFacts: HTTPTransportFacts {
         let security = (metadata(definition: NWProtocolTLS.definition) as? NWProtocolTLS.Metadata)?
             .securityProtocolMetadata.values
-        return HTTPTransportFacts(applicationProtocol: security?.applicationProtocol) { [weak self] id, name in
+        return HTTPTransportFacts(
+            applicationProtocol: security?.applicationProtocol, forwardProxy: driver.route?.forwarder as? ForwardProxy
+        ) { [weak self] id, name in
             self?.connectionDetails(id, name, security) ?? HTTPConnectionDetails(id: id, protocolName: name)
         }
     }
@@ -75,6 +77,7 @@ extension NWConnection: HTTPTransport {
         let roundTrip = facts?.baseline?.information.map(\.minimumRTT).flatMap { $0 > .zero ? $0 : nil }
         return HTTPConnectionDetails(
             id: id, protocolName: name, usesProxy: driver.route?.proxy != nil,
+            isForwarded: driver.route?.forwarder != nil,
             isMultipath: driver.settings.tcp.isMultipath && !driver.flow.subflowAddresses.isEmpty,
             localEndpoint: addresses?.local.map { NWEndpoint($0.unmapped) },
             remoteEndpoint: addresses?.remote.map { NWEndpoint($0.unmapped) },

@@ -19,6 +19,8 @@ protocol HTTPDialer: Sendable {
 struct NetworkDialer: HTTPDialer {
     let makeParameters: @Sendable (HTTPOrigin) -> NWParameters
     var usesEarlyData = false
+    /// Whether HTTP proxies forward plain requests. Otherwise they carry them in tunnels.
+    var usesForwarding = true
     var connectionCreated: (@Sendable (NWConnection) -> Void)?
 
     func makeTransport(
@@ -28,6 +30,7 @@ struct NetworkDialer: HTTPDialer {
         if let alternative { return makeTransport(to: origin, at: alternative) }
         let parameters = Self.offering(
             offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"], makeParameters(origin), usesEarlyData: usesEarlyData)
+        parameters.forwardsRequests = usesForwarding && key.permitsForwarding
         let connection = NWConnection(to: HTTPEngine.endpoint(of: origin), using: parameters)
         connectionCreated?(connection)
         return connection
@@ -43,7 +46,7 @@ struct NetworkDialer: HTTPDialer {
             }
         }
         let port = NWEndpoint.Port(rawValue: alternative.port) ?? .any
-        let connection = NWConnection(host: Self.host(host), port: port, using: parameters)
+        let connection = NWConnection(host: HTTPOrigin.host(host), port: port, using: parameters)
         connectionCreated?(connection)
         return connection
     }
@@ -63,22 +66,12 @@ struct NetworkDialer: HTTPDialer {
         }
         return parameters
     }
-
-    /// Returns the host to connect to. An IPv6 literal loses its brackets, and its zone is decoded (RFC 6874 §2).
-    static func host(_ text: String) -> NWEndpoint.Host {
-        guard text.hasPrefix("["), text.hasSuffix("]") else { return NWEndpoint.Host(text) }
-        let literal = text.dropFirst().dropLast()
-        guard let percent = literal.firstIndex(of: "%") else { return NWEndpoint.Host(String(literal)) }
-        var zone = literal[percent...].dropFirst()
-        if zone.hasPrefix("25"), zone.count > 2 { zone = zone.dropFirst(2) }
-        return NWEndpoint.Host("\(literal[..<percent])%\(zone)")
-    }
 }
 
 extension HTTPEngine {
     /// Returns the endpoint that connections to an origin have.
     package static func endpoint(of origin: HTTPOrigin) -> NWEndpoint {
-        .hostPort(host: NetworkDialer.host(origin.host), port: NWEndpoint.Port(rawValue: origin.port) ?? .any)
+        origin.endpoint
     }
 
     /// Returns the default parameters: TCP without Nagle's algorithm, and TLS that offers HTTP/2 and HTTP/1.1 for secure origins.

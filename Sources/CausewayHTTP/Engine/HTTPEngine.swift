@@ -27,6 +27,11 @@ package final class HTTPEngine: Sendable {
         package var usesEarlyData = false
         /// Returns the parameters of connections to an origin. They determine TLS, proxies and the interfaces.
         package var makeParameters: @Sendable (HTTPOrigin) -> NWParameters = HTTPEngine.defaultParameters(for:)
+        /// Whether HTTP proxies forward plain requests (RFC 9112 §3.2.2). Otherwise they carry them in tunnels.
+        package var usesForwarding = true
+        /// Returns a name of the proxies that forward all plain requests to an origin; `nil` if there are none, or others besides. Origins
+        /// with equal names share idle connections.
+        package var forwardingRoute: @Sendable (HTTPOrigin) -> String? = { _ in nil }
         /// The alternatives of origins; `nil` to connect to the origins only.
         package var alternatives: (any AlternativeChoosing)?
         /// Called with each new connection before it starts, for programs that show its establishment.
@@ -40,7 +45,7 @@ package final class HTTPEngine: Sendable {
     package convenience init(_ configuration: Configuration = Configuration()) {
         let dialer = NetworkDialer(
             makeParameters: configuration.makeParameters, usesEarlyData: configuration.usesEarlyData,
-            connectionCreated: configuration.connectionCreated)
+            usesForwarding: configuration.usesForwarding, connectionCreated: configuration.connectionCreated)
         self.init(dialer, LoopClock(), configuration)
     }
 

@@ -38,6 +38,7 @@ final class HTTPEngineCore: Sendable {
     let clock: any HTTPClock
     let options: HTTPConnectionOptions
     let offersHTTP2: Bool
+    private let forwardingRoute: @Sendable (HTTPOrigin) -> String?
     private let usesPriorKnowledge: @Sendable (HTTPOrigin) -> Bool
     let state: LockedValue<State>
     private let lastID = LockedValue<UInt64>(0)
@@ -50,6 +51,7 @@ final class HTTPEngineCore: Sendable {
             http1: configuration.http1, http2: configuration.http2, pingDelay: configuration.pingDelay,
             pingTimeout: configuration.pingTimeout, usesEarlyData: configuration.usesEarlyData)
         offersHTTP2 = configuration.offersHTTP2
+        forwardingRoute = configuration.forwardingRoute
         usesPriorKnowledge = configuration.usesPriorKnowledge
         state = LockedValue(State(pool: ConnectionPool(limits: configuration.limits)))
     }
@@ -239,9 +241,11 @@ final class HTTPEngineCore: Sendable {
     /// Returns the key of the connections that can carry an exchange.
     func poolKey(for exchange: HTTPExchange) -> PoolKey {
         let origin = exchange.request.origin
-        return PoolKey(
+        var key = PoolKey(
             origin, identity: exchange.request.binding?.identity ?? "",
             hasPriorKnowledge: !origin.isSecure && usesPriorKnowledge(origin), needsHTTP1: exchange.request.needsHTTP1)
+        if key.permitsForwarding, let route = forwardingRoute(origin) { key.route = route }
+        return key
     }
 
     /// Returns the pool request for an exchange, with the restrictions that apply to a retry.

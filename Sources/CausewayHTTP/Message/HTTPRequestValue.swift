@@ -59,6 +59,8 @@ package struct HTTPRequestValue: Sendable {
     package var head: HTTPRequestHead {
         var head = HTTPRequestHead(method: method, target: target, fields: fields)
         if !fields.contains("Host") { head.fields.prepend("Host", hostField) }
+        // Of no use to a server, and not meant for it (RFC 9110 §11.7.2).
+        if fields.contains("Proxy-Authorization") { head.fields.removeAll("Proxy-Authorization") }
         return head
     }
 }

@@ -15,18 +15,33 @@ package struct ProxyRefusal: Equatable, Sendable {
 }
 
 /// Asks an HTTP proxy for a tunnel with CONNECT (RFC 9110 §9.3.6), and authenticates if the proxy demands it (RFC 7617, RFC 7616).
+///
+/// Can also authenticate a connection whose requests the proxy forwards: schemes such as NTLM authenticate the connection, before its first
+/// request.
 package struct ConnectHandshake: TunnelHandshake {
+    /// The use of the connection.
+    package enum Purpose: Sendable {
+        /// A tunnel to the destination.
+        case tunnel
+        /// Requests in absolute form. The handshake sends OPTIONS, which is safe (RFC 9110 §9.3.7) and has no content that a refusal would
+        /// waste. Squid answers it with 501 and closes if `Max-Forwards` keeps it from the server.
+        case forward
+    }
+
     /// The maximum length of a response header, in bytes.
     private static let headLimit = 32 << 10
     /// The maximum content length of a 407 response, in bytes. The content must be read before the request is sent again.
     private static let contentLimit = 48 << 10
 
+    private let purpose: Purpose
     private let authority: String
     private let credential: TunnelCredential?
     private let nonce: String
     private let refused: (@Sendable (ProxyRefusal) -> Void)?
     private var client: HTTP1Client
     private var attempts = 0
+    /// Whether the proxy has answered a request of the purpose ``Purpose/forward`` without a challenge.
+    private var isAccepted = false
     /// Whether the last request carried a credential.
     private var hasSentCredential = false
     /// The challenges that the last credential answered.
@@ -39,7 +54,8 @@ package struct ConnectHandshake: TunnelHandshake {
     private var lastChallenges: [String] = []
 
     /// - Parameters:
-    ///   - destination: The end of the tunnel.
+    ///   - purpose: The use of the connection.
+    ///   - destination: The end of the tunnel, or the server of the first forwarded request.
     ///   - credential: The credential for the proxy, if there is one.
     ///   - nonce: The client nonce: random letters and digits (RFC 7616 §3.4).
     ///   - known: The challenges of an earlier connection, which closed after its refusal. The first request answers them.
@@ -49,10 +65,11 @@ package struct ConnectHandshake: TunnelHandshake {
     ///     If `authorization` is `nil`, the first one is asked for before the first request.
     ///   - refused: Called if the handshake fails because the proxy demands another credential.
     package init(
-        to destination: TunnelDestination, credential: TunnelCredential?, nonce: String, answering known: [String] = [],
-        authorization: String? = nil, scheme: String? = nil,
+        _ purpose: Purpose = .tunnel, to destination: TunnelDestination, credential: TunnelCredential?, nonce: String,
+        answering known: [String] = [], authorization: String? = nil, scheme: String? = nil,
         refused: (@Sendable (ProxyRefusal) -> Void)? = nil
     ) {
+        self.purpose = purpose
         authority = Self.encoded(destination.authority)
         self.credential = credential
         self.nonce = nonce
@@ -106,8 +123,9 @@ package struct ConnectHandshake: TunnelHandshake {
         if let authorization { fields.append("Proxy-Authorization", authorization) }
         hasSentCredential = authorization != nil
         authorization = nil
+        let (method, target) = purpose == .tunnel ? ("CONNECT", authority) : ("OPTIONS", "http://\(authority)")
         do {
-            try client.send(HTTPRequestHead(method: "CONNECT", target: authority, fields: fields), at: .zero)
+            try client.send(HTTPRequestHead(method: method, target: target, fields: fields), at: .zero)
         } catch {
             return []
         }
@@ -133,12 +151,21 @@ package struct ConnectHandshake: TunnelHandshake {
         case .responded(let response, let length):
             if response.status == 407 { return authenticate(response, length) }
             // tinyproxy refuses a wrong credential with 401, and without a challenge.
-            if response.status == 401, hasSentCredential {
+            let isOfProxy = purpose == .tunnel || !response.fields.contains("WWW-Authenticate")
+            if response.status == 401, hasSentCredential, isOfProxy {
                 refused?(ProxyRefusal(challenges: answered, hadCredential: true))
+                return .failed(.tunnelDenied)
+            }
+            // Any other response shows that the proxy has accepted the credential, also the one of a server.
+            guard purpose == .tunnel else {
+                isAccepted = true
+                return nil
             }
             return Self.refusal(response.status)
         case .content: return client.receivedCount <= Self.contentLimit ? nil : .failed(.tunnelDenied)
-        case .finished: return next()
+        case .finished(_, let reuse):
+            guard isAccepted else { return next() }
+            return reuse == .refused ? .failed(.tunnelBroken) : .open
         case .ended: return .failed(.tunnelBroken)
         }
     }

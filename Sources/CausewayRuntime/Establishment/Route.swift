@@ -1,5 +1,8 @@
 package import CausewayTypes
 
+/// A proxy that forwards HTTP requests instead of the bytes of a tunnel. The owner of the route knows what it is.
+package protocol RequestForwarding: AnyObject, Sendable {}
+
 /// A route to an endpoint: through a proxy, or directly if the proxies may be bypassed.
 package struct Route: Sendable {
     package let target: Connector.Target
@@ -9,13 +12,17 @@ package struct Route: Sendable {
     package let proxy: NWEndpoint?
     /// The number of bytes that the route adds to each datagram.
     package let overhead: Int
+    /// The proxy that forwards the requests of this route; `nil` for a tunnel and for the direct route.
+    package let forwarder: (any RequestForwarding)?
 
     package init(
-        _ target: Connector.Target, proxy: NWEndpoint?, overhead: Int = 0, makeLayers: @escaping LayerMaker
+        _ target: Connector.Target, proxy: NWEndpoint?, overhead: Int = 0, forwarder: (any RequestForwarding)? = nil,
+        makeLayers: @escaping LayerMaker
     ) {
         self.target = target
         self.proxy = proxy
         self.overhead = overhead
+        self.forwarder = forwarder
         self.makeLayers = makeLayers
     }
 }

@@ -9,8 +9,9 @@ internal import Foundation
 extension HTTPLoader {
     /// Returns whether another request may follow this response: a redirect, a challenge that the client can answer, or a response that asks
     /// for the same request once more.
-    func mayBeFollowed(_ head: HTTPResponseHead) -> Bool {
-        switch head.status {
+    func mayBeFollowed(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation) -> Bool {
+        if isProxyRefusal(head, connection) { return true }
+        return switch head.status {
         case 301, 302, 303, 307, 308: head.fields.contains("Location")
         case 401: head.fields.contains("WWW-Authenticate")
         case 408, 421, 425: state.withLock { state in state.access.repeated == nil }
@@ -22,6 +23,8 @@ extension HTTPLoader {
     func decide() {
         guard let response = state.withLock({ state in state.exchange.response }) else { return }
         switch response.statusCode {
+        case 407: proxyChallenged(response)
+        case 401 where !response.fields.contains("WWW-Authenticate"): proxyChallenged(response)
         case 401: challenged(response)
         case 408, 421, 425: repeatRequest(after: response)
         default: redirected(response)

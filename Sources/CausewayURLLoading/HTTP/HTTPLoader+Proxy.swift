@@ -2,6 +2,7 @@ internal import Causeway
 internal import CausewayHTTP
 internal import CausewayProtocols
 internal import CausewaySystem
+internal import CausewayWire
 internal import Foundation
 
 extension HTTPLoader: ProxyUser {
@@ -31,6 +32,33 @@ extension HTTPLoader: ProxyUser {
         return true
     }
 
+    /// Whether a response is that of a proxy that forwards requests and demands another credential.
+    func isProxyRefusal(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation) -> Bool {
+        guard connection.details.isForwarded, head.status == 407 || head.status == 401 else { return false }
+        return head.status == 407 || !head.fields.contains("WWW-Authenticate") && forwardingRefusal != nil
+    }
+
+    /// The proxy that refused the current request.
+    private var forwardingRefusal: RefusedProxy? {
+        let (origin, started) = state.withLock { state in (state.exchange.origin, state.exchange.proxyStart) }
+        return started.flatMap { network.refusedProxy(of: origin, since: $0) }
+    }
+
+    /// Handles a held response of a proxy that demands a credential: uses the one that the session knows, or asks the program. Without one,
+    /// the response is delivered.
+    func proxyChallenged(_ response: HTTPURLResponse) {
+        guard let proxy = forwardingRefusal else { return deliverHeld() }
+        let obstacle = network.obstacle(of: proxy)
+        answer(
+            ProxyDemand(proxy: proxy, response: response) { [self] in
+                guard let obstacle else { return deliverHeld() }
+                fail(
+                    LoadFailure(
+                        .connectionRefused, underlying: NWError.posix(.EACCES),
+                        details: [LoadFailure.reasonKey: obstacle]))
+            })
+    }
+
     // MARK: ProxyUser
 
     var askingTask: URLSessionTask? { attempt.task.task }
@@ -47,7 +75,10 @@ extension HTTPLoader: ProxyUser {
         attempt.report(.challenge(challenge, answer: answer))
     }
 
-    func connectAgain() { sendAgain() }
+    func connectAgain(isNew: Bool) {
+        if isNew { withProxyAccess { $0.needsNewConnection = true } }
+        sendAgain()
+    }
 
     // MARK: Waiting
 

@@ -112,6 +112,7 @@ extension HTTPLoader {
         }
         value.binding = binding
         if let route { value.route = route }
+        if takesNewConnection() { value.route = .newConnection }
         if let given { return value.fields.set("Authorization", given) }
         guard !network.hasNoCredential, binding == nil, !value.fields.contains("Authorization") else { return }
         if let owner = network.boundOwner(of: .origin(value.origin)) {
@@ -127,6 +128,15 @@ extension HTTPLoader {
         state.withLock { state in
             state.access.space = known.space
             state.access.attempts.answered(known.space)
+        }
+    }
+
+    /// Returns whether this exchange needs a new connection to a proxy.
+    private func takesNewConnection() -> Bool {
+        state.withLock { state in
+            guard state.access.proxy?.needsNewConnection == true else { return false }
+            state.access.proxy?.needsNewConnection = false
+            return true
         }
     }
 

@@ -87,7 +87,7 @@ extension HTTPLoader: HTTPResponseObserver {
         endWaiting()
         guard !continuesUpload(head) else { return nil }
         let response = makeResponse(head)
-        let isHeld = mayBeFollowed(head)
+        let isHeld = mayBeFollowed(head, connection)
         let verdict = judge(head)
         let (isExpected, secureOrigin, usesCredential) = state.withLock { state -> (Bool, HTTPOrigin?, Bool) in
             guard state.phase == .waiting || state.phase == .confirmed || state.phase == .restarting else {
@@ -109,7 +109,7 @@ extension HTTPLoader: HTTPResponseObserver {
             network.noteAlternatives(head, of: origin)
         }
         if head.fields.contains("Set-Cookie") { storeCookies(head.fields) }
-        if usesCredential, head.status != 401 { credentialAccepted(head.fields) }
+        if usesCredential, head.status != 401, !isProxyRefusal(head, connection) { credentialAccepted(head.fields) }
         switch verdict {
         case .deliver: break
         // The exchange of a 304 has ended but for its last event. Another one ends early.

@@ -93,6 +93,7 @@ final class HTTPNetwork: Sendable {
         configuration.makeParameters = { [weak self] origin in
             self?.makeParameters(for: origin, needs) ?? HTTPEngine.defaultParameters(for: origin)
         }
+        configuration.forwardingRoute = { [weak self] origin in self?.forwardingRoute(to: origin) }
         configuration.alternatives = alternatives
         configuration.usesEarlyData = settings.transport.enablesEarlyData
         return HTTPEngine(configuration)
@@ -198,6 +199,12 @@ final class HTTPNetwork: Sendable {
 
     /// Whether connections use proxies. Known after the first call of ``proxies(isSecure:)``.
     func usesProxy(isSecure: Bool) -> Bool { state.withLock { state in state.usesProxy(isSecure: isSecure) } }
+
+    /// Returns a name of the proxies that forward all plain requests to an origin; `nil` if there are none, or others besides.
+    private func forwardingRoute(to origin: HTTPOrigin) -> String? {
+        guard case .some(.some(let context)) = state.withLock({ state in state.proxies.plain }) else { return nil }
+        return context.forwardingRoute(to: HTTPEngine.endpoint(of: origin))
+    }
 
     /// Returns the context with the proxies for plain or secure connections; `nil` if there are none.
     ///

@@ -17,6 +17,8 @@ struct ProxyAccess: Sendable {
     var attempts = AuthenticationAttempts()
     /// The credential to store after the proxy has accepted it.
     var accepted: (URLCredential, URLProtectionSpace)?
+    /// Whether the next request needs a connection that is established after this one.
+    var needsNewConnection = false
     private var proposed: Set<URLCredential> = []
     private var repetitions = 0
 

@@ -12,15 +12,19 @@ protocol ProxyUser: AnyObject, Sendable {
     /// Passes a challenge to the delegates.
     func ask(_ challenge: URLAuthenticationChallenge, _ answer: @escaping ChallengeAnswer)
     /// Connects through the proxy again.
-    func connectAgain()
+    ///
+    /// - Parameter isNew: Whether to use a new connection, because its handshake authenticates it.
+    func connectAgain(isNew: Bool)
 }
 
 /// A refusal of a proxy, which a credential may answer.
 struct ProxyDemand: Sendable {
     let proxy: RefusedProxy
-    /// The error of the connection.
-    let error: URLError
-    /// Ends the task with the error.
+    /// The error of the connection; `nil` if the proxy answered a request.
+    var error: URLError?
+    /// The answer of the proxy to a request; `nil` if it refused a connection.
+    var response: HTTPURLResponse?
+    /// Ends the task with the error, or delivers the response.
     let giveUp: @Sendable () -> Void
 }
 
@@ -32,7 +36,7 @@ extension ProxyUser {
         let values = demand.proxy.refusal.challenges
         let schemes = network.connectionSchemes(of: values)
         switch withProxyAccess({ $0.next(after: demand.proxy, schemes: schemes) }) {
-        case .again: connectAgain()
+        case .again: connectAgain(isNew: demand.proxy.challenges.hasAuthenticator)
         case .offer(let offers): offer(offers[...], demand)
         case .giveUp: demand.giveUp()
         }
@@ -50,7 +54,7 @@ extension ProxyUser {
             let once = ChallengeOnce { [self] in answered($0, $1, proposed, offers, demand) }
             let challenge = URLAuthenticationChallenge(
                 protectionSpace: space, proposedCredential: proposed, previousFailureCount: offer.failureCount,
-                failureResponse: nil, error: demand.error,
+                failureResponse: demand.response, error: demand.error,
                 sender: ConnectionChallengeSender { once.give($0, $1) })
             self.ask(challenge) { once.give($0, $1) }
         }
@@ -83,7 +87,7 @@ extension ProxyUser {
         }
         demand.proxy.challenges.answer(username: user, password: credential.password ?? "")
         note(credential, offer, demand)
-        connectAgain()
+        connectAgain(isNew: false)
     }
 
     private func note(_ credential: URLCredential, _ offer: AuthenticationAttempts.Offer, _ demand: ProxyDemand) {
@@ -107,7 +111,7 @@ extension ProxyUser {
             guard let token else { return fallback() }
             demand.proxy.challenges.answer(with: authenticator, BegunAuthentication(context, first: token))
             note(credential, offer, demand)
-            connectAgain()
+            connectAgain(isNew: true)
         }
     }
 }

@@ -53,7 +53,7 @@ extension StreamChannel: ProxyUser {
         state.withLock { state in state.core }?.perform { core in core.ask(challenge, answer) }
     }
 
-    func connectAgain() {
+    func connectAgain(isNew: Bool) {
         // The task may have ended while the program decided.
         guard state.withLock({ state in state.core != nil }), case .endpoint(let endpoint, _, _) = origin else {
             return

@@ -14,22 +14,28 @@ struct TunnelAuthenticationTests {
 
     private let refusals = Refusals()
 
-    private func makeStage(first: String?) -> TunnelStage {
+    private func makeStage(first: String?, _ purpose: ConnectHandshake.Purpose = .tunnel) -> TunnelStage {
         let refusals = refusals
         var stage = TunnelStage(
             ConnectHandshake(
-                to: TunnelDestination(.name("a.test"), port: 80), credential: nil, nonce: "n", authorization: first,
+                purpose, to: TunnelDestination(.name("a.test"), port: 80), credential: nil, nonce: "n",
+                authorization: first,
                 scheme: "ntlm"
             ) { refusals.append($0) })
         stage.start(at: .zero)
         return stage
     }
 
-    /// Returns the value of `Proxy-Authorization` in the request that the stage sends; `nil` if it sends none.
-    private func sent(_ stage: inout TunnelStage) -> String? {
+    /// Returns the lines of the request that the stage sends.
+    private func lines(_ stage: inout TunnelStage) -> [Substring] {
         var bytes: [UInt8] = []
         while let chunk = stage.nextOutbound(atMost: .max) { bytes += chunk.bytes.bytes }
-        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\r\n")
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\r\n")
+    }
+
+    /// Returns the value of `Proxy-Authorization` in the request that the stage sends; `nil` if it sends none.
+    private func sent(_ stage: inout TunnelStage) -> String? {
+        let lines = lines(&stage)
         return lines.first { $0.hasPrefix("Proxy-Authorization: ") }.map { String($0.dropFirst(21)) }
     }
 
@@ -107,5 +113,34 @@ struct TunnelAuthenticationTests {
         receive(&flooding, refusal("NTLM QUFB"))
         receive(&flooding, String(repeating: "x", count: 64 << 10))
         #expect(flooding.status == .failed(.tunnelBroken))
+    }
+
+    @Test("A connection for forwarded requests is authenticated by OPTIONS, which is safe")
+    func forward() {
+        var stage = makeStage(first: "NTLM one", .forward)
+        let first = lines(&stage)
+        #expect(first.first == "OPTIONS http://a.test:80 HTTP/1.1" && first.contains("Proxy-Authorization: NTLM one"))
+        receive(&stage, refusal("NTLM QUFB"))
+        stage.answered("NTLM three")
+        #expect(lines(&stage).contains("Proxy-Authorization: NTLM three"))
+        receive(&stage, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbo")
+        #expect(stage.status == .opening)
+        receive(&stage, "dy")
+        #expect(stage.status == .ready && stage.nextInbound(atMost: .max) == nil && refusals.all.isEmpty)
+    }
+
+    @Test(
+        "Any response but a refusal authenticates the connection if the proxy keeps it",
+        arguments: [
+            ("HTTP/1.1 204 No\r\n\r\n", true), ("HTTP/1.1 405 No\r\nContent-Length: 0\r\n\r\n", true),
+            ("HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\r\n", true),
+            ("HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n", false),
+            ("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", false),
+            ("HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", false),
+        ])
+    func forwardAnswers(response: String, isReady: Bool) {
+        var stage = makeStage(first: "NTLM one", .forward)
+        receive(&stage, response)
+        #expect((stage.status == .ready) == isReady)
     }
 }

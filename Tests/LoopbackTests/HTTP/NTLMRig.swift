@@ -65,18 +65,25 @@ enum NTLMRig {
         }
     }
 
-    /// A proxy that demands NTLM for each tunnel, and is also the server of the tunnels.
+    /// A proxy that demands NTLM for each connection, and is also the server.
     static func proxy(_ log: Log, others: [String] = []) throws -> ScriptedServer {
         try ScriptedServer { peer in
             let connection = log.next()
             var side = NTLMServerSide()
-            while let request = try await peer.readRequest() {
-                guard let challenge = handle(request, "proxy-authorization", connection, &side, log) else { break }
+            var accepted: ScriptedRequest?
+            while accepted == nil, let request = try await peer.readRequest() {
+                guard let challenge = handle(request, "proxy-authorization", connection, &side, log) else {
+                    accepted = request
+                    continue
+                }
                 let fields = ([challenge] + others).map { "Proxy-Authenticate: \($0)" }
                 try await peer.write(reply("407 Who", fields, "who?"))
             }
-            try await peer.write("HTTP/1.1 200 OK\r\n\r\n")
+            guard let accepted else { return }
             let user = side.user ?? "-"
+            let isTunnel = accepted.method == "CONNECT"
+            try await peer.write(
+                isTunnel ? "HTTP/1.1 200 OK\r\n\r\n" : reply("200 OK", [], "\(accepted.method) by \(user)"))
             try await peer.serve { reply("200 OK", [], "\($0.method) by \(user)") }
         }
     }

@@ -77,7 +77,7 @@ extension Loopback {
             #expect(delegate.events.filter { $0.hasPrefix("challenge") } == ["challenge Negotiate 0"])
         }
 
-        @Test("§22: all steps of a proxy are on the connection of the tunnel", arguments: [1, 8])
+        @Test("§22: all steps of a proxy are on the connection of the request", arguments: [1, 8])
         func proxy(count: Int) async throws {
             let log = ConnectionLog()
             let proxy = try ScriptedServer { peer in
@@ -86,7 +86,7 @@ extension Loopback {
                     reply("407 Who", ["Proxy-Authenticate: \($0)"], "who?")
                 }
                 guard isOpen else { return }
-                try await peer.write("HTTP/1.1 200 OK\r\n\r\n")
+                try await peer.write(reply("200 OK", [], "accepted"))
                 try await peer.serve { reply("200 OK", [], "\($0.method) through the proxy") }
             }
             let delegate = Self.delegate()

@@ -3,7 +3,8 @@ import CausewaySystem
 import FoundationEssentials
 import Testing
 
-/// An HTTP or SOCKS proxy on this host that records its requests. It knows the destinations of names.
+/// An HTTP or SOCKS proxy on this host that records its requests. It knows the destinations of names. Requests in absolute form open a tunnel,
+/// too, whose first bytes they are.
 final class TestProxy: Sendable {
     enum Kind: Sendable {
         case socks(credential: String? = nil)
@@ -62,9 +63,10 @@ final class TestProxy: Sendable {
 
     private func serve(_ client: Probe) async throws {
         let destination: String?
+        var forwarded: Data?
         switch kind {
         case .socks(let credential): destination = try await socks(client, credential)
-        case .http(let credential): destination = try await http(client, credential)
+        case .http(let credential): (destination, forwarded) = try await http(client, credential)
         case .refusing(let answer):
             requests.put(try await head(client).first ?? "")
             try await client.deliver(Data(answer.utf8), isComplete: false)
@@ -80,7 +82,12 @@ final class TestProxy: Sendable {
         try await server.ready()
         switch kind {
         case .socks: try await client.deliver(Data([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]), isComplete: false)
-        case .http, .refusing: try await client.deliver(Data("HTTP/1.1 200 OK\r\n\r\n".utf8), isComplete: false)
+        case .http, .refusing:
+            if let forwarded {
+                _ = try await server.send(forwarded, isComplete: false).next()
+            } else {
+                try await client.deliver(Data("HTTP/1.1 200 OK\r\n\r\n".utf8), isComplete: false)
+            }
         }
         async let there: Void = Self.copy(client, server)
         async let back: Void = Self.copy(server, client)
@@ -149,18 +156,31 @@ final class TestProxy: Sendable {
         return String(decoding: bytes, as: UTF8.self).split(separator: "\r\n").map(String.init)
     }
 
-    private func http(_ client: Probe, _ credential: String?) async throws -> String? {
+    /// Returns the destination of a request in absolute form, and its head for the server; `nil` for CONNECT.
+    private static func forwarded(_ lines: [String]) -> (String?, Data?)? {
+        let words = lines[0].split(separator: " ")
+        guard words[1].hasPrefix("http://") else { return nil }
+        let rest = words[1].dropFirst(7)
+        let authority = rest.prefix { $0 != "/" }
+        let fields = lines.dropFirst().filter { !$0.hasPrefix("Proxy-Authorization:") }
+        let start = "\(words[0]) \(rest.dropFirst(authority.count)) HTTP/1.1"
+        let head = ([start] + fields + ["", ""]).joined(separator: "\r\n")
+        return (authority.contains(":") ? String(authority) : "\(authority):80", Data(head.utf8))
+    }
+
+    /// Returns the destination, and the head of a request in absolute form.
+    private func http(_ client: Probe, _ credential: String?) async throws -> (String?, Data?) {
         while true {
             let lines = try await head(client)
             let destination = lines[0].split(separator: " ")[1]
             let given = lines.first { $0.hasPrefix("Proxy-Authorization: Basic ") }?.dropFirst(27)
             let isKnown = credential.map { Data($0.utf8).base64EncodedString() == given.map(String.init) } ?? true
             requests.put(String(destination))
-            if isKnown { return String(destination) }
+            if isKnown { return Self.forwarded(lines) ?? (String(destination), nil) }
             let refusal =
                 "HTTP/1.1 407 Who are you\r\nProxy-Authenticate: Basic realm=\"test\"\r\nContent-Length: 5\r\n\r\nwho?\n"
             try await client.deliver(Data(refusal.utf8), isComplete: false)
-            if given != nil { return nil }
+            if given != nil { return (nil, nil) }
         }
     }
 }

@@ -22,12 +22,15 @@ package struct PACSubject: Equatable, Sendable {
         self.init(scheme: scheme, host: host.lowercased(), port: port == Self.usualPort(of: scheme) ? nil : port, path)
     }
 
-    /// Creates the subject for a destination without a URL. The connection is assumed to be encrypted.
-    package init(_ destination: TunnelDestination) {
-        let port = destination.port == 443 ? nil : destination.port
+    /// Creates the subject for a destination without a URL.
+    ///
+    /// - Parameter isPlain: Whether the connection carries requests for `http` URLs. Otherwise it is assumed to be encrypted.
+    package init(_ destination: TunnelDestination, isPlain: Bool = false) {
+        let scheme = isPlain ? "http" : "https"
+        let port = destination.port == Self.usualPort(of: scheme) ? nil : destination.port
         switch destination.host {
-        case .name(let name): self.init(scheme: "https", host: name.lowercased(), port: port, "/")
-        case .address(let address): self.init(scheme: "https", host: "\(address)", port: port, "/")
+        case .name(let name): self.init(scheme: scheme, host: name.lowercased(), port: port, "/")
+        case .address(let address): self.init(scheme: scheme, host: "\(address)", port: port, "/")
         }
     }
 

@@ -85,6 +85,8 @@ struct PACSubjectTests {
         let name = PACSubject(TunnelDestination(.name("Www.example"), port: 8_443))
         #expect(name.url == "https://www.example:8443/" && name.host == "www.example")
         #expect(PACSubject(TunnelDestination(.name("h"), port: 443)).url == "https://h/")
+        #expect(PACSubject(TunnelDestination(.name("h"), port: 80), isPlain: true).url == "http://h/")
+        #expect(PACSubject(TunnelDestination(.name("h"), port: 443), isPlain: true).url == "http://h:443/")
         let address = try #require(InternetAddress(literal: "2001:db8::1"))
         let place = PACSubject(TunnelDestination(.address(address), port: 5))
         #expect(place.url == "https://[2001:db8::1]:5/" && place.host == "2001:db8::1")

@@ -1,0 +1,58 @@
+internal import Causeway
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayWire
+
+/// Prepares the requests of one connection for the proxy that forwards them, and takes note of the proxy's responses.
+final class RequestForwarder: Sendable {
+    private let proxy: ForwardProxy
+    /// Whether the current request carries a credential for the proxy.
+    private let hasCredential = LockedValue(false)
+
+    init(_ proxy: ForwardProxy) { self.proxy = proxy }
+
+    /// Returns the head of a request with the target in absolute form, `Host` equal to it (RFC 9112 §3.2.2), and the credential for the proxy.
+    func head(of request: HTTPRequestValue) -> HTTPRequestHead {
+        let target = request.absoluteForm
+        var head = HTTPRequestHead(method: request.method, target: target, fields: request.fields)
+        // Servers and proxies that choose by different ones of the two can be made to answer for each other.
+        head.fields.removeAll("Host")
+        head.fields.prepend("Host", request.hostField)
+        let isGiven = head.fields.contains("Proxy-Authorization")
+        let known = isGiven ? nil : proxy.authorization(method: request.method, target: target, nonce: Self.nonce())
+        if let known { head.fields.append("Proxy-Authorization", known) }
+        hasCredential.withLock { $0 = isGiven || known != nil }
+        return head
+    }
+
+    /// Takes note of a response. Returns whether the connection can carry another request, as far as the proxy is concerned.
+    func isReusable(after head: HTTPResponseHead, to origin: HTTPOrigin) -> Bool {
+        let closes = head.fields.hasElement("close", in: "Proxy-Connection")
+        let hadCredential = hasCredential.withLock { $0 }
+        guard head.isRefusal(ofProxyWithCredential: hadCredential) else { return !closes }
+        let isAnswerable = proxy.refused(
+            head.fields.values(of: "Proxy-Authenticate"), hadCredential: hadCredential,
+            to: origin.endpoint)
+        return isAnswerable && !closes
+    }
+
+    private static func nonce() -> String {
+        (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }.joined()
+    }
+}
+
+extension HTTPResponseHead {
+    /// Whether a proxy that forwards requests demands a credential, or refuses the one it got: tinyproxy does that with status 401, and
+    /// without a challenge.
+    fileprivate func isRefusal(ofProxyWithCredential hadCredential: Bool) -> Bool {
+        status == 407 || status == 401 && hadCredential && !fields.contains("WWW-Authenticate")
+    }
+}
+
+extension HTTPRequestValue {
+    /// The target of the request for a proxy (RFC 9112 §3.2.2, §3.2.4); empty, which no request can have, if it is neither a path nor `*`.
+    package var absoluteForm: String {
+        let origin = "http://\(hostField)"
+        return target.hasPrefix("/") ? origin + target : target == "*" ? origin : ""
+    }
+}
