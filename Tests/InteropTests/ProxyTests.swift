@@ -31,10 +31,11 @@ extension Interop {
                 let port = try await ProxyServer.startSquid(scratch, scheme)
                 let known = try await talk(scratch, through: ["http://user:s%40cret@127.0.0.1:\(port)"], succeeds: true)
                 #expect(known.output == "hello\n", "\(known)")
-                for word in ["user:guess@", ""] {
+                for (word, verb) in [("user:guess@", "refused the user name or the password"), ("", "demands")] {
                     let unknown = try await talk(scratch, through: ["http://\(word)127.0.0.1:\(port)"])
                     #expect(unknown.output.isEmpty)
-                    #expect(unknown.errors.contains("Permission denied") && !unknown.errors.contains("guess"))
+                    #expect(unknown.errors.contains("the proxy 127.0.0.1:\(port) \(verb)"), "\(unknown)")
+                    #expect(!unknown.errors.contains("guess"))
                 }
                 let forbidden = try await talk(
                     scratch, through: ["http://user:s%40cret@127.0.0.1:\(port)"], port: 9)
@@ -209,7 +210,7 @@ extension Interop {
 
 /// Proxy servers from Debian packages, with configurations of the test.
 enum ProxyServer {
-    private static let squid = path("squid")
+    static let squid = path("squid")
     private static let dante = path("danted")
 
     static var areInstalled: Bool { squid != nil && dante != nil }

@@ -126,9 +126,9 @@ struct ChatCommand: Subcommand {
         } catch let failure as CommandFailure {
             throw failure
         } catch {
-            let reason = (made as? NetworkLineTransport)?.connection.proxyFailureReason
+            let text = (made as? NetworkLineTransport)?.connection.failureText(error)
             made?.close()
-            if let reason { throw CommandFailure("connection to \(label) failed: \(reason)") }
+            if let text { throw CommandFailure(text) }
             throw CommandFailure("connection to \(label) failed", error)
         }
     }

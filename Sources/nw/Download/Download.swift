@@ -6,6 +6,7 @@ import CausewayHTTPProtocols
 import CausewayProtocols
 import CausewaySystem
 import CausewayTypes
+import CausewayURLLoading
 import CausewayWire
 import FoundationEssentials
 import Synchronization
@@ -17,6 +18,8 @@ struct Download: Sendable {
         var directory: String
         var route: HTTPRoute
         var credential: PasswordCredential?
+        /// The authentication scheme for connections to answer.
+        var scheme: ConnectionAuthentication.Scheme?
         var retryLimit: Int
         var replaces: Bool
         /// Returns how long to wait after the next bytes.
@@ -200,6 +203,7 @@ struct Download: Sendable {
         var start = HTTPConversation.Start(
             request: RedirectableRequest(method: "GET", target: target, fields: fields, hasContent: false))
         start.credential = settings.credential ?? credential
+        start.scheme = settings.scheme
         start.followsRedirects = true
         // Ranges of encoded content could not be decoded.
         start.acceptsCodings = false

@@ -89,6 +89,7 @@ struct DownloadCommand: Subcommand {
         let rate = limitRate.map { SharedRate($0) }
         let settings = Download.Settings(
             directory: directory, route: try connection.route(), credential: transfer.credential,
+            scheme: transfer.negotiation.scheme,
             retryLimit: retry, replaces: force, pace: { rate?.delay(after: $0) ?? .zero })
         let list = try checksums.map { try FileChecksums(readingFrom: $0) }
         let single = sha256.flatMap { FileChecksum($0) }

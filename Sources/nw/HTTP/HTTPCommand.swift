@@ -51,6 +51,8 @@ struct HTTPCommand: Subcommand {
               35, 60  the TLS handshake failed; the server is not trusted
               47      too many redirects
               52      the server closed the connection without a response
+              56      a proxy refused the user name or the password, or demands
+                      them
               61, 63  the content cannot be decoded; it is too large
               64      usage error
               130, 143  ended by SIGINT or SIGTERM

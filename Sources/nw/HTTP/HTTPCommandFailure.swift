@@ -21,6 +21,7 @@ struct HTTPCommandFailure: Error {
         case handshake = 35
         case redirects = 47
         case noResponse = 52
+        case proxyRefused = 56
         case notTrusted = 60
         case coding = 61
         case tooLarge = 63
@@ -64,6 +65,8 @@ extension HTTPCommandFailure {
             self.init(.other, PrintableText(foreign: String(describing: failure)))
         }
     }
+
+    init(_ refusal: RefusingProxy) { self.init(.proxyRefused, refusal.text) }
 
     init(_ failure: DecodingFailure) {
         if case .excess = failure {

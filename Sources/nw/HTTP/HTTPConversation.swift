@@ -3,6 +3,7 @@ import CausewayHTTP
 import CausewayHTTPProtocols
 import CausewayProtocols
 import CausewaySystem
+import CausewayURLLoading
 import CausewayWire
 import Dispatch
 import FoundationEssentials
@@ -17,6 +18,8 @@ struct HTTPConversation {
         var credential: PasswordCredential?
         /// Whether to send the credential with Basic before the server asks for it.
         var sendsCredentialFirst = false
+        /// The authentication scheme for connections to answer; `nil` for Digest and Basic.
+        var scheme: ConnectionAuthentication.Scheme?
         var followsRedirects = false
         var redirectLimit = RedirectChain.defaultLimit
         /// Whether to accept the content codings whose libraries are there.
@@ -30,8 +33,13 @@ struct HTTPConversation {
     private(set) var records: [HTTPExchangeRecord] = []
     private var engines: [HTTPOrigin: HTTPEngine] = [:]
     private var chain: RedirectChain
-    private var attempts = AuthenticationAttempts()
-    private var authorizations = AuthorizationCache()
+    var attempts = AuthenticationAttempts()
+    var authorizations = AuthorizationCache()
+    /// The number of requests that were sent again with the credential for a proxy.
+    private var proxyRepetitions = 0
+    var negotiation: HTTPNegotiation?
+    /// The connection of the last response.
+    var connection: PoolConnectionID?
     /// Called with each exchange when its head has arrived.
     private let observe: @Sendable (HTTPExchangeRecord) -> Void
     /// Called with each exchange that has content. The function that it returns is called when the exchange has a response or has failed.
@@ -47,8 +55,12 @@ struct HTTPConversation {
         self.observe = observe
         self.sending = sending
         chain = RedirectChain(limit: start.redirectLimit)
+        negotiation = start.scheme.map { HTTPNegotiation($0, start.credential) }
         for cookie in cookies { self.cookies.insert(cookie, at: Self.now) }
     }
+
+    /// The maximum number of such requests: one for the credential, and others for new nonces of Digest.
+    private static let maximumProxyRepetitions = 8
 
     /// The time since 1970, for cookies.
     private static var now: Duration { .seconds(Date().timeIntervalSince1970) }
@@ -61,19 +73,30 @@ struct HTTPConversation {
             guard let origin = HTTPOrigin(request.target) else {
                 throw HTTPCommandFailure(.other, "the URL is invalid")
             }
-            if start.sendsCredentialFirst, origin == HTTPOrigin(start.request.target), authorization == nil {
+            if start.sendsCredentialFirst, isFirst(origin), authorization == nil {
                 authorization = start.credential.flatMap { BasicAuthentication.authorization($0) }
             }
             let content = request.hasContent ? start.content : .none
+            let started = System.now
             let (head, feed) = try await exchange(request, content, authorization, at: origin)
+            if let refusal = refusal(of: head, at: origin, since: started) {
+                try await drain(feed)
+                guard refusal.lacksCredential, proxyRepetitions < Self.maximumProxyRepetitions else {
+                    throw HTTPCommandFailure(refusal)
+                }
+                proxyRepetitions += 1
+                try checkRepeatable(content, because: "the proxy asked for credentials")
+                continue
+            }
             authorization = nil
-            if head.status == 401, let answer = try answer(head, request, content, at: origin) {
+            if head.status == 401, let answer = try await answer(head, request, content, at: origin) {
                 authorization = answer
                 try await drain(feed)
                 try checkRepeatable(
                     content, because: "the server asked for credentials; send them at once with --basic")
                 continue
             }
+            if isFirst(origin) { negotiation?.accepted() }
             guard start.followsRedirects else { return (head, feed) }
             switch chain.answered(status: head.status, fields: head.fields, to: request) {
             case .deliver: return (head, feed)
@@ -105,7 +128,12 @@ struct HTTPConversation {
     private mutating func exchange(
         _ request: RedirectableRequest, _ content: RequestContent, _ authorization: String?, at origin: HTTPOrigin
     ) async throws -> (HTTPResponseHead, ResponseFeed) {
-        let value = value(of: request, authorization, at: origin)
+        var value = value(of: request, authorization, at: origin)
+        var content = content
+        if isFirst(origin), let negotiation {
+            value.binding = negotiation.binding
+            if negotiation.isOpening, content.isPresent { content = .data(Data()) }
+        }
         var record = HTTPExchangeRecord(
             request: HTTPRequestHead(method: value.method, target: value.target, fields: value.fields),
             target: request.target, started: System.now)
@@ -123,6 +151,9 @@ struct HTTPConversation {
             record.interim = feed.interim
             record.sentCount = feed.sentCount
             record.protocolName = connection.details.protocolName
+            record.isForwarded = connection.details.isForwarded
+            self.connection = connection.details.id
+            if record.isForwarded { record.request.target = value.absoluteForm }
             if log.count > connectionCount, let latest = log.latest {
                 record.connection = await ConnectReport(latest, nil, problem: nil)
             }
@@ -133,7 +164,7 @@ struct HTTPConversation {
         } catch {
             sendingEnded?()
             let latest = log.count > connectionCount ? log.latest : nil
-            let failure = HTTPCommandFailure(error, to: origin, reason: reason(error, latest))
+            let failure = explain(error, to: origin, latest)
             if let latest {
                 record.connection = await ConnectReport(latest, log.unfinished, problem: failure.message.text)
             }
@@ -141,12 +172,6 @@ struct HTTPConversation {
             records.append(record)
             throw failure
         }
-    }
-
-    private func reason(_ failure: HTTPFailure, _ connection: NWConnection?) -> PrintableText? {
-        guard case .cannotConnect(let error) = failure else { return nil }
-        if case .tls = error, let text = log.verdict.text { return text }
-        return connection?.proxyFailureReason.map { PrintableText(foreign: $0) }
     }
 
     /// Ends the request if its connection is not ready in time.
@@ -169,6 +194,8 @@ struct HTTPConversation {
         configuration.usesPriorKnowledge = { _ in usesPriorKnowledge }
         let log = log
         configuration.connectionCreated = { log.add($0) }
+        // Only a tunnel can lead to another address than that of the URL.
+        configuration.usesForwarding = route.destination(of: origin) == origin
         let engine = HTTPEngine(configuration)
         engines[origin] = engine
         return engine
@@ -224,42 +251,5 @@ struct HTTPConversation {
         for field in fields where field.name.elementsEqual("set-cookie".utf8, by: { $0 | 0x20 == $1 | 0x20 }) {
             cookies.receive(field.value, from: context, at: Self.now)
         }
-    }
-
-    // MARK: Authentication
-
-    /// Returns the credential for a request to an origin that has already asked for one.
-    private mutating func known(_ request: RedirectableRequest, at origin: HTTPOrigin) -> String? {
-        guard !authorizations.isEmpty else { return nil }
-        let digest = DigestRequest(method: request.method, target: request.target.originForm, content: nil)
-        let known = authorizations.authorization(
-            for: digest, path: request.target.path, at: .origin(origin), clientNonce: Self.nonce())
-        if let known { attempts.answered(known.space) }
-        return known?.value
-    }
-
-    /// Returns the answer to a challenge; `nil` to deliver the response.
-    private mutating func answer(
-        _ head: HTTPResponseHead, _ request: RedirectableRequest, _ content: RequestContent, at origin: HTTPOrigin
-    ) throws -> String? {
-        guard let credential = start.credential, HTTPOrigin(start.request.target) == origin else { return nil }
-        let offer: AuthenticationAttempts.Offer?
-        switch attempts.refused(by: .origin(origin), challenges: head.fields.values(of: "WWW-Authenticate")) {
-        case .deliver: return nil
-        case .renew(let again): offer = again
-        case .offer(let offers):
-            offer = offers.first { $0.failureCount == 0 && !(start.sendsCredentialFirst && $0.space.scheme == "basic") }
-        }
-        guard let offer else { return nil }
-        let digest = DigestRequest(method: request.method, target: request.target.originForm, content: content.bytes)
-        let value = authorizations.answer(
-            offer.challenge, in: .origin(origin), with: credential, request: digest, target: request.target,
-            clientNonce: Self.nonce())
-        if value != nil { attempts.answered(offer.space) }
-        return value
-    }
-
-    private static func nonce() -> String {
-        (0..<2).map { _ in String(UInt64.random(in: 0 ... .max), radix: 16) }.joined()
     }
 }

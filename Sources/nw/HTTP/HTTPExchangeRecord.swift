@@ -15,6 +15,8 @@ struct HTTPExchangeRecord: Sendable {
     /// How the connection was established; `nil` if it was used before.
     var connection: ConnectReport?
     var protocolName: String?
+    /// Whether a proxy forwarded the request.
+    var isForwarded = false
     /// Times on the monotonic clock.
     var started: Duration
     var responded: Duration?

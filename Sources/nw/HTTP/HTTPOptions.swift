@@ -79,6 +79,8 @@ struct HTTPRequestOptions: ParsableArguments {
     @Flag(help: "Send the credential of -u with Basic, without a challenge.")
     var basic = false
 
+    @OptionGroup var negotiation: NegotiationOptions
+
     @Option(help: ArgumentHelp("Send TOKEN as a bearer token to the URL's origin.", valueName: "token"))
     var bearer: String?
 
@@ -124,6 +126,7 @@ struct HTTPRequestOptions: ParsableArguments {
         for word in forms where FormItem(word) == nil {
             throw ValidationError("'\(word)' is not a part of a form: expected NAME=TEXT, NAME=@FILE or NAME=<FILE.")
         }
+        try negotiation.check(hasUser: user != nil)
         if basic, user == nil { throw ValidationError("--basic requires -u.") }
         if bearer != nil, user != nil { throw ValidationError("--bearer and -u cannot be combined.") }
         guard (0...1_000).contains(retry) else { throw ValidationError("--retry must be 0 to 1000.") }

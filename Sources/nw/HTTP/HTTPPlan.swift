@@ -117,6 +117,7 @@ struct HTTPPlan {
         start.content = content
         start.credential = Self.credential(options.user) ?? userInformation
         start.sendsCredentialFirst = options.basic
+        start.scheme = options.negotiation.scheme
         start.followsRedirects = options.location
         start.redirectLimit = options.maxRedirs
         start.acceptsCodings = options.compressed

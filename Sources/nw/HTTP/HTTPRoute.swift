@@ -57,7 +57,8 @@ struct HTTPRoute: Sendable {
         if origin.isSecure { tls = security(for: origin, log.verdict) }
         let parameters = makeTCPParameters(tls: tls)
         addressFamily.apply(to: parameters)
-        try ProxyChoice(proxies, scheme: origin.isSecure ? "https" : "http").apply(to: parameters)
+        try ProxyChoice(proxies, scheme: origin.isSecure ? "https" : "http")
+            .apply(to: parameters, recordingIn: log.proxies)
         return parameters
     }
 
@@ -89,6 +90,8 @@ final class HTTPConnectionLog: Sendable {
 
     /// The result of the evaluation of the last server's certificates.
     let verdict = CatVerdict()
+    /// The challenges of proxies.
+    let proxies = ProxyChallengeTable()
     private let state = Mutex(State())
 
     func add(_ connection: NWConnection) {

@@ -31,7 +31,8 @@ struct ProxyChoice {
         }
     }
 
-    func apply(to parameters: NWParameters) throws {
+    /// - Parameter table: Records the refusals of proxies that demand another credential.
+    func apply(to parameters: NWParameters, recordingIn table: ProxyChallengeTable = ProxyChallengeTable()) throws {
         guard !words.isEmpty else { return }
         let proxies: [ProxyConfiguration]
         if words == ["env"] {
@@ -45,7 +46,7 @@ struct ProxyChoice {
             proxies = each.count == 1 ? each : [ProxyConfiguration(chain: each)]
         }
         let context = NWParameters.PrivacyContext(description: "nw")
-        context.proxyConfigurations = proxies
+        context.proxyConfigurations = proxies.map { $0.recordingChallenges(in: table) }
         parameters.setPrivacyContext(context)
     }
 }

@@ -111,7 +111,7 @@ extension NWConnection {
     /// Starts the connection and waits until it is ready.
     ///
     /// - Parameter giveUp: Called after the time limit; cancels the connection.
-    /// - Throws: ``CommandFailure`` with the text `connection to HOST:PORT failed: REASON`.
+    /// - Throws: ``CommandFailure`` with the text `connection to HOST:PORT failed: REASON`, which also names a proxy.
     func connect(
         within limit: Duration?, giveUp: @escaping @Sendable (NWConnection) -> Void = { $0.cancel() }
     ) async throws {
@@ -120,10 +120,9 @@ extension NWConnection {
         } catch is TimedOut {
             throw CommandFailure("connection to \(endpoint.label) failed: timed out")
         } catch {
-            let reason = proxyFailureReason
+            let text = failureText(error)
             cancel()
-            if let reason { throw CommandFailure("connection to \(endpoint.label) failed: \(reason)") }
-            throw CommandFailure("connection to \(endpoint.label) failed", error)
+            throw CommandFailure(text)
         }
     }
 }

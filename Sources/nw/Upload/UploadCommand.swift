@@ -127,6 +127,7 @@ struct UploadCommand: Subcommand {
             request: RedirectableRequest(method: method, target: target, fields: fields, hasContent: true))
         start.content = content
         start.credential = transfer.credential ?? credential
+        start.scheme = transfer.negotiation.scheme
         start.followsRedirects = true
         return start
     }

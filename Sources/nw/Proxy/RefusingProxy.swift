@@ -1,0 +1,42 @@
+import Causeway
+import CausewayTypes
+
+/// A proxy that demands a user name and a password, or refused those that it got.
+struct RefusingProxy: Error {
+    let proxy: String
+    let hadCredential: Bool
+    /// Whether a credential is known that the proxy has not seen yet.
+    let lacksCredential: Bool
+
+    init(_ proxy: ProxyChallenges, _ refusal: ProxyChallenges.Refusal) {
+        self.proxy = proxy.endpoint.label
+        hadCredential = refusal.hadCredential
+        lacksCredential = !refusal.hadCredential && refusal.hasCredential
+    }
+
+    var text: PrintableText {
+        hadCredential
+            ? "the proxy \(proxy) refused the user name or the password"
+            : "the proxy \(proxy) demands a user name and a password; add them to its URL: http://USER:PASSWORD@\(proxy)"
+    }
+}
+
+extension NWConnection {
+    /// The refusal of a proxy that demands another credential; `nil` if there is none.
+    private var proxyRefusal: RefusingProxy? {
+        let table = parameters.values.privacyContext.settings.proxies.lazy.compactMap(\.challengeTable).first
+        return table?.refused(endpoint, since: .zero).map { RefusingProxy($0.0, $0.1) }
+    }
+
+    /// Returns what failed and why, such as `connection to the proxy 127.0.0.1:9 failed: Connection refused`.
+    func failureText(_ error: any Error) -> PrintableText {
+        let target = endpoint.label
+        if let reason = proxyFailureReason { return "connection to \(target) failed: \(reason)" }
+        guard let proxy = driver.route?.proxy else { return "connection to \(target) failed: \(describe(error))" }
+        if case NWError.posix(.EACCES) = error, let refusal = proxyRefusal { return refusal.text }
+        guard driver.establishment?.connected != nil else {
+            return "connection to the proxy \(proxy.label) failed: \(describe(error))"
+        }
+        return "connection to \(target) through the proxy \(proxy.label) failed: \(describe(error))"
+    }
+}
