@@ -145,19 +145,38 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     package mutating func way(
         to destination: InternetAddress, from source: InternetAddress? = nil, over interfaceIndex: Int? = nil
     ) throws(SystemError) -> NetlinkRoute {
+        try look(up: .way(to: destination, from: source, over: interfaceIndex), "netlink route") { message in
+            guard case .route(let route) = message else { return nil }
+            return route
+        }
+    }
+
+    /// Requests the entry of a neighbour in the neighbour table from the kernel.
+    ///
+    /// - Throws: The kernel's error: `ENOENT` if the table has no such entry, `EOPNOTSUPP` before Linux 5.0.
+    package mutating func neighbour(
+        _ address: InternetAddress, on interfaceIndex: Int
+    ) throws(SystemError) -> NetlinkNeighbour {
+        try look(up: .neighbour(address, on: interfaceIndex), "netlink neighbour") { message in
+            guard case .neighbour(let neighbour) = message else { return nil }
+            return neighbour
+        }
+    }
+
+    /// Sends a request whose reply is one message, and returns the value that `pick` extracts from the reply.
+    private mutating func look<Value>(
+        up request: NetlinkRequest, _ call: String, pick: (NetlinkMessage) -> Value?
+    ) throws(SystemError) -> Value {
         sequence &+= 1
-        try send(.way(to: destination, from: source, over: interfaceIndex), sequence: sequence)
+        try send(request, sequence: sequence)
         var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
         while case .datagram(let count) = try receive(into: &buffer) {
             var decoder = NetlinkDecoder(buffer.span.extracting(first: count), vocabulary)
             guard let frame = try? decoder.next(), frame.header.sequence == sequence else { continue }
-            switch frame.message {
-            case .route(let route): return route
-            case .error(let status): throw SystemError(errno: 0 &- status, call: "netlink route")
-            default: continue
-            }
+            if case .error(let status) = frame.message { throw SystemError(errno: 0 &- status, call: call) }
+            if let value = pick(frame.message) { return value }
         }
-        throw SystemError(errno: ETIMEDOUT, call: "netlink route")
+        throw SystemError(errno: ETIMEDOUT, call: call)
     }
 
     /// Sends a change and waits some microseconds until the kernel confirms it.

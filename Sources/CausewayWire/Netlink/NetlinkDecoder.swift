@@ -98,6 +98,8 @@ extension NetlinkMessage {
             self = try NetlinkRule(parsing: &body).map { .rule($0) } ?? .other(type: type)
         case NetlinkType.deleteRule:
             self = try NetlinkRule(parsing: &body).map { .ruleRemoved($0) } ?? .other(type: type)
+        case NetlinkType.newNeighbour:
+            self = try NetlinkNeighbour(parsing: &body).map { .neighbour($0) } ?? .other(type: type)
         case NetlinkType.newUserOption:
             self = try NetlinkTranslatorPrefix(parsing: &body).map { .translatorPrefix($0) } ?? .other(type: type)
         default: self = .other(type: type)

@@ -48,8 +48,7 @@ package struct NetlinkListing<Value> {
                 case .overrun:
                     return .broken
                 case .translatorPrefix, .link, .linkRemoved, .address, .addressRemoved, .route, .routeRemoved, .rule,
-                    .ruleRemoved,
-                    .generic, .noOperation, .other:
+                    .ruleRemoved, .neighbour, .generic, .noOperation, .other:
                     if let value = pick(frame.message) { values.append(value) }
                 }
             } catch {

@@ -8,7 +8,7 @@ extension NetlinkMessage {
         case .link(let link), .linkRemoved(let link): link.family != .bridge
         case .address, .addressRemoved, .rule, .ruleRemoved, .overrun: true
         case .route(let route), .routeRemoved(let route): !route.flags.contains(.cloned)
-        case .done, .error, .generic, .noOperation, .other, .translatorPrefix: false
+        case .done, .error, .generic, .neighbour, .noOperation, .other, .translatorPrefix: false
         }
     }
 

@@ -12,6 +12,8 @@ package enum NetlinkMessage: Equatable, Sendable {
     /// A new or listed routing policy rule.
     case rule(NetlinkRule)
     case ruleRemoved(NetlinkRule)
+    /// A listed neighbour.
+    case neighbour(NetlinkNeighbour)
     /// A router advertised a NAT64 prefix.
     case translatorPrefix(NetlinkTranslatorPrefix)
     /// A message of a generic netlink family.
@@ -112,6 +114,8 @@ enum NetlinkType {
     static let newRoute: UInt16 = 24
     static let deleteRoute: UInt16 = 25
     static let getRoute: UInt16 = 26
+    static let newNeighbour: UInt16 = 28
+    static let getNeighbour: UInt16 = 30
     static let newRule: UInt16 = 32
     static let deleteRule: UInt16 = 33
     static let getRule: UInt16 = 34

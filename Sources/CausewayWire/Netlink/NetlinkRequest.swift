@@ -11,6 +11,8 @@ package enum NetlinkRequest: Hashable, Sendable {
     case rules(InternetAddress.Family)
     /// Looks up the route of a packet that this host sends. The reply is one message. The kernel sends no message that ends a listing.
     case way(to: InternetAddress, from: InternetAddress?, over: Int?)
+    /// Looks up the link-layer address of a neighbour on an interface. The reply is one message. Linux 5.0 or later.
+    case neighbour(InternetAddress, on: Int)
     /// Adds a link-local IPv4 address to an interface. If the address exists, changes whether new connections use it. The reply is an
     /// acknowledgement.
     case putLinkLocal(IPv4Address, on: Int, isPreferred: Bool)
@@ -37,7 +39,7 @@ package enum NetlinkRequest: Hashable, Sendable {
     private var flags: NetlinkHeader.Flags {
         switch self {
         case .links, .addresses, .routes, .rules: [.request, .dump]
-        case .way: .request
+        case .way, .neighbour: .request
         case .generic(let request): request.isListing ? [.request, .dump] : [.request, .acknowledge]
         case .putLinkLocal: [.request, .acknowledge, .replace, .create]
         case .takeLinkLocal: [.request, .acknowledge]
@@ -67,6 +69,12 @@ package enum NetlinkRequest: Hashable, Sendable {
             if let source { body.append(attribute: 2, source.bytes) }  // RTA_SRC
             if let index { body.append(attribute: 4, host: Int32(truncatingIfNeeded: index)) }  // RTA_OIF
             return (NetlinkType.getRoute, body)
+        case .neighbour(let address, let index):
+            var body: [UInt8] = [address.family.rawValue, 0, 0, 0]
+            body.append(host: Int32(truncatingIfNeeded: index))
+            body += [UInt8](repeating: 0, count: 4)
+            body.append(attribute: 1, address.bytes)  // NDA_DST
+            return (NetlinkType.getNeighbour, body)
         case .putLinkLocal(let address, let index, let isPreferred):
             var body = Self.linkLocal(address, index)
             body.append(attribute: 4, InternetAddress.ipv4(IPv4Address(bits: 0xA9FE_FFFF)).bytes)  // IFA_BROADCAST
