@@ -76,6 +76,7 @@ private struct LinkLife: ClockedLife {
             case .send(let message), .reply(let message, _):
                 said += 1
                 precondition(message.count <= 9_000 && (try? DNSMessage(parsing: message.span)) != nil)
+            case .checkNeighbour(let peer): link.neighbourUnresolved(peer, at: now)
             case .changed, .denied, .established, .conflicted: break
             }
         }

@@ -188,6 +188,12 @@ package struct MulticastLink: Sendable {
         actions += responder.advance(to: now)
     }
 
+    /// Reports that the link-layer address of a peer is not known though a reply was sent to it some time ago. The reply is multicast.
+    package mutating func neighbourUnresolved(_ peer: MulticastPeer, at now: Duration) {
+        lastTime = now
+        actions += responder.neighbourUnresolved(peer, at: now)
+    }
+
     // MARK: Time
 
     package var nextDeadline: Duration? {

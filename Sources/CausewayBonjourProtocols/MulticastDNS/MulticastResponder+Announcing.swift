@@ -29,7 +29,10 @@ extension MulticastResponder {
                 let records = registration.records.filter { seen.insert($0).inserted }
                 announced += records.filter { !pending.isRecent($0, at: now) }
                 if isFew, sent > 0 { postpone(records, at: now) }
-                if sent == 0, !registration.isTold { established.append(id) }
+                if sent == 0, !registration.isTold {
+                    established.append(id)
+                    lastEstablished = now
+                }
             case .probing, .established, .asleep, .off: break
             }
             var isSettled = false

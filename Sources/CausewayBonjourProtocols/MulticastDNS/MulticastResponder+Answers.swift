@@ -5,6 +5,8 @@ extension MulticastResponder {
     private static let sharedDelay: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(120)
     /// The delay to wait for further known answers of a querier (RFC 6762 §7.2).
     private static let truncatedDelay: Range<Duration> = .milliseconds(400)..<Duration.milliseconds(500)
+    /// How long a link counts as lossy after the link-layer address of a querier could not be resolved.
+    private static let lossMemory: Duration = .seconds(60)
     /// The maximum number of answers for which additional records are sent. A querier that gets more answers needs few of the additional
     /// records.
     private static let explainedAnswerLimit = 64
@@ -29,7 +31,9 @@ extension MulticastResponder {
             let found = records(for: question, knowing: known)
             if !found.isEmpty, arrival.isFull, message.authorities.isEmpty {
                 let repeats = repeated.note(question, from: arrival.peer.address, at: now)
-                answers.repeats = max(answers.repeats, repeats)
+                // On a link that has lost packets shortly before, repeat the answer to a querier without known answers once.
+                let isLossy = now < lossEnd && arrival.isMulticast && known.isEmpty
+                answers.repeats = max(answers.repeats, repeats, isLossy ? 1 : 0)
             }
             // A unicast query gets a unicast response, like a query that asks for one (RFC 6762 §5.5).
             if question.acceptsUnicast || !arrival.isMulticast {
@@ -95,24 +99,51 @@ extension MulticastResponder {
             delay = .random(in: Self.truncatedDelay, using: &random)
             pending.expectMore(of: arrival.peer, until: now + delay, at: now)
         } else if !isProbe, !isUnique || message.questions.count > 1 {
-            // Only this host answers for unique names, so their answers need no random delay (RFC 6762 §6). If no other host is known to
-            // have records of a shared name, at most a few hosts answer.
-            let isAlone = (answers.unicast + answers.multicast).allSatisfy {
-                $0.flushesCache || !sharedRecordNames.have($0.name, at: now)
-            }
-            delay = calm.wait(in: Self.sharedDelay, leastOf: isAlone ? 3 : 1, at: now, using: &random)
+            // Only this host answers for unique names, so their answers need no random delay (RFC 6762 §6).
+            delay = .random(in: Self.sharedDelay, using: &random)
         }
-        // A querier beyond the link gets a multicast response (RFC 6762 §11). The answer to a probe is always sent by unicast as well. If
-        // the querier seems to have missed answers, the answers are also sent by multicast, because multicast uses both address families.
-        let stale = answers.unicast.filter {
-            !arrival.isOnLink || (!isProbe && (answers.repeats > 0 || pending.isStale($0, at: now)))
+        let due = PendingAnswers.Due(
+            now + delay, isRandom: delay > .zero && !isTruncated, isDefence: isProbe, repeats: answers.repeats)
+        let isNew = !isProbe && noteQuerier(message, arrival, at: now)
+        if arrival.isOnLink { pending.add(answers.unicast, to: arrival.peer, due, now: now) }
+        let (stale, unheard) = multicastToo(answers, arrival, isProbe: isProbe, isNew: isNew, at: now)
+        pending.add(answers.multicast + stale, for: arrival.peer, due, now: now)
+        pending.add(unheard, for: arrival.peer, due.later(by: PendingAnswers.directGap), now: now)
+        return advance(to: now)
+    }
+
+    /// Records that the questions are answered. Returns whether one of them is new from this querier since the newest registration passed
+    /// probing.
+    private mutating func noteQuerier(_ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration) -> Bool {
+        guard arrival.isMulticast, arrival.isOnLink else { return false }
+        return message.questions.reduce(false) { isNew, question in
+            answered.note(question, from: arrival.peer.address, since: lastEstablished, at: now) || isNew
         }
-        let late = Set(stale)
-        let direct = stale.isEmpty ? answers.unicast : answers.unicast.filter { !late.contains($0) }
-        pending.add(
-            answers.multicast + stale, for: arrival.peer, at: now + delay, isDefence: isProbe, repeats: answers.repeats,
-            now: now)
-        pending.add(direct, to: arrival.peer, at: now + delay)
+    }
+
+    /// Returns the unicast answers that are also multicast: at the same time those that were not multicast recently (RFC 6762 §5.4), and
+    /// shortly after the unicast answer those for a new querier.
+    ///
+    /// A querier beyond the link gets multicast responses only (RFC 6762 §11). If the querier seems to have missed answers, they are also
+    /// multicast, because multicast uses both address families. A new querier may be the first host that reaches this host and, after the
+    /// link was partitioned, another host with the same names: those two cannot detect the conflict from unicast responses.
+    private func multicastToo(
+        _ answers: Answers, _ arrival: MulticastArrival, isProbe: Bool, isNew: Bool, at now: Duration
+    ) -> (stale: [DNSRecord], unheard: [DNSRecord]) {
+        guard arrival.isOnLink else { return (answers.unicast, []) }
+        guard !isProbe else { return ([], []) }
+        let stale = answers.unicast.filter { answers.repeats > 0 || pending.isStale($0, at: now) }
+        guard isNew, stale.count < answers.unicast.count else { return (stale, []) }
+        let known = Set(stale)
+        return (stale, answers.unicast.filter { !known.contains($0) })
+    }
+
+    /// Multicasts the records of a unicast answer because the querier's link-layer address could not be resolved: on a lossy link, address
+    /// resolution needs two more packets, and the kernel repeats it only after a second.
+    mutating func neighbourUnresolved(_ peer: MulticastPeer, at now: Duration) -> [MulticastAction] {
+        lossEnd = now + Self.lossMemory
+        let records = pending.takeUnconfirmed(of: peer).filter { own.held($0) != nil && !pending.isRecent($0, at: now) }
+        pending.add(records, for: peer, PendingAnswers.Due(now), now: now)
         return advance(to: now)
     }
 

@@ -5,9 +5,6 @@ extension MulticastResponder {
     mutating func received(_ message: DNSMessage, _ arrival: MulticastArrival, isSelf: Bool, at now: Duration) {
         for records in [message.answers, message.authorities, message.additionals] {
             for record in records {
-                if !record.flushesCache, record.timeToLive > 0, own.holds(record.name) {
-                    sharedRecordNames.note(record.name, at: now)
-                }
                 if arrival.isMulticast, let own = own.held(record) {
                     // Another host has given the answer (RFC 6762 §7.4).
                     if record.timeToLive >= own.timeToLive { pending.forget(own) }

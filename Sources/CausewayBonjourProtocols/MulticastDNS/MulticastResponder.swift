@@ -27,7 +27,11 @@ struct MulticastResponder: Sendable {
     var owner: DNSOwner?
     /// The random delays, which depend on whether many hosts may send at once.
     var calm = ResponseDelays()
-    var sharedRecordNames = SharedRecordNames()
+    var answered = AnsweredQueriers()
+    /// The time at which the newest registration passed probing.
+    var lastEstablished: Duration = .zero
+    /// The time until which the link counts as lossy.
+    var lossEnd: Duration = .zero
     var starts = ProbeStarts()
     var urgent: [MulticastAction] = []
     private var departing: [DNSRecord] = []
@@ -133,6 +137,8 @@ struct MulticastResponder: Sendable {
         }
         pending = PendingAnswers()
         repeated = RepeatedQuestions()
+        answered = AnsweredQueriers()
+        lossEnd = .zero
         farewells = []
     }
 
@@ -242,8 +248,9 @@ struct MulticastResponder: Sendable {
         urgent = []
         actions += speak(at: now)
         actions += repeatGoodbyes(at: now)
-        for (peer, records) in pending.takeDirect(at: now) {
-            actions += ResponseMessages.make(records, additionals(for: records), limit: messageByteLimit)
+        for (peer, reply) in pending.takeDirect(at: now) {
+            if reply.isRepeat { actions.append(.checkNeighbour(peer)) }
+            actions += ResponseMessages.make(reply.records, additionals(for: reply.records), limit: messageByteLimit)
                 .map { .reply($0, to: peer) }
         }
         let records = pending.take(at: now)

@@ -61,6 +61,9 @@ package enum MulticastInterest: Sendable {
 package enum MulticastAction: Equatable, Sendable {
     case send([UInt8])
     case reply([UInt8], to: MulticastPeer)
+    /// Check whether the link-layer address of the peer is known, because a reply was sent 40 ms ago. If it is not known, call
+    /// ``MulticastLink/neighbourUnresolved(_:at:)`` at once.
+    case checkNeighbour(MulticastPeer)
     /// The set of records that answer a question has changed.
     case changed(QuestionID, added: [DNSRecord], removed: [DNSRecord])
     /// The owner of the name has stated that the name has no records of this type. This is valid until such a record is found.

@@ -18,7 +18,7 @@ struct PendingAnswers: Sendable {
     /// The time between the two copies of a unicast answer. A unicast answer is sent over one address family only, and a querier that
     /// misses it asks again only after a second. An answer with more records than the limit is not repeated, because it needs several
     /// packets.
-    private static let directGap: Duration = .milliseconds(40)
+    static let directGap: Duration = .milliseconds(40)
     private static let directRepeatedLimit = 8
     /// The number of unicast answers within a second after which unicast answers are not repeated: when many hosts join one after the
     /// other, each of them gets the answers of all others.
@@ -39,10 +39,38 @@ struct PendingAnswers: Sendable {
     }
 
     /// A unicast answer.
-    private struct Direct: Sendable {
+    struct Direct: Sendable {
         var records: [DNSRecord]
         /// Whether the answer was sent before.
         var isRepeat = false
+    }
+
+    /// The time at which the answer to a query is due.
+    struct Due: Sendable {
+        var time: Duration
+        /// Whether the time is random, to avoid collisions with other hosts. A second copy of the query, which comes over the other address
+        /// family, then does not change it: the earlier of two random times would not be uniformly distributed (RFC 6762 §6).
+        var isRandom = false
+        /// Whether the answer defends a name against a probe.
+        var isDefence = false
+        /// The number of times to repeat the answer; greater than 0 if the querier seems to have missed earlier answers.
+        var repeats = 0
+
+        init(_ time: Duration, isRandom: Bool = false, isDefence: Bool = false, repeats: Int = 0) {
+            (self.time, self.isRandom, self.isDefence, self.repeats) = (time, isRandom, isDefence, repeats)
+        }
+
+        func later(by delay: Duration) -> Due {
+            var due = self
+            due.time += delay
+            return due
+        }
+
+        /// Returns the time for an answer that is already due at `old`.
+        func time(after old: Duration?, at now: Duration) -> Duration {
+            guard let old else { return time }
+            return isRandom && old <= now + PendingAnswers.gathering ? old : min(old, time)
+        }
     }
 
     private var waiting: [DNSRecord: Waiting] = [:]
@@ -51,6 +79,8 @@ struct PendingAnswers: Sendable {
     private var directDues = DeadlineIndex<MulticastPeer>()
     /// The times of the last ``crowd`` unicast answers.
     private var directTimes: [Duration] = []
+    /// The unicast answers of the last ``takeDirect(at:)`` whose querier may be unreachable.
+    private var unconfirmed: [MulticastPeer: [DNSRecord]] = [:]
     /// Removed records that are part of waiting unicast answers. They must not be sent after their goodbyes.
     private var dropped: Set<DNSRecord> = []
     private var sent = SendingTimes()
@@ -71,15 +101,12 @@ struct PendingAnswers: Sendable {
     }
 
     /// Adds a multicast answer for a querier.
-    ///
-    /// - Parameter repeats: The number of times to repeat each record; greater than 0 if the querier seems to have missed earlier answers.
-    mutating func add(
-        _ records: [DNSRecord], for peer: MulticastPeer, at due: Duration, isDefence: Bool, repeats: Int, now: Duration
-    ) {
-        let repeats = records.count <= Self.repeatedLimit ? min(repeats, Self.repeatLimit) : 0
+    mutating func add(_ records: [DNSRecord], for peer: MulticastPeer, _ due: Due, now: Duration) {
+        let repeats = records.count <= Self.repeatedLimit ? min(due.repeats, Self.repeatLimit) : 0
         for record in records {
-            let earliest = earliest(record, isDefence ? Self.defenceSpacing : Self.spacing, at: now)
+            let earliest = earliest(record, due.isDefence ? Self.defenceSpacing : Self.spacing, at: now)
             var entry = waiting[record] ?? Waiting(earliest: earliest)
+            let old = entry.isRepeat ? nil : dues[record]
             entry.earliest = min(entry.earliest, earliest)
             if entry.askers.count < Self.askerLimit { entry.askers.insert(peer) } else { entry.isForAll = true }
             // If only a repetition of an earlier answer is pending, the new answer replaces it and is repeated `repeats` times. Otherwise
@@ -88,8 +115,7 @@ struct PendingAnswers: Sendable {
             entry.gap = Self.spacing
             entry.isRepeat = false
             waiting[record] = entry
-            let time = max(due, earliest)
-            dues[record] = min(dues[record] ?? time, time)
+            dues[record] = max(due.time(after: old, at: now), earliest)
         }
     }
 
@@ -98,14 +124,15 @@ struct PendingAnswers: Sendable {
     }
 
     /// Adds a unicast answer.
-    mutating func add(_ records: [DNSRecord], to peer: MulticastPeer, at due: Duration) {
+    mutating func add(_ records: [DNSRecord], to peer: MulticastPeer, _ due: Due, now: Duration) {
         guard !records.isEmpty, direct.count < Self.peerLimit || direct[peer] != nil else { return }
         if !dropped.isEmpty { dropped.subtract(records) }
         // The querier asked again: send a pending repeat together with the new answer.
         let old = direct[peer]?.records ?? []
+        let oldDue = direct[peer]?.isRepeat == false ? directDues[peer] : nil
         let present = Set(old)
         direct[peer] = Direct(records: old + (old.isEmpty ? records : records.filter { !present.contains($0) }))
-        directDues[peer] = min(directDues[peer] ?? due, due)
+        directDues[peer] = due.time(after: oldDue, at: now)
     }
 
     /// Returns whether the last multicast of the record is older than a quarter of its TTL. The record should then be multicast again (RFC
@@ -237,18 +264,29 @@ struct PendingAnswers: Sendable {
         entry.earliest <= now && !entry.askers.contains { peer in expected[peer].map { $0 > now } ?? false }
     }
 
-    mutating func takeDirect(at now: Duration) -> [(MulticastPeer, [DNSRecord])] {
+    mutating func takeDirect(at now: Duration) -> [(MulticastPeer, Direct)] {
         defer { if direct.isEmpty { dropped = [] } }
+        unconfirmed = [:]
         return directDues.takeDue(at: now).compactMap { peer in
-            guard let said = direct.removeValue(forKey: peer) else { return nil }
-            let held = dropped.isEmpty ? said.records : said.records.filter { !dropped.contains($0) }
-            if !said.isRepeat { noteDirect(at: now) }
-            if !said.isRepeat, !isCrowded(at: now), held.count <= Self.directRepeatedLimit, !held.isEmpty {
-                direct[peer] = Direct(records: held, isRepeat: true)
-                directDues[peer] = now + Self.directGap
+            guard var said = direct.removeValue(forKey: peer) else { return nil }
+            if !dropped.isEmpty { said.records.removeAll { dropped.contains($0) } }
+            guard !said.records.isEmpty else { return nil }
+            if said.isRepeat {
+                unconfirmed[peer] = said.records
+            } else {
+                noteDirect(at: now)
+                if !isCrowded(at: now), said.records.count <= Self.directRepeatedLimit {
+                    direct[peer] = Direct(records: said.records, isRepeat: true)
+                    directDues[peer] = now + Self.directGap
+                }
             }
-            return held.isEmpty ? nil : (peer, held)
+            return (peer, said)
         }
+    }
+
+    /// Removes and returns the records of the repeated unicast answer that was just sent to the peer.
+    mutating func takeUnconfirmed(of peer: MulticastPeer) -> [DNSRecord] {
+        unconfirmed.removeValue(forKey: peer) ?? []
     }
 
     private mutating func noteDirect(at now: Duration) {

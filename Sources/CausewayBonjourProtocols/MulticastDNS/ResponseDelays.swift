@@ -23,23 +23,3 @@ struct ResponseDelays: Sendable {
         }
     }
 }
-
-/// Names for which other hosts also have records. Those hosts answer the same questions as this host.
-struct SharedRecordNames: Sendable {
-    /// How long a name is stored: a host that had a record with this name within this time may still have the record.
-    private static let memory: Duration = .seconds(Int64(MulticastDNS.otherTimeToLive))
-    /// The maximum number of names.
-    private static let limit = 1_024
-
-    private var heard: [DNSName: Duration] = [:]
-
-    mutating func note(_ name: DNSName, at now: Duration) {
-        if heard.count >= Self.limit, heard[name] == nil {
-            heard = heard.filter { now - $0.value < Self.memory }
-            guard heard.count < Self.limit else { return }
-        }
-        heard[name] = now
-    }
-
-    func have(_ name: DNSName, at now: Duration) -> Bool { heard[name].map { now - $0 < Self.memory } ?? false }
-}

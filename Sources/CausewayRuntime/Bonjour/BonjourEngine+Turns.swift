@@ -46,6 +46,7 @@ extension BonjourEngine {
         switch action {
         case .send(let bytes): link.send(bytes)
         case .reply(let bytes, let peer): link.send(bytes, to: peer)
+        case .checkNeighbour(let peer): link.checkNeighbour(peer)
         case .changed(let id, let added, let removed):
             guard let asking = state.value.asking[id] else {
                 return changedSleepProxies(id, added: added, removed: removed, on: link)

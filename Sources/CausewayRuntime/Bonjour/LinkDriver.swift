@@ -130,6 +130,14 @@ final class LinkDriver {
         }
     }
 
+    /// Informs the state machine if packets to a peer wait because its link-layer address is not known.
+    func checkNeighbour(_ peer: MulticastPeer) {
+        guard var socket = try? NetlinkSocket(),
+            let neighbour = try? socket.neighbour(peer.address, on: interface.index), !neighbour.isResolved
+        else { return }
+        machine.neighbourUnresolved(peer, at: System.now)
+    }
+
     /// Reads some of the waiting responses. Returns whether there are more.
     func readAnswers() -> Bool {
         for _ in 0..<Self.readingBudget {

@@ -128,7 +128,7 @@ final class BridgedLinks {
                 guard let name = bridges[index].registrations[side]?.removeValue(forKey: id) else { continue }
                 wire(side).hosts[index].link.unregister(id, at: now)
                 bridges[index].machine.conflicted(name, over: lost, on: side, at: now)
-            case .send, .reply, .denied: break
+            case .send, .reply, .checkNeighbour, .denied: break
             }
         }
         return !events.isEmpty

@@ -124,18 +124,71 @@ struct MulticastResponderTests {
         }
     }
 
-    @Test("C18: a requested unicast answer is unicast, unless the record was not multicast recently")
+    @Test("C18: a requested unicast answer is unicast, and multicast too if the record was not multicast recently")
     func unicast() {
         let question = DNSQuestion(Printer.instance, .txt, acceptsUnicast: true)
         let wire = VirtualLink.settled()
         wire.inject(DNSMessage.query(question))
-        #expect(wire.packets.last!.receiver != nil)
-        wire.run(for: .seconds(1_200))
-        wire.inject(DNSMessage.query(question))
-        #expect(wire.packets.last!.receiver == nil)
         wire.run(for: .seconds(2))
-        wire.inject(DNSMessage.query(question), isOnLink: false)
-        #expect(wire.packets.last!.receiver == nil)
+        for (pause, isOnLink, expected) in [
+            (Duration.zero, true, [true]), (.seconds(1_200), true, [true, false]), (.seconds(2), true, [true]),
+            (.seconds(2), false, [false]),
+        ] {
+            wire.run(for: pause)
+            let before = wire.packets.count
+            wire.inject(DNSMessage.query(question), isOnLink: isOnLink)
+            #expect(wire.packets.dropFirst(before).map { $0.receiver != nil } == expected)
+            wire.run(for: .seconds(1))
+        }
+    }
+
+    @Test(
+        "If the link-layer address of the querier is unknown, its unicast answer is also multicast, at most once a second"
+    )
+    func unresolved() {
+        let question = DNSQuestion(Printer.type, .ptr, acceptsUnicast: true)
+        let wire = VirtualLink.settled()
+        wire.familyCount = 2
+        wire.resolvesNeighbours = true
+        let peers = [wire.hosts[0].peer, wire.hosts[0].otherPeer]
+        for (isLossy, expected) in [(false, 1), (false, 0), (true, 1)] {
+            wire.run(for: .seconds(100))
+            wire.delivers = { _, _ in !isLossy }
+            wire.forgetNeighbours()
+            let (asked, before) = (wire.now, wire.packets.count)
+            for peer in peers {
+                let bytes = DNSMessage.query(question).encoded()
+                wire.hosts[0].link.received(bytes.span, MulticastArrival(from: peer), at: wire.now)
+            }
+            wire.run(for: .seconds(20))
+            let times = wire.packets.dropFirst(before).filter { $0.receiver == nil }.map { $0.time - asked }
+            #expect(times.count == expected && times.allSatisfy { $0 < .milliseconds(200) })
+        }
+    }
+
+    @Test(
+        "For a minute after an unresolved address, answers are multicast twice, unless the querier lists known answers")
+    func lossy() {
+        let wire = VirtualLink.settled()
+        wire.resolvesNeighbours = true
+        wire.delivers = { _, _ in false }
+        let bytes = DNSMessage.query(DNSQuestion(Printer.type, .ptr, acceptsUnicast: true)).encoded()
+        wire.hosts[0].link.received(bytes.span, MulticastArrival(from: wire.hosts[0].peer), at: wire.now)
+        wire.run(for: .seconds(10))
+        let other = Printer.records("Other")[0]
+        let cases: [(pause: Int, known: [DNSRecord], expected: [Int64])] = [
+            (10, [], [0, 1]), (10, [Printer.records()[0]], []), (10, [other], [0, 1]), (40, [], [0]),
+        ]
+        for (pause, known, expected) in cases {
+            wire.run(for: .seconds(pause))
+            let (asked, before) = (wire.now, wire.packets.count)
+            let address = IPv4Address(bits: 0x0A00_0100 + UInt32(before))
+            wire.inject(
+                .query(DNSQuestion(Printer.type, .ptr), known: known),
+                from: MulticastPeer(.ipv4(address), port: MulticastDNS.port))
+            wire.run(for: .seconds(5))
+            #expect(wire.packets.dropFirst(before).map { ($0.time - asked).components.seconds } == expected)
+        }
     }
 
     @Test("C43: a simple resolver gets an answer like that of a name server")

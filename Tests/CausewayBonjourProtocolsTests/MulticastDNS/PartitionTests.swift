@@ -41,6 +41,35 @@ struct PartitionTests {
     }
 
     @Test(
+        "C58: if a new host asks for unicast answers only, the two hosts detect their conflict, and one is renamed",
+        arguments: [
+            DNSQuestion(name, .srv, acceptsUnicast: true), DNSQuestion(Printer.type, .ptr, acceptsUnicast: true),
+        ],
+        [1, 2])
+    func thirdHostByUnicast(_ question: DNSQuestion, families: Int) {
+        let wire = Self.healed(2, families: families)
+        wire.inject(.query(question))
+        wire.run(for: .seconds(2))
+        #expect(Self.renamed(on: wire) == 1)
+    }
+
+    @Test("A host that was answered before gets unicast answers only, until another registration is established")
+    func familiarHost() {
+        let wire = VirtualLink.settled()
+        let question = DNSQuestion(Printer.type, .ptr, acceptsUnicast: true)
+        let service = RegistrationID(rawValue: 2)
+        for (isNewService, isMulticast) in [(false, true), (false, false), (true, true), (false, false)] {
+            if isNewService { wire.hosts[0].link.register(Printer.records("Second"), service, at: wire.now) }
+            wire.run(for: .seconds(20))
+            let before = wire.packets.count
+            wire.inject(.query(question))
+            wire.run(for: .seconds(1))
+            #expect(wire.packets.dropFirst(before).contains { $0.receiver != nil })
+            #expect(wire.packets.dropFirst(before).contains { $0.receiver == nil } == isMulticast)
+        }
+    }
+
+    @Test(
         "C58: a conflicting response that arrives again in the other address family within 200 ms is the same conflict",
         arguments: [(true, 150, false), (false, 150, true), (true, 240, true)])
     func copy(inOtherFamily: Bool, after milliseconds: Int, isRenamed: Bool) {

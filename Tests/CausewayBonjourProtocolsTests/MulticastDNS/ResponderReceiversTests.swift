@@ -34,7 +34,7 @@ struct ResponderReceiversTests {
         let asked = wire.now
         wire.inject(DNSMessage.query(DNSQuestion(Printer.type, .ptr, acceptsUnicast: true)))
         wire.run(for: .milliseconds(200))
-        let reply = wire.packets.last!
+        let reply = wire.packets.last { $0.receiver != nil }!
         #expect(reply.receiver == Self.peer && reply.time - asked >= .milliseconds(20))
         #expect(reply.message.answers.allSatisfy { !$0.flushesCache })
         #expect(reply.message.additionals.allSatisfy(\.flushesCache) && reply.message.additionals.count >= 3)
@@ -54,8 +54,8 @@ struct ResponderReceiversTests {
                 wire.run(for: .milliseconds(100))
             }
             wire.run(for: .seconds(5))
-            let receivers = wire.packets.dropFirst(before).map(\.receiver)
-            #expect(receivers.count == sent && Set(receivers).count == count && !receivers.contains(nil))
+            let receivers = wire.packets.dropFirst(before).compactMap(\.receiver)
+            #expect(receivers.count == sent && Set(receivers).count == count)
         }
     }
 

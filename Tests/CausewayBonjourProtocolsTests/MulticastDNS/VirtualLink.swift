@@ -36,6 +36,26 @@ final class VirtualLink {
     /// The number of families in which each multicast packet is sent. A receiver gets the packet if it arrives in at least one of them.
     var familyCount = 1
 
+    /// Whether a unicast packet waits until the receiver's link-layer address is known, as on Linux: the sender broadcasts up to three
+    /// requests a second apart, and the link may lose each request and each reply.
+    var resolvesNeighbours = false
+    /// The neighbours of all hosts.
+    private var neighbours: [Route: Neighbour] = [:]
+
+    private struct Route: Hashable {
+        var sender: Int
+        var peer: MulticastPeer
+    }
+
+    private enum Neighbour {
+        case resolved
+        case resolving(attempts: Int, retry: Duration, waiting: [[UInt8]])
+
+        var retry: Duration? {
+            if case .resolving(_, let retry, _) = self { retry } else { nil }
+        }
+    }
+
     init(_ count: Int) {
         hosts = (0..<count).map { number in
             let address = IPv4Address(bits: 0x0A00_0001 + UInt32(number))
@@ -59,8 +79,11 @@ final class VirtualLink {
     func run(for duration: Duration) {
         let end = now + duration
         settle()
-        while let next = hosts.compactMap(\.link.nextDeadline).min(), next <= end {
+        while let next = (hosts.map(\.link.nextDeadline) + neighbours.values.map(\.retry)).compactMap({ $0 }).min(),
+            next <= end
+        {
             now = max(now, next)
+            for (route, neighbour) in neighbours where neighbour.retry.map({ $0 <= now }) ?? false { resolve(route) }
             for index in hosts.indices { hosts[index].link.advance(to: now) }
             settle()
         }
@@ -91,10 +114,44 @@ final class VirtualLink {
     private func perform(_ action: MulticastAction, of sender: Int) {
         switch action {
         case .send(let bytes): deliver(bytes, from: sender, to: nil)
-        case .reply(let bytes, let peer): deliver(bytes, from: sender, to: peer)
+        case .reply(let bytes, let peer): reply(bytes, over: Route(sender: sender, peer: peer))
+        case .checkNeighbour(let peer):
+            guard resolvesNeighbours, neighbours[Route(sender: sender, peer: peer)]?.retry != nil else { return }
+            hosts[sender].link.neighbourUnresolved(peer, at: now)
         case .changed, .denied, .established, .conflicted: hosts[sender].events.append(action)
         }
     }
+
+    // MARK: Neighbours
+
+    private func reply(_ bytes: [UInt8], over route: Route) {
+        guard resolvesNeighbours else { return deliver(bytes, from: route.sender, to: route.peer) }
+        switch neighbours[route] {
+        case .resolved: deliver(bytes, from: route.sender, to: route.peer)
+        case .resolving(let attempts, let retry, let waiting):
+            neighbours[route] = .resolving(attempts: attempts, retry: retry, waiting: waiting + [bytes])
+        case nil:
+            neighbours[route] = .resolving(attempts: 0, retry: now, waiting: [bytes])
+            resolve(route)
+        }
+    }
+
+    private func resolve(_ route: Route) {
+        guard case .resolving(let attempts, _, let waiting) = neighbours[route],
+            let receiver = hosts.firstIndex(where: { $0.isMeant(by: route.peer) })
+        else { return neighbours[route] = nil }
+        if delivers(packets.count, receiver), delivers(packets.count, route.sender) {
+            neighbours[route] = .resolved
+            for bytes in waiting { deliver(bytes, from: route.sender, to: route.peer) }
+        } else if attempts == 2 {
+            neighbours[route] = nil
+        } else {
+            neighbours[route] = .resolving(attempts: attempts + 1, retry: now + .seconds(1), waiting: waiting)
+        }
+    }
+
+    /// Removes the link-layer addresses from the tables of all hosts, as the kernel does after some time without packets.
+    func forgetNeighbours() { neighbours = [:] }
 
     private func deliver(_ bytes: [UInt8], from sender: Int, to peer: MulticastPeer?) {
         guard hosts[sender].isConnected else { return }

@@ -1,0 +1,36 @@
+internal import CausewayWire
+
+/// The hosts whose questions were answered, and when. The type reads no clock and stores at most ``limit`` questions.
+struct AnsweredQueriers: Sendable {
+    static let limit = 4_096
+    /// How long a question is stored if there is not enough room.
+    private static let memory: Duration = .seconds(600)
+
+    private struct Key: Hashable, Sendable {
+        var address: InternetAddress
+        var name: DNSName
+        var type: DNSRecordType
+    }
+
+    private var times: [Key: Duration] = [:]
+    private var lastTidy: Duration = .zero
+
+    /// Records a question that is answered. Returns whether the host has not asked it since `start`. A question that cannot be stored is not
+    /// new.
+    mutating func note(
+        _ question: DNSQuestion, from address: InternetAddress, since start: Duration, at now: Duration
+    ) -> Bool {
+        let key = Key(address: address, name: question.name, type: question.type)
+        if let last = times[key] {
+            times[key] = now
+            return last < start
+        }
+        if times.count >= Self.limit, now - lastTidy > .seconds(1) {
+            lastTidy = now
+            times = times.filter { now - $0.value <= Self.memory }
+        }
+        guard times.count < Self.limit else { return false }
+        times[key] = now
+        return true
+    }
+}
