@@ -30,6 +30,47 @@ extension Interop {
             }
         }
 
+        @Test(
+            "C21: a question that is sent to a host by unicast is answered by the process that has the name, old or new"
+        )
+        func unicastToProcesses() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let names = ["First", "Second", "Third"]
+                for name in names {
+                    let nw = try scratch.start(try Built.nw(), ["register", name, Self.type, "9"], on: hosts.far)
+                    try await nw.prints("registered as \(name)\n")
+                }
+                for port in ["5353", "40000"] {
+                    for name in names {
+                        let words = ["-c", Self.asking, TwoHosts.near4, port, TwoHosts.far4, name]
+                        let asker = try scratch.start("/usr/bin/python3", words, on: hosts.near)
+                        #expect(try await asker.finished() == 0, "\(name) to port \(port): \(asker.errors)")
+                        #expect(asker.text == "\(TwoHosts.far4) 1\n", "\(name) to port \(port): \(asker.text)")
+                    }
+                }
+            }
+        }
+
+        /// Asks a host for an SRV record, up to ten times, and prints the sender of the answer and the number of records in it.
+        private static let asking = """
+            import socket, struct, sys
+            near, port, far, name = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4]
+            labels = [name, "_nwagain", "_tcp", "local"]
+            question = b"".join(bytes([len(l)]) + l.encode() for l in labels) + b"\\0" + struct.pack(">2H", 33, 1)
+            s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            s.bind((near, port))
+            s.settimeout(2)
+            for _ in range(10):
+                s.sendto(struct.pack(">6H", 0, 0, 1, 0, 0, 0) + question, (far, 5353))
+                try:
+                    answer, sender = s.recvfrom(9000)
+                    print(sender[0], struct.unpack(">H", answer[6:8])[0])
+                    sys.exit(0)
+                except socket.timeout: pass
+            sys.exit("no answer")
+            """
+
         @Test("A program that browses again gets the cached services at once, although no host answers")
         func browsesAgain() async throws {
             try await TwoHosts.run { hosts, scratch in

@@ -13,6 +13,8 @@ package struct MulticastLink: Sendable {
     /// family.
     private var echoes: [(bytes: [UInt8], left: Int)] = []
     private var echoLimit: Int { hearsItself ? 64 : 1_024 }
+    /// Whether another process of this host has sent multicast messages from port 5353. The two processes share unicast messages.
+    package private(set) var hasSiblings = false
     /// Whether this host's registrations also answer the questions of this host. Set this property before the first question.
     package var hearsItself = true
     /// The number of address families over which each message is sent. This host receives one copy over each of them.
@@ -148,6 +150,7 @@ package struct MulticastLink: Sendable {
         in bytes: Span<UInt8>, _ arrival: MulticastArrival, isSelf: Bool = false, at now: Duration
     ) -> MulticastInterest {
         if isSelf, forgetEcho(bytes) { return .none }
+        if isSelf, arrival.isMulticast, arrival.isFull { hasSiblings = true }
         // A unicast message is accepted only shortly after a query or probe.
         let mayAnswer = arrival.isMulticast || querier.expectsUnicast(at: now)
         let summary = DNSMessageSummary(bytes) { name in

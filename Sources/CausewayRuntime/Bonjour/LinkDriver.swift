@@ -23,6 +23,8 @@ final class LinkDriver {
     var hasHost = false
     /// The hardware address of the interface; `nil` if it has none.
     let hardwareAddress: LinkAddress?
+    /// Identifies this link of this process in forwarded messages.
+    private let origin = UInt64.random(in: .min ... .max)
     /// The sleep proxy client; `nil` if sleep proxies are not used.
     var sleepProxy: SleepProxyLink?
 
@@ -115,19 +117,42 @@ final class LinkDriver {
 
     // MARK: Receiving
 
-    /// Processes a received message. Queries are answered at once, responses are read later, and irrelevant messages are dropped.
+    /// Processes a received message, or a message that another process of this host has forwarded.
     func take(_ bytes: UnsafeRawBufferPointer, _ peer: SocketAddress, isMulticast: Bool) {
         guard let (arrival, isSelf) = arrival(from: peer, isMulticast: isMulticast) else { return }
         bytes.withMemoryRebound(to: UInt8.self) { bytes in
-            let now = System.now
-            switch machine.interest(in: bytes.span, arrival, isSelf: isSelf, at: now) {
-            case .none: break
-            case .question: machine.received(bytes.span, arrival, isSelf: isSelf, at: now)
-            case .answer:
-                guard inbox.hasRoom(for: bytes.count, from: arrival.peer.address) else { return }
-                inbox.add(MulticastInbox.Message(Array(bytes), arrival, isSelf: isSelf))
+            if isMulticast, isSelf, let forwarded = ForwardedMessage(parsing: bytes.span) {
+                let peer = SocketAddress(forwarded.peer, on: interface)
+                guard forwarded.origin != origin, let sender = self.arrival(from: peer, isMulticast: false) else {
+                    return
+                }
+                return take(forwarded.message.span, sender.0, isSelf: sender.isSelf)
             }
+            if !isMulticast { forward(bytes.span, arrival, peer.family) }
+            take(bytes.span, arrival, isSelf: isSelf)
         }
+    }
+
+    /// Queries are answered at once, responses are read later, and irrelevant messages are dropped.
+    private func take(_ bytes: Span<UInt8>, _ arrival: MulticastArrival, isSelf: Bool) {
+        let now = System.now
+        switch machine.interest(in: bytes, arrival, isSelf: isSelf, at: now) {
+        case .none: break
+        case .question: machine.received(bytes, arrival, isSelf: isSelf, at: now)
+        case .answer:
+            guard inbox.hasRoom(for: bytes.count, from: arrival.peer.address) else { return }
+            inbox.add(MulticastInbox.Message(bytes.indices.map { bytes[$0] }, arrival, isSelf: isSelf))
+        }
+    }
+
+    /// Forwards a unicast message to the other processes of this host, because the kernel delivers it to one socket of the port only
+    /// (RFC 6762 §15.1).
+    private func forward(_ bytes: Span<UInt8>, _ arrival: MulticastArrival, _ family: SocketAddress.Family) {
+        // Without other processes, and for messages from beyond the link, which no process processes, nothing is forwarded.
+        guard arrival.isOnLink, machine.hasSiblings || !machine.acceptsUnicast,
+            let message = ForwardedMessage(bytes, from: arrival.peer, origin: origin)
+        else { return }
+        for socket in sockets where socket.family == family { socket.sendToHost(message.encoded) }
     }
 
     /// Informs the state machine if packets to a peer wait because its link-layer address is not known.

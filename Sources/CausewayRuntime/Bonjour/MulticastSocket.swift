@@ -111,6 +111,14 @@ final class MulticastSocket: ReadinessHandler {
         Self.send(bytes, to: peer, over: interface, descriptor)
     }
 
+    /// Sends one datagram to all sockets of this host that have joined the group. A hop limit of 0 keeps it on this host.
+    func sendToHost(_ bytes: [UInt8]) {
+        let option: SocketOption = family == .ipv4 ? .ipv4MulticastTimeToLive : .ipv6MulticastHopLimit
+        guard registration.value != nil, (try? Socket.set(option, to: 0, on: descriptor)) != nil else { return }
+        Self.send(bytes, to: Self.group(family, on: interface), over: interface, descriptor)
+        try? Socket.set(option, to: 255, on: descriptor)
+    }
+
     static func send(_ bytes: [UInt8], to peer: SocketAddress, over interface: Int, _ descriptor: CInt) {
         bytes.withUnsafeBytes { bytes in
             var piece = iovec()

@@ -1,0 +1,91 @@
+internal import CausewayTypes
+internal import CausewayWire
+
+/// A unicast message that one process of this host forwards to the others.
+///
+/// If several processes share port 5353, the kernel delivers a unicast message to only one of their sockets (RFC 6762 §15.1). That process
+/// sends the message to the multicast group again, with a hop limit of 0, so that it reaches all processes of this host and does not leave
+/// it. A header with an unassigned opcode precedes the message: other multicast DNS programs ignore it (RFC 6762 §18.3).
+///
+/// ```
+///  0             15 16            31
+/// +-----------------+---------------+
+/// |   DNS header of 12 bytes with   |
+/// |   opcode 15 and no records      |
+/// +---------------------------------+
+/// |     "cwf1": the format           |
+/// +---------------------------------+
+/// |     8 bytes: number of the link |
+/// |     of the forwarding process   |
+/// +--------+------------------------+
+/// | 4 or 6 | sender's address, port |
+/// +--------+------------------------+
+/// |   the message of the sender     |
+/// +---------------------------------+
+/// ```
+package struct ForwardedMessage: Equatable, Sendable {
+    /// The maximum size of a message that is forwarded, in bytes. Every host must accept it (RFC 6762 §17).
+    static let messageByteLimit = 9_000
+    private static let header: [UInt8] = [0, 0, 0x78, 0, 0, 0, 0, 0, 0, 0, 0, 0] + Array("cwf1".utf8)
+
+    /// The sender of the message.
+    package var peer: MulticastPeer
+    /// A random number that identifies the forwarding process, which receives its own message too.
+    package var origin: UInt64
+    package var message: [UInt8]
+
+    /// Returns `nil` if the message is too large to be forwarded.
+    package init?(_ message: Span<UInt8>, from peer: MulticastPeer, origin: UInt64) {
+        guard message.count <= Self.messageByteLimit else { return nil }
+        self.peer = peer
+        self.origin = origin
+        self.message = message.indices.map { message[$0] }
+    }
+
+    /// Parses a forwarded message. Returns `nil` for all other messages.
+    package init?(parsing bytes: Span<UInt8>) {
+        guard bytes.count > Self.header.count, Self.header.indices.allSatisfy({ bytes[$0] == Self.header[$0] }) else {
+            return nil
+        }
+        var reader = ByteReader(bytes)
+        guard let parsed = try? Self(reading: &reader) else { return nil }
+        self = parsed
+    }
+
+    private init(reading reader: inout ByteReader) throws(WireError) {
+        try reader.skip(Self.header.count)
+        origin = try reader.readInteger()
+        let start = reader.position
+        let family: UInt8 = try reader.readInteger()
+        let address: InternetAddress
+        switch family {
+        case 4: address = .ipv4(IPv4Address(bits: try reader.readInteger()))
+        case 6: address = .ipv6(IPv6Address(high: try reader.readInteger(), low: try reader.readInteger()))
+        default: throw .invalid("address family", at: start)
+        }
+        peer = MulticastPeer(address, port: try reader.readInteger())
+        message = try reader.readBytes(reader.remaining)
+    }
+
+    package var encoded: [UInt8] {
+        var bytes = Self.header
+        Self.append(origin, to: &bytes)
+        switch peer.address {
+        case .ipv4(let address):
+            bytes.append(4)
+            Self.append(address.bits, to: &bytes)
+        case .ipv6(let address):
+            bytes.append(6)
+            Self.append(address.high, to: &bytes)
+            Self.append(address.low, to: &bytes)
+        }
+        Self.append(peer.port, to: &bytes)
+        return bytes + message
+    }
+
+    private static func append(_ number: some FixedWidthInteger, to bytes: inout [UInt8]) {
+        for shift in stride(from: number.bitWidth - 8, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+        }
+    }
+}
