@@ -56,11 +56,12 @@ extension ServiceDiscovery {
     }
 
     /// Advertises a service until it is withdrawn or the returned value is released. See
-    /// ``register(_:type:port:text:mayRename:interface:)``.
+    /// ``register(_:type:domain:port:text:mayRename:interface:)``.
     ///
     /// - Parameters:
     ///   - name: Any text; empty for the host's name.
     ///   - type: The type, such as `_http._tcp`; with subtypes, `_ipp._tcp,_color`.
+    ///   - domain: The link's domain `local.`, or empty. Other domains are not supported, because name servers are not updated (RFC 2136).
     ///   - port: The port on which the program accepts connections.
     ///   - text: The TXT record of the service.
     ///   - mayRename: Whether to append a number to the name if another host uses it. If `false`, the registration fails.
@@ -68,19 +69,19 @@ extension ServiceDiscovery {
     ///   - queue: The queue on which the handler is called.
     ///   - handler: Called with the registered identity, called again if the identity changes later, and called with the failure that ends
     ///     the registration.
-    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid name or type.
+    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid name, type or domain, `.posix(.ENOTSUP)` for a domain other than `local.`.
     public static func register(
-        _ name: String = "", type: String, port: NWEndpoint.Port, text: NWTXTRecord = NWTXTRecord(),
-        mayRename: Bool = true, interface: NWInterface? = nil, queue: DispatchQueue,
+        _ name: String = "", type: String, domain: String = "local.", port: NWEndpoint.Port,
+        text: NWTXTRecord = NWTXTRecord(), mayRename: Bool = true, interface: NWInterface? = nil, queue: DispatchQueue,
         _ handler: @escaping @Sendable (Result<Identity, NWError>) -> Void
     ) throws -> Registration {
-        let service = try description(name, type, port, text, mayRename, interface)
+        let service = try description(name, type, domain, port, text, mayRename, interface)
         return Registration(service, type: type) { result in queue.async { handler(result) } }
     }
 
     /// Publishes a record of any type on the link. See ``register(record:type:content:timeToLive:isUnique:interface:)``.
     ///
-    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid name, type or content.
+    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid name, type or content, `.posix(.ENOTSUP)` for a name that is not in `local`.
     public static func register(
         record name: String, type: String, content: [UInt8], timeToLive: Int = 4_500, isUnique: Bool = true,
         interface: NWInterface? = nil, queue: DispatchQueue,

@@ -15,18 +15,20 @@ extension ServiceDiscovery {
     /// - Parameters:
     ///   - name: Any text; empty for the host's name.
     ///   - type: The type, such as `_http._tcp`; with subtypes, `_ipp._tcp,_color`.
+    ///   - domain: The link's domain `local.`, or empty. Other domains are not supported, because name servers are not updated (RFC 2136).
     ///   - port: The port on which the program accepts connections.
     ///   - text: The TXT record of the service.
     ///   - mayRename: Whether to append a number to the name if another host uses it. If `false`, this method throws.
     ///   - interface: The interface to advertise on; `nil` for all.
     /// - Returns: The registration, as soon as the name is confirmed to be unique. The confirmation requires a network link.
-    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid name or type, `.dns(kDNSServiceErr_NameConflict)` if another host uses the
-    ///   name and `mayRename` is `false`, `.posix(.EADDRINUSE)` if another program has exclusive use of port 5353.
+    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid name, type or domain, `.posix(.ENOTSUP)` for a domain other than `local.`,
+    ///   `.dns(kDNSServiceErr_NameConflict)` if another host uses the name and `mayRename` is `false`, `.posix(.EADDRINUSE)` if another
+    ///   program has exclusive use of port 5353.
     public static func register(
-        _ name: String = "", type: String, port: NWEndpoint.Port, text: NWTXTRecord = NWTXTRecord(),
-        mayRename: Bool = true, interface: NWInterface? = nil
+        _ name: String = "", type: String, domain: String = "local.", port: NWEndpoint.Port,
+        text: NWTXTRecord = NWTXTRecord(), mayRename: Bool = true, interface: NWInterface? = nil
     ) async throws -> Registration {
-        try await settled(try description(name, type, port, text, mayRename, interface), type)
+        try await settled(try description(name, type, domain, port, text, mayRename, interface), type)
     }
 
     /// Publishes a record of any type on the link until it is withdrawn or the returned value is released.
@@ -40,7 +42,8 @@ extension ServiceDiscovery {
     ///   - timeToLive: The TTL in seconds.
     ///   - isUnique: Whether the name must be unique. If `false`, other hosts may publish records with the same name and type.
     ///   - interface: The interface to publish on; `nil` for all.
-    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for invalid arguments, `.dns(kDNSServiceErr_NameConflict)` if another host uses the name.
+    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for invalid arguments, `.posix(.ENOTSUP)` for a name that is not in `local`,
+    ///   `.dns(kDNSServiceErr_NameConflict)` if another host uses the name.
     public static func register(
         record name: String, type: String, content: [UInt8], timeToLive: Int = 4_500, isUnique: Bool = true,
         interface: NWInterface? = nil
@@ -68,9 +71,11 @@ extension ServiceDiscovery {
     public static func useSleepProxies() { BonjourEngine.shared.useSleepProxies() }
 
     static func description(
-        _ name: String, _ type: String, _ port: NWEndpoint.Port, _ text: NWTXTRecord, _ mayRename: Bool,
-        _ interface: NWInterface?
+        _ name: String, _ type: String, _ domain: String, _ port: NWEndpoint.Port, _ text: NWTXTRecord,
+        _ mayRename: Bool, _ interface: NWInterface?
     ) throws -> ServiceDescription {
+        guard let place = DNSName(domain.isEmpty ? "local" : domain), !place.isRoot else { throw badParameter }
+        guard place == .local else { throw NWError.posix(.ENOTSUP) }
         let label = name.isEmpty ? BonjourEngine.systemHostLabel() : name
         do {
             return try ServiceDescription(
@@ -85,10 +90,12 @@ extension ServiceDiscovery {
         record name: String, _ type: String, _ content: [UInt8], _ timeToLive: Int, _ isUnique: Bool,
         _ interface: NWInterface?
     ) throws -> ServiceDescription {
-        guard let owner = DNSName(name), owner.isOfLink, let type = DNSRecordType(type),
+        guard let owner = DNSName(name), let type = DNSRecordType(type),
             let time = UInt32(exactly: timeToLive), (1...0x7FFF_FFFF).contains(time), content.count <= 8_900,
             let data = DNSRecordData(content: content, of: type)
         else { throw badParameter }
+        // Only a name server can publish records in other domains, after an update (RFC 2136).
+        guard owner.isOfLink else { throw NWError.posix(.ENOTSUP) }
         let record = DNSRecord(owner, type, flushesCache: isUnique, timeToLive: time, data)
         return ServiceDescription(record: record, interfaceIndex: interface?.index)
     }

@@ -36,10 +36,23 @@ struct ServiceDiscoveryTests {
     @Test("Invalid records are refused at once")
     func refusedRecords() async {
         await #expect(throws: NWError.dns(-65_540)) {
-            _ = try await ServiceDiscovery.register(record: "a.example.com", type: "TXT", content: [0])
-        }
-        await #expect(throws: NWError.dns(-65_540)) {
             _ = try await ServiceDiscovery.register(record: "a.local", type: "A", content: [1, 2, 3])
+        }
+    }
+
+    @Test(
+        "A registration in a domain of name servers fails at once, and says that it is not supported",
+        arguments: ["example.com", "example.com.", "local.example.com", "com"])
+    func wideAreaRegistration(_ domain: String) async {
+        await #expect(throws: NWError.posix(.ENOTSUP)) {
+            _ = try await ServiceDiscovery.register("A", type: "_http._tcp", domain: domain, port: 80)
+        }
+        await #expect(throws: NWError.posix(.ENOTSUP)) {
+            _ = try await ServiceDiscovery.register(record: "a.\(domain)", type: "TXT", content: [0])
+        }
+        let queue = DispatchQueue(label: "calls")
+        #expect(throws: NWError.posix(.ENOTSUP)) {
+            _ = try ServiceDiscovery.register("A", type: "_http._tcp", domain: domain, port: 80, queue: queue) { _ in }
         }
     }
 
@@ -48,6 +61,14 @@ struct ServiceDiscoveryTests {
         let identity = Identity(name: "a", type: "_http._tcp", domain: "a..b")
         #expect(throws: NWError.dns(-65_540)) { _ = try ServiceDiscovery.resolve(identity) }
         #expect(throws: NWError.dns(-65_540)) { _ = try ServiceDiscovery.browse("_http._tcp", domain: "a..b") }
+        let queue = DispatchQueue(label: "calls")
+        for domain in ["a..b", "."] {
+            #expect(throws: NWError.dns(-65_540)) {
+                _ = try ServiceDiscovery.register("A", type: "_http._tcp", domain: domain, port: 80, queue: queue) {
+                    _ in
+                }
+            }
+        }
     }
 
     @Test("The link's own domains are known without a query")

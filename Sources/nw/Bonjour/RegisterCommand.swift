@@ -25,6 +25,9 @@ struct RegisterCommand: Subcommand {
               nw register Load _test._tcp 9 --count 1000
             """)
 
+    @Option(help: ArgumentHelp("Register in this domain; only local is supported.", valueName: "domain"))
+    var domain = "local"
+
     @Flag(help: "Fail if the name is already taken.")
     var noRename = false
 
@@ -51,6 +54,14 @@ struct RegisterCommand: Subcommand {
 
     func validate() throws {
         guard (1...100_000).contains(count) else { throw ValidationError("--count must be 1 to 100000.") }
+        guard let place = DNSName(domain), !place.isRoot else {
+            throw ValidationError("'\(domain)' is not a domain name.")
+        }
+        guard place == .local else {
+            throw ValidationError(
+                "Cannot register in \(domain): only local is supported. A name server must publish services of other "
+                    + "domains; add the records there, for example with nsupdate (RFC 2136).")
+        }
     }
 
     func run() async throws {
