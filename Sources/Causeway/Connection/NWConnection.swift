@@ -65,7 +65,10 @@ public final class NWConnection: Sendable {
     public var queue: DispatchQueue? { driver.queue }
 
     /// Ends the connection gracefully: pending requests complete with `ECANCELED`, the transport closes, and `cancelled` is the last
-    /// callback. Content that was not reported as processed may be lost. Further calls have no effect.
+    /// callback. Further calls have no effect.
+    ///
+    /// Content that the kernel has accepted still reaches the peer. Protocols above the transport, such as TLS and WebSocket, first send the
+    /// content that was queued before, for at most two seconds. Other content that was not reported as processed is lost.
     public func cancel() { driver.cancel(.graceful, observer: self) }
 
     /// Ends the connection at once: TCP sends a reset.

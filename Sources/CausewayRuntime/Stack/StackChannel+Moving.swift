@@ -207,7 +207,8 @@ extension StackChannel.State {
 
     /// Passes the program's next content to the stack, if the stack has room. Returns whether the content was passed, or its send failed.
     mutating func nextMessage(_ now: Duration) -> Bool {
-        guard phase == .open, !messages.isEmpty, let room = stack?.lookForOutboundRoom(), room > 0 else { return false }
+        guard phase == .open || phase == .closing, !messages.isEmpty, let room = stack?.lookForOutboundRoom(), room > 0
+        else { return false }
         let next = messages.removeFirst()
         if let deadline = next.deadline, deadline <= now {
             answer(next.waiter, Failure(errno: Errno.timedOut))
@@ -231,7 +232,7 @@ extension StackChannel.State {
     ///
     /// - Returns: Whether a send was completed.
     mutating func settleSends() -> Bool {
-        guard phase == .open, !taken.isEmpty else { return false }
+        guard phase == .open || phase == .closing, !taken.isEmpty else { return false }
         if unacknowledged < Self.settledWindow {
             for index in taken.indices where taken[index].mark == nil { taken[index].mark = producedByteCount }
         }

@@ -134,7 +134,14 @@ extension StackChannel.State {
     /// Fails all current and future requests with `failure`. The first receive also gets the content that arrived.
     mutating func end(with failure: Failure) {
         endSending(with: failure)
+        endReceiving(with: failure)
+    }
+
+    /// Fails all current receives and all future requests with `failure`. The first receive also gets the content that arrived. Sends that
+    /// the channel has accepted stay pending.
+    mutating func endReceiving(with failure: Failure) {
         let failure = self.failure ?? failure
+        self.failure = failure
         let content = inbox.content.isEmpty ? interrupted?.content ?? Data() : inbox.content
         var rest: Data? = content.isEmpty ? nil : content
         if !waiters.isEmpty { (inbox, interrupted) = (StackChannel.Inbox(), nil) }
@@ -152,6 +159,26 @@ extension StackChannel.State {
         else { return false }
         hasToldEnds = true
         return true
+    }
+
+    /// Discards received content, and closes the stack once it has taken all content that was sent before the connection was cancelled.
+    ///
+    /// - Returns: Whether the stack began to close.
+    mutating func continueClosing(_ now: Duration) -> Bool {
+        guard phase == .closing, stack?.isReady == true else { return false }
+        // A peer that sends may read nothing until its own content is read.
+        while stack?.nextInbound(atMost: .max, at: now) != nil {}
+        guard messages.isEmpty else { return false }
+        stack?.close(at: now)
+        return true
+    }
+
+    /// Ends closing without the content and the closing messages that were not sent.
+    mutating func abandonClosing(_ failure: Failure) {
+        if !hasStackClosed { stack?.abort(failure) }
+        hasStackClosed = true
+        unacknowledged = 0
+        endSending(with: failure)
     }
 
     /// Fails all current and future sends with `failure`.

@@ -110,6 +110,7 @@ extension StackChannel {
             // A failed write also fails the flow, and the owner of the flow then reports the failure to the channel. Until then, do not
             // count the bytes as sent.
             guard state.attempt == attempt, failure == nil || state.phase == .closing else { return }
+            if let failure { return state.abandonClosing(failure) }
             state.unacknowledged = max(0, state.unacknowledged - count)
         }
     }

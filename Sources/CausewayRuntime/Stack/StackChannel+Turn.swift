@@ -224,10 +224,12 @@ extension StackChannel {
             return .perform(.dropTimer(timer))
         }
         // The program's sends come last: received content is limited, but the number of sends from completions is not.
-        if state.settleSends() || state.nextDelivery(now) { return .again }
+        if state.settleSends() || state.nextDelivery(now) || state.continueClosing(now) { return .again }
         if let read = takeRead(&state) { return .read(read) }
         if state.nextMessage(now) { return .again }
-        if state.phase == .closing, state.stack?.awaitsGoodbye == true, let left = state.whenLeft.take() {
+        if state.phase == .closing, state.taken.isEmpty, state.stack?.awaitsGoodbye == true,
+            let left = state.whenLeft.take()
+        {
             return .perform(.finish(left))
         }
         if state.takeEnds(), let report = state.report { return .perform(.report(.ended, report)) }
@@ -252,6 +254,7 @@ extension StackChannel {
         case .failed(let failure):
             if state.phase == .open { state.outcome = .failed(failure) }
             if state.phase == .draining { state.failure = failure }
+            if state.phase == .closing { state.endSending(with: failure) }
             state.hasStackClosed = true
         case .closed:
             state.hasStackClosed = true

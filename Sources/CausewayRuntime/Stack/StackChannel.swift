@@ -88,10 +88,12 @@ package final class StackChannel: Sendable {
         requestTurn()
     }
 
-    /// Fails every request with `ECANCELED`, closes the protocols, then calls `completion`.
+    /// Fails every receive with `ECANCELED`, sends the content that was queued before, closes the protocols, then calls `completion`.
+    ///
+    /// If the protocols are not ready, or the rest is not sent within ``closingLimit``, the remaining sends fail with `ECANCELED`.
     ///
     /// - Parameters:
-    ///   - abortively: Whether to skip the closing messages of the protocols.
+    ///   - abortively: Whether to skip the queued content and the closing messages of the protocols.
     ///   - left: Called before `completion` if only the peer's closing message is awaited.
     package func close(
         abortively: Bool, left: @escaping @Sendable () -> Void = {}, _ completion: @escaping @Sendable () -> Void
@@ -101,14 +103,20 @@ package final class StackChannel: Sendable {
             let hasStack = state.phase == .open
             (state.phase, state.isHeld) = (.closing, false)
             (state.report, state.outcome, state.whenRead) = (nil, nil, nil)
-            state.end(with: Failure(errno: Errno.cancelled))
             (state.whenLeft, state.whenClosed) = (left, completion)
+            let failure = Failure(errno: Errno.cancelled)
+            state.endReceiving(with: failure)
             if abortively || !hasStack {
                 state.isAborted = true
-                state.stack?.abort(Failure(errno: Errno.cancelled))
+                state.stack?.abort(failure)
                 state.hasStackClosed = true
                 state.unacknowledged = 0
+                state.endSending(with: failure)
+            } else if state.stack?.isReady == true {
+                // The stack closes in a turn, after it has taken the queued content (`continueClosing`).
+                state.early = []
             } else {
+                state.endSending(with: failure)
                 state.stack?.close(at: System.now)
             }
             return true
@@ -129,17 +137,14 @@ package final class StackChannel: Sendable {
         if isLate { flow.loop.cancel(timer) }
     }
 
-    /// The maximum time for the closing messages of the protocols.
+    /// The maximum time for the queued content and the closing messages of the protocols.
     private static let closingLimit = Duration.seconds(2)
 
-    /// Closes without the rest of the closing messages: the peer does not answer, or does not read what was sent before.
+    /// Closes without the remaining content and closing messages: the peer does not answer, or does not read what was sent before.
     private func giveUpClosing() {
         state.withLock { state in
             state.closingTimer = nil
-            guard state.phase == .closing else { return }
-            if !state.hasStackClosed { state.stack?.abort(Failure(errno: Errno.timedOut)) }
-            state.hasStackClosed = true
-            state.unacknowledged = 0
+            if state.phase == .closing { state.abandonClosing(Failure(errno: Errno.timedOut)) }
         }
         requestTurn()
     }
@@ -155,6 +160,7 @@ package final class StackChannel: Sendable {
                 // The transport is gone, so no closing message can be sent.
                 state.hasStackClosed = true
                 state.unacknowledged = 0
+                state.endSending(with: failure)
                 return failure
             }
             while state.nextDelivery(System.now) {}
@@ -191,7 +197,8 @@ package final class StackChannel: Sendable {
             state.waiters.append(waiter)
             guard let failure = state.failure, state.phase != .draining else { return }
             while state.nextDelivery(System.now) {}
-            if !state.waiters.isEmpty { state.end(with: failure) }
+            // Sends may still be pending: a cancelled connection first sends its queued content.
+            if !state.waiters.isEmpty { state.endReceiving(with: failure) }
         }
     }
 

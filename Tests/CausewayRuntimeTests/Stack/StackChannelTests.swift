@@ -56,6 +56,21 @@ extension Runtime {
                 stage.settle()
             }
 
+            /// Queues a message without running a turn.
+            func queue(_ text: String) {
+                channel.send(
+                    StackMessage(
+                        Data(text.utf8),
+                        waiter: .callback { [log = stage.log] in
+                            log.note(Stage.line("send \(text.hasPrefix("xx") ? "x" : text)", $0))
+                        }))
+            }
+
+            /// Queues a receive without running a turn.
+            func receiveLater(_ name: String) {
+                channel.receive(minimum: 1, maximum: 9) { [log = stage.log] in log.note(Self.line(name, $0)) }
+            }
+
             func close(abortively: Bool = false) {
                 channel.close(abortively: abortively) { [log = stage.log] in log.note("closed") }
                 stage.settle()
@@ -235,16 +250,62 @@ extension Runtime {
             #expect(rig.stage.log.all.suffix(3) == ["2 error \(ECANCELED)", "send late error \(ECANCELED)", "closed"])
         }
 
-        @Test("A peer that reads nothing delays closing by at most two seconds")
+        @Test(
+            "Closing first sends what was queued before, whatever the transport accepts at a time",
+            arguments: [9, .max])
+        func closeAfterSends(room: Int) {
+            let rig = Rig(room: room)
+            _ = rig.stage.log.take()
+            // Nothing of this has begun to leave when the channel closes.
+            for text in ["one", String(repeating: "x", count: 100), "two"] { rig.queue(text) }
+            rig.receiveLater("1")
+            rig.channel.close(abortively: false) { [log = rig.stage.log] in log.note("closed") }
+            rig.queue("late")
+            rig.stage.settle()
+            for _ in 0..<40 where room < .max { rig.stage.addRoom(4) }
+            #expect(rig.written == "Hone\n" + String(repeating: "x", count: 100) + "\ntwo\nB\n")
+            let events = rig.stage.log.all
+            #expect(
+                Set(events.dropLast()) == [
+                    "1 error \(ECANCELED)", "send late error \(ECANCELED)", "send one sent", "send x sent",
+                    "send two sent",
+                ])
+            #expect(events.last == "closed" && events.count == 6)
+        }
+
+        @Test("A peer that reads nothing delays closing by at most two seconds, and nothing counts as sent")
         func closeWithoutRoom() {
             let rig = Rig(room: 1)
             _ = rig.stage.log.take()
             rig.send("abc")
+            rig.queue("def")
             rig.close()
-            #expect(rig.written == "H" && rig.stage.log.take() == ["send abc error \(ECANCELED)"])
+            #expect(rig.written == "H" && rig.stage.log.all.isEmpty)
             rig.stage.loop.advance(by: .seconds(2))
             rig.stage.settle()
-            #expect(rig.stage.log.all == ["closed"])
+            #expect(
+                rig.stage.log.all == ["send abc error \(ECANCELED)", "send def error \(ECANCELED)", "closed"])
+        }
+
+        @Test("A transport that breaks during closing fails the rest of what was queued")
+        func closeOverBrokenTransport() {
+            let rig = Rig(room: 1)
+            _ = rig.stage.log.take()
+            rig.send("abc")
+            rig.close()
+            rig.stage.kernel.failNextWrite(ECONNRESET)
+            rig.stage.addRoom(9)
+            #expect(rig.stage.log.all == ["send abc error \(ECANCELED)", "closed"])
+        }
+
+        @Test("A peer that sends without end does not keep what was queued from leaving")
+        func closeWhilePeerSends() {
+            let rig = Rig()
+            _ = rig.stage.log.take()
+            rig.queue("bye")
+            rig.channel.close(abortively: false) { [log = rig.stage.log] in log.note("closed") }
+            rig.stage.arrive(String(repeating: "line\n", count: 1_000))
+            #expect(rig.written == "Hbye\nB\n" && rig.stage.log.all == ["send bye sent", "closed"])
         }
 
         @Test("Closing abortively sends nothing", arguments: [true, false])
@@ -252,8 +313,9 @@ extension Runtime {
             let rig = Rig(greets: isReady)
             _ = rig.stage.log.take()
             rig.receiveMessage("1")
+            rig.queue("abc")
             rig.close(abortively: true)
-            #expect(rig.stage.log.all == ["1 error \(ECANCELED)", "closed"])
+            #expect(rig.stage.log.all == ["1 error \(ECANCELED)", "send abc error \(ECANCELED)", "closed"])
             #expect(rig.written == "H")
         }
 
