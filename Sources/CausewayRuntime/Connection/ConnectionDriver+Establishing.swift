@@ -133,7 +133,8 @@ extension ConnectionDriver {
         guard let makeLayers = route?.makeLayers ?? frozen.makeLayers else { return }
         switch makeLayers(flow) {
         case .success(let layers):
-            channel.begin(layers, within: settings.handshakeLimit, among: frozen.openings) { outcome in
+            let limit = frozen.openings == nil ? settings.handshakeLimit : settings.acceptedHandshakeLimit
+            channel.begin(layers, within: limit, among: frozen.openings) { outcome in
                 self.stackReported(outcome, channel)
             }
         case .failure(let failure): stackReported(.failed(failure), channel)

@@ -97,5 +97,9 @@ package struct SocketSettings: Equatable, Sendable {
     var handshakeLimit: Duration {
         .seconds(tcp.connectionTimeoutSeconds > 0 ? tcp.connectionTimeoutSeconds : 75)
     }
+    /// The time limit for the handshakes of an accepted connection. It is shorter, because a peer can open any number of connections.
+    var acceptedHandshakeLimit: Duration {
+        .seconds(tcp.connectionTimeoutSeconds > 0 ? tcp.connectionTimeoutSeconds : 20)
+    }
     var usesFastOpen: Bool { transport == .tcp && (tcp.fastOpen || allowsFastOpen) }
 }
