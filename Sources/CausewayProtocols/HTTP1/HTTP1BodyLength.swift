@@ -25,7 +25,7 @@ extension HTTP1BodyLength {
         }
         guard length == nil else { throw .framing("Content-Length with Transfer-Encoding") }
         guard head.version >= .http11 else { throw .framing("Transfer-Encoding in HTTP/1.0") }
-        try checkCodings(head.fields)
+        try checkCodings(head.fields, allowsIdentity: false)
         return .chunked
     }
 
@@ -33,13 +33,13 @@ extension HTTP1BodyLength {
     /// ``hasBody(status:toHead:)``.
     static func ofResponse(_ head: HTTPResponseHead) throws(HTTP1Failure) -> HTTP1BodyLength {
         let length = try contentLength(head.fields)
-        guard head.fields.contains("Transfer-Encoding") else {
+        guard hasCoding(head.fields) else {
             if let length { return .length(length) }
             // A server must not send content with this status (RFC 9110 §15.3.6), so bytes that follow are not content.
             return head.status == 205 ? .none : .untilEnd
         }
         guard length == nil else { throw .framing("Content-Length with Transfer-Encoding") }
-        try checkCodings(head.fields)
+        try checkCodings(head.fields, allowsIdentity: true)
         return .chunked
     }
 
@@ -81,14 +81,29 @@ extension HTTP1BodyLength {
         return number
     }
 
+    /// Whether `Transfer-Encoding` names another coding than `identity`. RFC 2616 §3.6 had that name for the absence of a coding, and some
+    /// servers still send it.
+    private static func hasCoding(_ fields: FieldSection) -> Bool {
+        guard fields.contains("Transfer-Encoding") else { return false }
+        var (count, identityCount) = (0, 0)
+        fields.forEachElement(of: "Transfer-Encoding") { coding in
+            count += 1
+            if HTTPCharacters.areEqual(coding, "identity") { identityCount += 1 }
+            return true
+        }
+        return count == 0 || identityCount < count
+    }
+
     /// Checks that `Transfer-Encoding` is exactly `chunked`. Chunked must be the last coding, and must not be applied twice
     /// (RFC 9112 §6.1).
-    private static func checkCodings(_ fields: FieldSection) throws(HTTP1Failure) {
+    ///
+    /// - Parameter allowsIdentity: Whether `identity` may come before it.
+    private static func checkCodings(_ fields: FieldSection, allowsIdentity: Bool) throws(HTTP1Failure) {
         var count = 0
         var chunkedCount = 0
         var lastIsChunked = false
         fields.forEachElement(of: "Transfer-Encoding") { coding in
-            count += 1
+            if !allowsIdentity || !HTTPCharacters.areEqual(coding, "identity") { count += 1 }
             lastIsChunked = HTTPCharacters.areEqual(coding, "chunked")
             if lastIsChunked { chunkedCount += 1 }
             return true

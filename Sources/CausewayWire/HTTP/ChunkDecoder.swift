@@ -46,9 +46,6 @@ package struct ChunkDecoder: Sendable {
 
     /// - Parameter limits: The limits of the trailer section.
     package init(limits: HeadReader.Limits = HeadReader.Limits()) {
-        var limits = limits
-        // Servers that send bare line feeds predate the chunked coding. Accepting bare line feeds here would permit request smuggling.
-        limits.allowsBareLineFeed = false
         trailers = HeadReader(.trailers, limits: limits)
     }
 

@@ -1,19 +1,18 @@
 /// Reads the head of a message, or a trailer section, from pieces of any size (RFC 9112 §2.2, §5).
 ///
 /// The bytes are copied once, into the block of the resulting ``FieldSection``. The reader rejects input that implementations interpret
-/// differently: folded lines, white space before a colon, a carriage return without a line feed, and control characters.
+/// differently: white space before a colon, a carriage return without a line feed, control characters and, except in responses, folded
+/// fields and bare line feeds.
 package struct HeadReader: Equatable, Sendable {
     /// The kind of section to read.
     package enum Kind: Sendable { case request, response, trailers }
 
-    /// Limits, and whether bare line feeds are accepted as line ends.
+    /// Limits of a section.
     package struct Limits: Equatable, Sendable {
         /// Maximum length of a head in bytes, including line ends.
         package var byteCount = 64 << 10
         /// Maximum number of field lines.
         package var fieldCount = 1_000
-        /// Whether a line may end with a line feed alone (RFC 9112 §2.2). Some old servers send such line ends.
-        package var allowsBareLineFeed = false
 
         package init() {}
     }
@@ -52,6 +51,16 @@ package struct HeadReader: Equatable, Sendable {
 
     /// Whether the reader has read the first line of a head.
     package var hasStartLine: Bool { if case .none = startLine { false } else { true } }
+
+    /// Whether a line may end with a line feed alone (RFC 9112 §2.2), and a field may continue on lines that begin with white space
+    /// (RFC 9112 §5.2). Some servers and gateways send such responses. In requests and in the trailers of chunked bodies, implementations
+    /// that interpret them differently would permit request smuggling.
+    private var allowsObsoleteLines: Bool {
+        switch kind {
+        case .response: true
+        case .request, .trailers: false
+        }
+    }
 
     /// Number of bytes read so far.
     package var byteCount: Int { block.count }
@@ -94,7 +103,7 @@ package struct HeadReader: Equatable, Sendable {
         var end = block.count - 1
         if end > lineStart, block[end - 1] == HTTPCharacters.carriageReturn {
             end -= 1
-        } else if !limits.allowsBareLineFeed {
+        } else if !allowsObsoleteLines {
             throw .invalid("line end", at: end)
         }
         let start = lineStart
@@ -104,8 +113,24 @@ package struct HeadReader: Equatable, Sendable {
             startLine = try Self.startLine(kind, block.span, from: start, to: end)
             return
         }
+        if allowsObsoleteLines, !entries.isEmpty, HTTPCharacters.isSpace(block[start]) {
+            return try unfold(from: start, to: end)
+        }
         guard entries.count < limits.fieldCount else { throw .limitExceeded("fields", limit: limits.fieldCount) }
         entries.append(try Self.field(block.span, from: start, to: end))
+    }
+
+    /// Appends a folded line to the value of the last field. Spaces replace the line end and the white space around it (RFC 9112 §5.2).
+    private mutating func unfold(from start: Int, to end: Int) throws(HTTPSyntaxError) {
+        guard let (first, last) = try Self.value(block.span, from: start, to: end) else { return }
+        var entry = entries[entries.count - 1]
+        if entry.valueCount == 0 {
+            entry.valueStart = UInt32(first)
+        } else {
+            for index in Int(entry.valueStart + entry.valueCount)..<first { block[index] = HTTPCharacters.space }
+        }
+        entry.valueCount = UInt32(last) - entry.valueStart
+        entries[entries.count - 1] = entry
     }
 
     private mutating func endEmptyLine() throws(HTTPSyntaxError) {
@@ -134,16 +159,23 @@ package struct HeadReader: Equatable, Sendable {
         guard colon > start, colon < end, block[colon] == HTTPCharacters.colon else {
             throw .invalid(HTTPCharacters.isSpace(block[start]) ? "folded line" : "field name", at: colon)
         }
-        var first = colon + 1
-        var last = end
+        let (first, last) = try value(block, from: colon + 1, to: end) ?? (end, end)
+        return FieldSection.Entry(
+            nameStart: UInt32(start), nameCount: UInt32(colon - start), valueStart: UInt32(first),
+            valueCount: UInt32(last - first))
+    }
+
+    /// Returns the bounds of a value without the white space around it; `nil` if there is only white space.
+    private static func value(
+        _ block: borrowing Span<UInt8>, from start: Int, to end: Int
+    ) throws(HTTPSyntaxError) -> (first: Int, last: Int)? {
+        var (first, last) = (start, end)
         while first < last, HTTPCharacters.isSpace(block[first]) { first += 1 }
         while last > first, HTTPCharacters.isSpace(block[last - 1]) { last -= 1 }
         for index in first..<last where !HTTPCharacters.isFieldValue(block[index]) {
             throw .invalid("field value", at: index)
         }
-        return FieldSection.Entry(
-            nameStart: UInt32(start), nameCount: UInt32(colon - start), valueStart: UInt32(first),
-            valueCount: UInt32(last - first))
+        return first < last ? (first, last) : nil
     }
 }
 

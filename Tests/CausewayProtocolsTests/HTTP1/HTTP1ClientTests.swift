@@ -73,6 +73,17 @@ struct HTTP1ClientTests {
         Row(
             "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
             "responded 200 chunked", "content a", "finished", "ended"),
+        // RFC 2616 §3.6 had the name `identity` for the absence of a transfer coding.
+        Row(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 1\r\n\r\nx", "responded 200 length(1)",
+            "content x", "finished, reusable"),
+        Row(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: Identity, chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+            "responded 200 chunked", "content a", "finished, reusable"),
+        Row(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n chunked\r\n\r\n1\r\na\r\n0\r\n\r\n", "responded 200 chunked",
+            "content a", "finished, reusable"),
+        Row("HTTP/1.1 200 OK\nContent-Length: 1\n\nx", "responded 200 length(1)", "content x", "finished, reusable"),
         Row(
             "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "responded 404 length(0)", "finished, reusable",
             method: "CONNECT"),
@@ -92,6 +103,9 @@ struct HTTP1ClientTests {
     static let ending: [Row] = [
         Row("HTTP/1.1 200 OK\r\n\r\nhello", "responded 200 untilEnd", "content hello", "finished", "ended"),
         Row("HTTP/1.0 200 OK\r\n\r\n", "responded 200 untilEnd", "finished", "ended"),
+        Row(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\nhello", "responded 200 untilEnd", "content hello",
+            "finished", "ended"),
         Row("", "ended endedWithoutResponse"), Row("HTT", "ended endedEarly(received: 0, expected: nil)"),
         Row("HTTP/1.1 200 OK\r\nA: b\r\n\r", "ended endedEarly(received: 0, expected: nil)"),
         Row(
@@ -137,12 +151,16 @@ struct HTTP1ClientTests {
             "ended framing(\"Content-Length with Transfer-Encoding\")"),
         Row("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, chunked\r\n\r\n", "ended framing(\"Transfer-Encoding\")"),
         Row("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\n", "ended framing(\"Transfer-Encoding\")"),
-        Row("HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\n", "ended framing(\"Transfer-Encoding\")"),
+        Row("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, identity\r\n\r\n", "ended framing(\"Transfer-Encoding\")"),
+        Row(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity, chunked\r\nContent-Length: 1\r\n\r\n",
+            "ended framing(\"Content-Length with Transfer-Encoding\")"),
         Row("HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n\r\n", "ended framing(\"Transfer-Encoding\")"),
         Row("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked;a=b\r\n\r\n", "ended framing(\"Transfer-Encoding\")"),
         Row("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", "ended unsupportedCoding"),
         Row("HTTP/1.1 200 OK\r\nA : b\r\n\r\n", "ended syntax(invalid field name at byte 18)"),
-        Row("HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n", "ended syntax(invalid folded line at byte 23)"),
+        Row("HTTP/1.1 200 OK\r\n A: b\r\n\r\n", "ended syntax(invalid folded line at byte 17)"),
+        Row("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n 0\r\n\r\n", "ended framing(\"Content-Length\")"),
         Row("HTTP/2.0 200 OK\r\n\r\n", "ended syntax(invalid HTTP version at byte 0)"),
         Row(
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n", "responded 200 chunked", "content a",

@@ -126,7 +126,6 @@ struct ChunkTests {
     func trailerLimit() {
         var limits = HeadReader.Limits()
         limits.byteCount = 20
-        limits.allowsBareLineFeed = true
         #expect(decode("0\r\nA: 0123456789abc\r\n\r\n", limits: limits).trailers != nil)
         let expected = HTTPSyntaxError.limitExceeded("bytes in the head", limit: 20)
         #expect(decode("0\r\nA: 0123456789abcd\r\n\r\n", limits: limits).error == expected)

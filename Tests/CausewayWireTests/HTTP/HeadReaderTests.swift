@@ -136,17 +136,39 @@ struct HeadReaderTests {
         #expect(reader.finishResponse()?.fields == section(("A", "é b")))
     }
 
-    @Test("Line feeds without carriage return, if they are permitted")
+    @Test("Line feeds without carriage return, in responses only (RFC 9112 §2.2)")
     func bareLineFeeds() throws {
-        var limits = HeadReader.Limits()
-        limits.allowsBareLineFeed = true
         for pieceLength in [1, 100] {
             let text = "HTTP/1.1 200 OK\nA: b\r\nC: d\n\nx"
-            var (reader, consumed) = try read(Array(text.utf8), .response, pieceLength: pieceLength, limits: limits)
+            var (reader, consumed) = try read(Array(text.utf8), .response, pieceLength: pieceLength)
             #expect(
                 reader.finishResponse()?.fields == section(("A", "b"), ("C", "d")) && consumed == text.utf8.count - 1)
         }
-        #expect(error("HTTP/1.1 200 OK\nA: b\rc\n", .response, limits: limits) == .invalid("field value", at: 20))
+        #expect(error("HTTP/1.1 200 OK\nA: b\rc\n", .response) == .invalid("field value", at: 20))
+        #expect(error("A: b\n", .trailers) == .invalid("line end", at: 4))
+    }
+
+    /// Folded fields, and the resulting value of the last field.
+    static let foldedFields: [(String, String)] = [
+        ("A: one\r\n two", "one   two"), ("A: one \t\r\n\t two \r\n three\t", "one      two    three"),
+        ("A:\r\n one", "one"), ("A: one\r\n \t", "one"), ("A: one\r\n \r\n two", "one      two"),
+        ("A: one\n two", "one  two"), ("A:\r\n ", ""), ("A: one\r\n B: two", "one   B: two"),
+    ]
+
+    @Test("Spaces replace the line ends of folded fields, in responses only (RFC 9112 §5.2)", arguments: foldedFields)
+    func foldedField(_ row: (String, String)) throws {
+        for pieceLength in [1, 5, 100] {
+            let text = "HTTP/1.1 200 OK\r\nX: y\r\n\(row.0)\r\nC: d\r\n\r\n"
+            var (reader, _) = try read(Array(text.utf8), .response, pieceLength: pieceLength)
+            #expect(reader.finishResponse()?.fields == section(("X", "y"), ("A", row.1), ("C", "d")))
+        }
+    }
+
+    @Test("A folded line needs a field before it, and its characters are checked")
+    func badFoldedField() {
+        #expect(error("HTTP/1.1 200 OK\r\n A: b\r\n", .response) == .invalid("folded line", at: 17))
+        #expect(error("HTTP/1.1 200 OK\r\nA: b\r\n c\u{0}\r\n", .response) == .invalid("field value", at: 25))
+        #expect(error("A: b\r\n c\r\n", .trailers) == .invalid("folded line", at: 6))
     }
 
     @Test("Empty lines before a request are ignored, up to four (RFC 9112 §2.2)")
