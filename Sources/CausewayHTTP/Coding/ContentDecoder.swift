@@ -46,9 +46,9 @@ package final class ContentDecoder: Sendable {
                 budgets: codings.map { _ in budget }, counted: codings.map { _ in 0 }))
     }
 
-    /// Creates the decoder for the content of a message with these fields. Returns `nil` if the content has no coding.
+    /// Creates the decoder for the content of a message with these fields. Returns `nil` if the content has no coding or an unknown one.
     ///
-    /// - Throws: ``DecodingFailure/unsupported(_:)`` for an unknown coding.
+    /// - Throws: ``DecodingFailure/unsupported(_:)`` for too many codings.
     package static func decoder(
         for fields: FieldSection, budget: DecodingBudget = DecodingBudget()
     ) throws(DecodingFailure) -> ContentDecoder? {

@@ -4,7 +4,7 @@ package import CausewayHTTPProtocols
 package enum DecodingFailure: Error, Equatable, Sendable {
     /// The decoder cannot be used: its library is missing, or memory allocation failed. The reason names the package to install.
     case unavailable(ContentCoding, reason: String)
-    /// The content has a coding that the package does not support, or more codings than ``ContentDecoding/maximumCount``.
+    /// The content has a coding that cannot be decoded here, or more codings than ``ContentDecoding/maximumCount``.
     case unsupported(String)
     /// The encoded data is damaged. `offset` is the number of bytes that the decoder of this coding consumed before.
     case damaged(ContentCoding, offset: Int, reason: String)

@@ -1,5 +1,5 @@
 import CausewayProtocols
-import CausewayWire
+package import CausewayWire
 
 /// A content coding (RFC 9110 §8.4.1).
 package enum ContentCoding: String, CaseIterable, Sendable {
@@ -34,13 +34,16 @@ package enum ContentDecoding: Equatable, Sendable {
     /// The maximum number of codings of one content.
     package static let maximumCount = 4
 
-    /// The content is delivered unchanged.
+    /// The content is delivered unchanged: it has no coding, or one that is unknown.
     case identity
     /// Decode these codings in order. The coding that was applied last comes first.
     case decode([ContentCoding])
-    /// The content has a coding that cannot be decoded.
+    /// The content has a known coding that cannot be decoded, or too many codings.
     case unsupported(String)
 
+    /// Some servers put names in the field that are no coding, such as `utf-8`, `binary` or `aws-chunked`. Content with an unknown name is
+    /// therefore delivered as received, and the field shows its coding.
+    ///
     /// - Parameter values: The values of all fields `Content-Encoding`.
     package init(_ values: [String], available: Set<ContentCoding>) {
         var codings: [ContentCoding] = []
@@ -49,16 +52,27 @@ package enum ContentDecoding: Equatable, Sendable {
                 let name = URIBytes.lowercased(
                     String(decoding: HTTPCharacters.trimmed(Array(element.utf8)[...]), as: UTF8.self))
                 if name.isEmpty || name == "identity" { continue }
-                guard let coding = ContentCoding(name: name), available.contains(coding),
-                    codings.count < Self.maximumCount
-                else {
-                    self = .unsupported(name)
+                guard let coding = ContentCoding(name: name) else {
+                    self = .identity
                     return
                 }
                 codings.append(coding)
             }
         }
-        self = codings.isEmpty ? .identity : .decode(codings.reversed())
+        if let missing = codings.first(where: { !available.contains($0) }) {
+            self = .unsupported(missing.rawValue)
+        } else if codings.count > Self.maximumCount {
+            self = .unsupported(codings[Self.maximumCount].rawValue)
+        } else {
+            self = codings.isEmpty ? .identity : .decode(codings.reversed())
+        }
+    }
+
+    /// Returns whether content with these fields is decoded before delivery.
+    package static func isNeeded(for fields: FieldSection) -> Bool {
+        guard fields.contains("Content-Encoding") else { return false }
+        return ContentDecoding(fields.values(of: "Content-Encoding"), available: Set(ContentCoding.allCases))
+            != .identity
     }
 }
 

@@ -82,6 +82,9 @@ package struct DocumentFetch: Sendable {
         }
     }
 
+    /// The content codings of RFC 9110 §8.4.1, RFC 7932 and RFC 8878. The request permits none of them.
+    private static let codings = ["gzip", "x-gzip", "compress", "x-compress", "deflate", "br", "zstd"]
+
     private mutating func begin(_ head: HTTPResponseHead, _ length: HTTP1BodyLength) -> Outcome? {
         switch head.status {
         case 200: break
@@ -91,7 +94,10 @@ package struct DocumentFetch: Sendable {
         }
         document.freshness = Self.freshness(head.fields)
         let codings = head.fields.elements(of: "Content-Encoding")
-        guard codings.allSatisfy({ HTTPCharacters.areEqual($0, "identity") }) else { return .malformed }
+        // Names that are no coding, such as `utf-8`, do not change the content.
+        guard !codings.contains(where: { name in Self.codings.contains { HTTPCharacters.areEqual(name, $0) } }) else {
+            return .malformed
+        }
         if case .length(let count) = length, count > limit { return .tooLong }
         return nil
     }

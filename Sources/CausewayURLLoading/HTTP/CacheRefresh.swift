@@ -82,7 +82,7 @@ final class CacheRefresh: HTTPResponseObserver {
         else { return cache.remove(key) }
         let response = HTTPURLResponse(
             url: request.url, statusCode: head.status, version: "HTTP/1.1", fields: head.fields,
-            isDecoded: head.fields.contains("Content-Encoding"))
+            isDecoded: ContentDecoding.isNeeded(for: head.fields))
         cache.store(CachedURLResponse(response: response, data: decoded), for: request, exchange)
     }
 

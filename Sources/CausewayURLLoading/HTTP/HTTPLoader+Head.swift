@@ -1,3 +1,4 @@
+internal import CausewayHTTPProtocols
 internal import CausewayWire
 internal import Foundation
 
@@ -6,7 +7,7 @@ extension HTTPLoader {
     func makeResponse(_ head: HTTPResponseHead) -> HTTPURLResponse {
         HTTPURLResponse(
             url: request.url, statusCode: head.status, version: Self.name(of: head.version),
-            fields: head.fields, isDecoded: head.fields.contains("Content-Encoding"))
+            fields: head.fields, isDecoded: ContentDecoding.isNeeded(for: head.fields))
     }
 
     private static func name(of version: HTTPVersion) -> String {

@@ -24,7 +24,10 @@ struct ContentCodingTests {
         #expect(ContentDecoding(["gzip"], available: all) == .decode([.gzip]))
         #expect(ContentDecoding([" X-GZIP "], available: all) == .decode([.gzip]))
         #expect(ContentDecoding(["gzip, br", "zstd"], available: all) == .decode([.zstandard, .brotli, .gzip]))
-        #expect(ContentDecoding(["gzip, foo"], available: all) == .unsupported("foo"))
+        for unknown in ["none", "UTF-8", "aws-chunked", "binary", "gzip, foo", "foo, gzip"] {
+            #expect(ContentDecoding([unknown], available: all) == .identity)
+        }
+        #expect(ContentDecoding(["gzip,br", "foo"], available: [.gzip]) == .identity)
         #expect(ContentDecoding(["br"], available: [.gzip]) == .unsupported("br"))
         #expect(ContentDecoding(["gzip,gzip,gzip,gzip,gzip"], available: all) == .unsupported("gzip"))
     }

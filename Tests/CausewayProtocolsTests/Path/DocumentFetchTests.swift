@@ -35,6 +35,8 @@ struct DocumentFetchTests {
         ("HTTP/1.1 200 OK\r\nCache-Control: public, max-age=60\r\nContent-Length: 1\r\n\r\nx", document("x", 60)),
         ("HTTP/1.1 200 OK\r\nCache-Control: max-age=60, no-store\r\nContent-Length: 1\r\n\r\nx", document("x", 0)),
         ("HTTP/1.1 200 OK\r\nContent-Encoding: identity\r\nContent-Length: 1\r\n\r\nx", document("x")),
+        ("HTTP/1.1 200 OK\r\nContent-Encoding: utf-8\r\nContent-Length: 1\r\n\r\nx", document("x")),
+        ("HTTP/1.1 200 OK\nContent-Length: 1\n\nx", document("x")),
         ("HTTP/1.1 302 Found\r\nLocation: /b\r\n\r\n", .elsewhere("/b")),
         ("HTTP/1.1 308 There\r\nLocation: https://x/\r\n\r\n", .elsewhere("https://x/")),
         ("HTTP/1.1 301 There\r\n\r\n", .malformed), ("HTTP/1.1 404 No\r\n\r\n", .refused(status: 404)),

@@ -54,7 +54,6 @@ extension Loopback {
                 "chunked before another coding", ok + "Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n",
                 .badServerResponse),
             // Heads.
-            HostileResponse("a folded field", ok + "A: b\r\n c\r\nContent-Length: 0\r\n\r\n", .cannotParseResponse),
             HostileResponse("a zero byte in a field", ok + "A: b\0c\r\n\r\n", .cannotParseResponse),
             HostileResponse("a field without a colon", ok + "abc\r\n\r\n", .cannotParseResponse),
             HostileResponse("a field without a name", ok + ": abc\r\n\r\n", .cannotParseResponse),
@@ -102,6 +101,16 @@ extension Loopback {
             // What is accepted.
             HostileResponse(
                 "trailers", ok + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX: 1\r\n\r\n",
+                .content("abc", isReused: true)),
+            HostileResponse(
+                "a folded field", ok + "A: b\r\n c\r\nContent-Length: 3\r\n\r\nabc", .content("abc", isReused: true)),
+            HostileResponse(
+                "line feeds alone", "HTTP/1.1 200 OK\nContent-Length: 3\n\nabc", .content("abc", isReused: true)),
+            HostileResponse(
+                "the transfer coding identity", ok + "Transfer-Encoding: identity\r\nContent-Length: 3\r\n\r\nabc",
+                .content("abc", isReused: true)),
+            HostileResponse(
+                "an unknown content coding", ok + "Content-Encoding: aws-chunked\r\nContent-Length: 3\r\n\r\nabc",
                 .content("abc", isReused: true)),
             HostileResponse("equal lengths", ok + "Content-Length: 3, 3\r\n\r\nabc", .content("abc", isReused: true)),
             HostileResponse(

@@ -304,8 +304,21 @@ extension Loopback {
         }
 
         @Test(
+            "Content with an unknown coding is delivered as received, with the field",
+            arguments: ["none", "aws-chunked"])
+        func unknownCoding(_ coding: String) async throws {
+            let server = try echoServer { _ in reply("200 OK", ["Content-Encoding: \(coding)"], "as it is") }
+            let (data, response) = try await privateSession().data(from: try Self.url(server))
+            #expect(data == Data("as it is".utf8) && response.expectedContentLength == 8)
+            #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Encoding") == coding)
+        }
+
+        @Test(
             "§18: content that cannot be decoded",
-            arguments: [("gzip", URLError.Code.cannotDecodeRawData), ("x-other", .cannotDecodeContentData)])
+            arguments: [
+                ("gzip", URLError.Code.cannotDecodeRawData),
+                ("gzip, gzip, gzip, gzip, gzip", .cannotDecodeContentData),
+            ])
         func broken(_ coding: String, _ code: URLError.Code) async throws {
             let server = try echoServer { _ in reply("200 OK", ["Content-Encoding: \(coding)"], "no such data") }
             let found = await failureCode { _ = try await privateSession().data(from: try Self.url(server)) }
