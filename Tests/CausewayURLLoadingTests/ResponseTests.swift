@@ -18,6 +18,8 @@ struct ResponseTests {
             ("attachment; filename=genome.jpeg; modification-date=\"Wed, 12 Feb 1997 16:29:51 -0500\";", "genome.jpeg"),
             ("attachment; filename=\";.ext\"", ";.ext"),
             ("attachment; aa=bb\\; filename=\"wrong.ext\"; filename=\"fname.ext\"; cc=dd", "fname.ext"),
+            ("attachment; filename=\"first.ext\"; filename=\"second.ext\"", "first.ext"),
+            ("attachment; filename=\"open.ext", "open.ext"),
             ("attachment; filename=\"/a/b/name\"", "_a_b_name"),
             ("attachment; filename=\"a/../b/name\"", "a_.._b_name"),
             ("attachment; filename=\"..\"", "Unknown"),

@@ -8,11 +8,12 @@ enum SuggestedFilename {
 
     /// Returns the file name in a Content-Disposition field (RFC 6266 §4.3): `filename*` if present, otherwise `filename`, otherwise `nil`.
     ///
-    /// As on Apple platforms, the last of several parameters with the same name is used, and path separators are replaced by `_`.
+    /// The first of several parameters with the same name is used, as by browsers and by `nw download`, and path separators are replaced
+    /// by `_`.
     static func inDisposition(_ disposition: ArraySlice<UInt8>) -> String? {
         let parameters = ContentDisposition(parsing: disposition).parameters.all
-        let extended = parameters.last { $0.name == "filename*" }.flatMap { ExtendedValue.text($0.value) }
-        let plain = parameters.last { $0.name == "filename" }.map { String(decoding: $0.value, as: UTF8.self) }
+        let extended = parameters.first { $0.name == "filename*" }.flatMap { ExtendedValue.text($0.value) }
+        let plain = parameters.first { $0.name == "filename" }.map { String(decoding: $0.value, as: UTF8.self) }
         return (extended ?? plain).flatMap { safe($0) }
     }
 

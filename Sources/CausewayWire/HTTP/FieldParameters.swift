@@ -1,7 +1,7 @@
 /// The parameters of a field value (RFC 9110 §5.6.6), such as `charset=utf-8`.
 ///
 /// Parsing is tolerant, because many servers send parameters that do not follow the grammar: an unquoted value extends to the next
-/// semicolon, and a part that is not a parameter is skipped.
+/// semicolon, a quoted string without a closing quote to the end, and a part that is not a parameter is skipped.
 package struct FieldParameters: Equatable, Sendable {
     /// A parameter.
     package struct Parameter: Equatable, Sendable {
@@ -18,7 +18,7 @@ package struct FieldParameters: Equatable, Sendable {
     /// Parses the parameters that follow the first part of a value, and consumes the rest of the value.
     package init(parsing reader: inout FieldValueReader) {
         while !reader.isAtEnd {
-            let part = reader.text(before: HTTPCharacters.semicolon)
+            let part = reader.text(before: HTTPCharacters.semicolon, honorsEscapes: true)
             _ = reader.take(";")
             if let parameter = Self.parameter(part) { all.append(parameter) }
         }
@@ -30,7 +30,7 @@ package struct FieldParameters: Equatable, Sendable {
         reader.skipSpace()
         guard reader.take("=") else { return nil }
         reader.skipSpace()
-        let value = reader.quotedString() ?? Array(reader.rest)
+        let value = reader.quotedString() ?? reader.unterminatedQuotedString() ?? Array(reader.rest)
         return Parameter(name: HTTPCharacters.lowercased(name), value: value)
     }
 

@@ -50,6 +50,23 @@ package struct FieldValueReader {
         return nil
     }
 
+    /// Reads the rest as a quoted string without a closing quote, which some servers send. Returns its content without the backslashes.
+    package mutating func unterminatedQuotedString() -> [UInt8]? {
+        guard rest.first == HTTPCharacters.quote else { return nil }
+        var content: [UInt8] = []
+        var isEscaped = false
+        for byte in rest.dropFirst() {
+            if !isEscaped, byte == HTTPCharacters.backslash {
+                isEscaped = true
+                continue
+            }
+            isEscaped = false
+            content.append(byte)
+        }
+        rest = rest[rest.endIndex...]
+        return content
+    }
+
     /// Reads a token or the content of a quoted string.
     package mutating func tokenOrQuotedString() -> [UInt8]? {
         rest.first == HTTPCharacters.quote ? quotedString() : token().map { Array($0) }
@@ -71,7 +88,9 @@ package struct FieldValueReader {
     }
 
     /// Reads all bytes before the next `end` outside of quoted strings, without white space at either end.
-    package mutating func text(before end: UInt8) -> ArraySlice<UInt8> {
+    ///
+    /// - Parameter honorsEscapes: Whether `end` behind a backslash does not count outside of quoted strings either.
+    package mutating func text(before end: UInt8, honorsEscapes: Bool = false) -> ArraySlice<UInt8> {
         var isQuoted = false
         var isEscaped = false
         var index = rest.startIndex
@@ -79,8 +98,9 @@ package struct FieldValueReader {
             let byte = rest[index]
             if isEscaped {
                 isEscaped = false
-            } else if isQuoted, byte == HTTPCharacters.backslash {
-                isEscaped = true
+            } else if byte == HTTPCharacters.backslash {
+                // Outside of a quoted string, a backslash may be a character of a file name.
+                isEscaped = isQuoted || honorsEscapes && index + 1 < rest.endIndex && rest[index + 1] == end
             } else if byte == HTTPCharacters.quote {
                 isQuoted.toggle()
             } else if byte == end, !isQuoted {

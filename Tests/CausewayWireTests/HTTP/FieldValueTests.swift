@@ -80,6 +80,12 @@ struct FieldValueTests {
         ("attachment; filename=\"/\"", "attachment", nil),
         ("attachment; filename*=UTF-8''a%00%0ab%2Fc%7F", "attachment", "c"),
         ("filename=a", "", "a"), ("", "", nil), ("; filename=a", "", "a"),
+        ("attachment; filename=\"a.txt", "attachment", "a.txt"),
+        ("attachment; filename=\"a\\\"b; c.txt", "attachment", "a\"b; c.txt"),
+        ("attachment; filename=\"", "attachment", nil),
+        ("attachment; filename=a; filename=b", "attachment", "a"),
+        ("attachment; filename=\"a\"; filename=\"b\"", "attachment", "a"),
+        ("attachment; x=y\\; filename=a; filename=b", "attachment", "b"),
         ("attachment; filename=\"a;b\"; x=y", "attachment", "a;b"), ("attachment; filename=é", "attachment", "é"),
     ]
 
