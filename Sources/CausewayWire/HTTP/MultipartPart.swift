@@ -90,13 +90,29 @@ package struct MultipartPart: Equatable, Sendable {
 
     // MARK: Decoding
 
-    /// Reads a token, or a quoted name up to the next `"`. A backslash is a character like any other, because browsers do not escape it.
+    /// Reads a token, or a quoted name.
+    ///
+    /// A backslash is a character like any other, because browsers do not escape it. Only `\"` that no parameter follows is a quoted pair
+    /// (RFC 9110 §5.6.4), which other clients send.
     private static func value(_ reader: inout FieldValueReader) -> String? {
         guard reader.take("\"") else { return reader.token().map(unescaped) }
-        guard let end = reader.rest.firstIndex(of: HTTPCharacters.quote) else { return nil }
-        let name = unescaped(reader.rest[..<end])
-        reader = FieldValueReader(reader.rest[(end + 1)...])
-        return name
+        var name: [UInt8] = []
+        for index in reader.rest.indices {
+            let byte = reader.rest[index]
+            guard byte == HTTPCharacters.quote else {
+                name.append(byte)
+                continue
+            }
+            let rest = reader.rest[(index + 1)...]
+            let next = rest.first { !HTTPCharacters.isSpace($0) }
+            if name.last == HTTPCharacters.backslash, let next, next != HTTPCharacters.semicolon {
+                name[name.count - 1] = byte
+                continue
+            }
+            reader = FieldValueReader(rest)
+            return unescaped(name[...])
+        }
+        return nil
     }
 
     private static func unescaped(_ bytes: ArraySlice<UInt8>) -> String {
