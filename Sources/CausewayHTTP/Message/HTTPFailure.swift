@@ -45,3 +45,27 @@ package enum HTTPFailure: Error, Sendable {
         }
     }
 }
+
+extension HTTPFailure {
+    /// The reason in words, without a period.
+    package var explanation: String {
+        switch self {
+        case .cannotConnect(let error): "no connection: \(error)"
+        case .connectionLost(let received, let expected, let error):
+            "the connection ended after \(received)\(expected.map { " of \($0)" } ?? "") bytes of content"
+                + (error.map { ": \($0)" } ?? "")
+        case .noResponse(let error):
+            "the server closed the connection without a response" + (error.map { ": \($0)" } ?? "")
+        case .invalidResponse(let failure): "the response is invalid: \(failure.explanation)"
+        case .violation(let violation): "the server violated HTTP/2: \(violation.reason) (\(violation.code))"
+        case .reset(.http11Required): "the server requires HTTP/1.1"
+        case .reset(let code): "the server ended the request with the HTTP/2 error \(code)"
+        case .invalidRequest(let failure): "the request is invalid: \(failure.explanation)"
+        case .deadlineExceeded, .timedOut: "timed out"
+        case .cancelled: "the request was cancelled"
+        case .contentFailed(let error): "cannot read the content to send: \(error)"
+        case .tooLarge(let limit): "the response is longer than \(limit) bytes"
+        case .closed: "the connection was closed"
+        }
+    }
+}

@@ -140,7 +140,7 @@ extension HTTPServerWebSocket.State {
                 guard endsMessage else { continue }
                 defer { partial = Data() }
                 return .message(opcode == .text ? .text(String(decoding: partial, as: UTF8.self)) : .data(partial))
-            case .ended(let failure?): return .failure("\(failure)")
+            case .ended(let failure?): return .failure(failure.explanation)
             case .ended(nil): return .end
             case .requested, .opened, .ping, .pong, .pingAnswered, .pingLost, .closed: continue
             }

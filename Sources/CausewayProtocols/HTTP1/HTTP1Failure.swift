@@ -30,3 +30,23 @@ package enum HTTP1Failure: Error, Equatable, Sendable {
     /// The program ended the connection.
     case aborted
 }
+
+extension HTTP1Failure {
+    /// The reason in words, without a period.
+    package var explanation: String {
+        switch self {
+        case .syntax(let error), .unwritable(let error): "\(error)"
+        case .framing(let field): "ambiguous or invalid length (\(field))"
+        case .unsupportedCoding: "unsupported transfer coding"
+        case .invalidRequest(let part): "invalid request (\(part))"
+        case .endedEarly(let received, let expected):
+            "the connection ended after \(received)\(expected.map { " of \($0)" } ?? "") bytes of content"
+        case .endedWithoutResponse: "the connection ended without a response"
+        case .tooManyInformationalResponses(let limit): "more than \(limit) interim responses"
+        case .unexpectedBytes: "bytes without a request"
+        case .unexpectedUpgrade: "a change of protocol without a request for it"
+        case .misuse(let mistake): mistake
+        case .aborted: "the connection was closed"
+        }
+    }
+}

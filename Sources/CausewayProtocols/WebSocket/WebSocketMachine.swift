@@ -43,6 +43,19 @@ package struct WebSocketMachine: Sendable {
         case endedUnclosed
         /// The owner called ``WebSocketMachine/abort()``.
         case aborted
+
+        /// The reason in words, without a period.
+        package var explanation: String {
+            switch self {
+            case .handshake(let error): error.explanation
+            case .protocolError(let violation): "invalid frame: \(violation)"
+            case .invalidText: "a text message is not UTF-8"
+            case .messageTooBig: "a message is too long"
+            case .endedEarly: "the connection ended inside a message"
+            case .endedUnclosed: "the connection ended without a close frame"
+            case .aborted: "the connection was closed"
+            }
+        }
     }
 
     package enum Event: Sendable {

@@ -17,11 +17,14 @@ extension LoadFailure {
                 self.init(.connectionLost, underlying: error ?? NWError.posix(.ECONNRESET))
             }
         case .invalidResponse(let failure): self.init(failure)
-        case .violation(let violation):
+        case .violation:
             self.init(
-                .protocolViolation, underlying: NWError.posix(.EPROTO), details: [Self.reasonKey: "\(violation)"])
-        case .reset(let code):
-            self.init(.connectionLost, underlying: NWError.posix(.ECONNRESET), details: [Self.reasonKey: "\(code)"])
+                .protocolViolation, underlying: NWError.posix(.EPROTO),
+                details: [Self.reasonKey: failure.explanation])
+        case .reset:
+            self.init(
+                .connectionLost, underlying: NWError.posix(.ECONNRESET),
+                details: [Self.reasonKey: failure.explanation])
         case .invalidRequest(let failure):
             self.init(unsendable: failure, hasContent: request.values.body != .none)
         case .deadlineExceeded, .timedOut: self.init(.timedOut, underlying: NWError.posix(.ETIMEDOUT))
@@ -35,13 +38,8 @@ extension LoadFailure {
     /// Creates the failure of a request that cannot be sent. The description names the part, because the one of the code names the URL.
     init(unsendable failure: HTTP1Failure, hasContent: Bool) {
         var cause = Cause.badURL
-        var reason = "\(failure)"
-        if case .misuse(let mistake) = failure {
-            reason = mistake
-            if hasContent { cause = .bodyStreamExhausted }
-        } else if case .unwritable(let error) = failure {
-            reason = error.description
-        }
+        let reason = failure.explanation
+        if case .misuse = failure, hasContent { cause = .bodyStreamExhausted }
         self.init(
             cause, underlying: NWError.posix(.EINVAL),
             details: [NSLocalizedDescriptionKey: "The request cannot be sent: \(reason).", Self.reasonKey: reason])
@@ -56,7 +54,7 @@ extension LoadFailure {
             .unexpectedUpgrade, .unwritable, .misuse:
             self.init(.protocolViolation, underlying: underlying)
         }
-        details[Self.reasonKey] = "\(failure)"
+        details[Self.reasonKey] = failure.explanation
     }
 
     /// The key of the user info with the reason as text.

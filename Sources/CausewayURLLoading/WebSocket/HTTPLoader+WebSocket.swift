@@ -63,7 +63,7 @@ extension HTTPLoader {
             if let record = record { attempt.report(.measured(record)) }
             attempt.report(.upgraded(WebSocketOpening(response, subprotocol: answer.subprotocol, codec, stream)))
         } catch {
-            refused(response, "invalid response to the handshake: \(error)")
+            refused(response, "invalid response to the handshake: \(error.explanation)")
         }
     }
 

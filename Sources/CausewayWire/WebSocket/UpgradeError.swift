@@ -23,6 +23,20 @@ package enum UpgradeError: Error, Equatable, Sendable {
     }
 }
 
+extension UpgradeError {
+    /// The reason in words, without a period.
+    package var explanation: String {
+        switch self {
+        case .malformed(let part): "invalid \(part)"
+        case .tooLong: "the head is too long"
+        case .unsupportedVersion: "the WebSocket version is not 13"
+        case .refused(let status): "the server answered with status \(status) instead of 101"
+        case .missingExtension: "the server does not support a required extension"
+        case .unwritable(let value): "invalid \(value)"
+        }
+    }
+}
+
 extension HeadReader.Limits {
     /// The limits of a head of the opening handshake: 16 KiB and 128 fields.
     package static var upgrade: HeadReader.Limits {

@@ -42,7 +42,7 @@ struct HTTPCommand: Subcommand {
               1       another failure; standard error has the reason
               6       the name cannot be resolved
               7       no connection
-              8       the response is not valid HTTP
+              8       the response is not valid HTTP, or the server reset the request
               18      the connection ended inside the content
               22      status 400 or above, with --fail
               23, 26  output or input failed

@@ -29,10 +29,13 @@ struct HTTPCommandFailure: Error {
 
     let code: Code
     let message: PrintableText
+    /// Whether another attempt would fail for the same reason, because the name of the server does not exist.
+    let isLasting: Bool
 
-    init(_ code: Code, _ message: PrintableText) {
+    init(_ code: Code, _ message: PrintableText, isLasting: Bool = false) {
         self.code = code
         self.message = message
+        self.isLasting = isLasting
     }
 }
 
@@ -43,7 +46,9 @@ extension HTTPCommandFailure {
     init(_ failure: HTTPFailure, to origin: HTTPOrigin, reason: PrintableText?) {
         let place: PrintableText = "\(origin.host):\(origin.port)"
         if case .cannotConnect(let error) = failure {
-            self.init(Self.code(of: error), "connection to \(place) failed: \(reason ?? describe(error))")
+            self.init(
+                Self.code(of: error), "connection to \(place) failed: \(reason ?? describe(error))",
+                isLasting: Self.isLasting(error))
         } else if case .connectionLost(let received, let expected, let error) = failure {
             let total: PrintableText = expected.map { " of \($0)" } ?? ""
             let cause: PrintableText = error.map { ": \(describe($0))" } ?? ""
@@ -56,13 +61,12 @@ extension HTTPCommandFailure {
         } else if Self.isTimeout(failure) {
             self.init(.timedOut, "timed out")
         } else if case .invalidRequest(let problem) = failure {
-            self.init(.other, "the request is invalid: \(PrintableText(foreign: String(describing: problem)))")
+            self.init(.other, "the request is invalid: \(PrintableText(foreign: problem.explanation))")
         } else if case .invalidResponse(let problem) = failure {
             self.init(
-                .invalidResponse,
-                "the response of \(place) is invalid: \(PrintableText(foreign: String(describing: problem)))")
+                .invalidResponse, "the response of \(place) is invalid: \(PrintableText(foreign: problem.explanation))")
         } else {
-            self.init(.other, PrintableText(foreign: String(describing: failure)))
+            self.init(Self.code(of: failure), "\(place): \(PrintableText(foreign: failure.explanation))")
         }
     }
 
@@ -92,6 +96,19 @@ extension HTTPCommandFailure {
         case .timedOut, .deadlineExceeded: true
         default: false
         }
+    }
+
+    private static func code(of failure: HTTPFailure) -> Code {
+        switch failure {
+        case .violation, .reset: .invalidResponse
+        case .tooLarge: .tooLarge
+        default: .other
+        }
+    }
+
+    private static func isLasting(_ error: NWError) -> Bool {
+        guard case .dns(let code) = error else { return false }
+        return [kDNSServiceErr_NoSuchName, kDNSServiceErr_NoSuchRecord, kDNSServiceErr_BadParam].contains(Int(code))
     }
 
     private static func code(of error: NWError) -> Code {

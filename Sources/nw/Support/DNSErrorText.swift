@@ -1,0 +1,42 @@
+import CausewayTypes
+
+/// The errors of name resolution and of Bonjour in words.
+enum DNSErrorText {
+    static let table: [DNSServiceErrorType: PrintableText] = [
+        -65537: "name resolution failed",
+        -65538: "name not found",
+        -65539: "out of memory",
+        -65540: "invalid name or parameter",
+        -65541: "invalid reference",
+        -65542: "invalid state",
+        -65543: "invalid flags",
+        -65544: "not supported",
+        -65545: "not initialized",
+        -65547: "the name is already registered",
+        -65548: "another host uses the name",
+        -65549: "invalid request",
+        -65550: "a firewall blocks the responder",
+        -65551: "the version of the responder is not compatible",
+        -65552: "no such interface",
+        -65553: "the name server refused the query",
+        -65554: "name not found",
+        -65555: "not authorized",
+        -65556: "unknown key",
+        -65557: "NAT traversal failed",
+        -65558: "the host is behind two NATs",
+        -65559: "the clocks of client and server differ",
+        -65560: "invalid signature",
+        -65561: "invalid key",
+        -65562: "temporary failure",
+        -65563: "the responder is not running",
+        -65564: "the gateway does not support port mapping",
+        -65565: "port mapping is disabled in the gateway",
+        -65566: "there is no gateway",
+        -65567: "the responder stopped answering",
+        -65568: "no answer in time",
+        -65569: "the connection to the responder was lost",
+        -65570: "a policy of this host prohibits this",
+        -65571: "not permitted",
+        -65572: "the data has expired",
+    ]
+}
