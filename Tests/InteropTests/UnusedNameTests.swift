@@ -35,14 +35,41 @@ struct UnusedNameTests {
         try await Scratch.run { scratch in
             let target = try scratch.newDirectory("target")
             try FileManager.default.createSymbolicLink(
-                atPath: target.path + "/_.profile", withDestinationPath: "/none/file")
+                atPath: target.path + "/_profile", withDestinationPath: "/none/file")
             let place = try UnusedName.move(try scratch.newFile("a"), to: ".profile", in: target)
-            #expect(place.lastPathComponent == "_.profile.1")
+            #expect(place.lastPathComponent == "_profile.1")
             let kept = try scratch.newFile("b")
             #expect(throws: NWError.posix(.ENOENT)) {
                 try UnusedName.move(kept, to: "name", in: target.appendingPathComponent("none"))
             }
             #expect(FileManager.default.fileExists(atPath: kept.path))
         }
+    }
+
+    @Test(
+        "A name that a peer chooses is visible, harmless and short",
+        arguments: [
+            ("a.txt", "a.txt"), ("../../etc/passwd", "passwd"), ("C:\\x\\y.txt", "y.txt"), (".bashrc", "_bashrc"),
+            ("...a", "___a"), ("a\u{1B}[31mb.txt", "a[31mb.txt"), ("a\nb", "ab"), ("\u{9B}31m.txt", "31m.txt"),
+            ("\u{202E}.a", "_a"), ("a\u{202E}txt.exe", "atxt.exe"), ("\u{1B}.bashrc", "_bashrc"), ("", nil), ("/", nil),
+            ("..", nil), ("\n", nil), ("\u{200F}", nil), ("Zoë 日本.pdf", "Zoë 日本.pdf"),
+            ("👩\u{200D}🔬.png", "👩\u{200D}🔬.png"),
+        ] as [(String, String?)])
+    func safe(_ name: String, _ expected: String?) { #expect(UnusedName.safe(name) == expected) }
+
+    @Test("A long name keeps its extension and whole characters", arguments: ["n", "ä", "日", "👩"])
+    func long(_ character: String) throws {
+        for fileExtension in [".txt", "", "." + String(repeating: "e", count: 300)] {
+            let long = String(repeating: character, count: 100_000) + fileExtension
+            let name = try #require(UnusedName.safe(long))
+            #expect(name.utf8.count <= 200 && name.utf8.count > 190)
+            #expect(name.hasSuffix(fileExtension == ".txt" ? ".txt" : character))
+        }
+    }
+
+    @Test("Several files of a run with one name get numbers")
+    func numbers() {
+        #expect(UnusedName.first("a", besides: []) == "a")
+        #expect(UnusedName.first("a", besides: ["a", "a.1", "b"]) == "a.2")
     }
 }

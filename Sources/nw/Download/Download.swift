@@ -42,37 +42,37 @@ struct Download: Sendable {
     let url: String
     let target: URIReference
     let credential: PasswordCredential?
-    /// The name of the file; `nil` to use that of the server or of the URL.
+    /// The name that the user chose; `nil` to use that of the server or of the URL.
     let name: String?
+    /// The name of the file before the server has named it.
+    let givenName: String
     let checksum: @Sendable (_ name: String) -> FileChecksum?
     let settings: Settings
     let progress: DownloadProgress
     private let thread = FileThread("nw.download")
 
+    /// - Parameter taken: The names of other downloads of the run.
     /// - Throws: `ValidationError` for an invalid URL.
     init(
-        _ url: String, name: String?, _ settings: Settings, _ progress: DownloadProgress,
-        checksum: @escaping @Sendable (_ name: String) -> FileChecksum?
+        _ url: String, name: String?, besides taken: Set<String> = [], _ settings: Settings,
+        _ progress: DownloadProgress, checksum: @escaping @Sendable (_ name: String) -> FileChecksum?
     ) throws {
         self.url = url
         (target, credential) = try HTTPPlan.target(url)
         self.name = name
+        givenName = name ?? UnusedName.first(Self.name(of: target) ?? "download", besides: taken)
         self.checksum = checksum
         self.settings = settings
         self.progress = progress
     }
 
-    /// The name of the file before the server has named it.
-    private var givenName: String { name ?? Self.name(of: target) ?? "download" }
-
     private func path(_ name: String) -> String {
         name.hasPrefix("/") || settings.directory == "." ? name : "\(settings.directory)/\(name)"
     }
 
-    /// Returns the last component of the URL's path, without percent-encoding.
+    /// Returns the last component of the URL's path, without percent-encoding, as a safe name.
     static func name(of target: URIReference) -> String? {
-        target.path.split(separator: "/").last.flatMap { PercentCoding.decoded($0) }
-            .flatMap(ContentDisposition.lastComponent)
+        target.path.split(separator: "/").last.flatMap { PercentCoding.decoded($0) }.flatMap(UnusedName.safe)
     }
 
     /// Downloads, and tries again after temporary failures. Each attempt continues where the last one ended.
@@ -87,10 +87,11 @@ struct Download: Sendable {
         let kept = download.position
         do {
             let served = try await receive(&download, in: file)
-            let final = path(name ?? served ?? givenName)
-            let (checksum, replaces) = (checksum(Self.lastComponent(of: final)), settings.replaces)
-            let found = try await thread.run {
-                try file.finish(as: final, checksum: checksum, replacing: replaces)
+            let destination = destination(served)
+            let checksum = checksum(destination.checksumName)
+            let (found, final) = try await thread.run {
+                let found = try file.verify(checksum)
+                return (found, try file.finish(as: destination.place))
             }
             return Stored(file: final, byteCount: download.position, kept: kept, checksum: found)
         } catch {
@@ -98,6 +99,19 @@ struct Download: Sendable {
             await thread.finish { file.leave(rest) }
             throw error
         }
+    }
+
+    /// Returns the place of the complete file, and its name in a list of checksums.
+    ///
+    /// `--force` replaces only the file that the user has named, by `-o` or by the URL: a server must not choose which file is replaced.
+    ///
+    /// - Parameter served: The name that the server gives the file.
+    private func destination(_ served: String?) -> (place: PartialFile.Place, checksumName: String) {
+        let known = name.map(Self.lastComponent) ?? Self.name(of: target) ?? givenName
+        if name == nil, let served = served.flatMap(UnusedName.safe), served != known {
+            return (.unused(served, directory: settings.directory), served)
+        }
+        return (settings.replaces ? .replacing(path(givenName)) : .new(path(givenName)), known)
     }
 
     private static func lastComponent(of path: String) -> String {
@@ -141,7 +155,8 @@ struct Download: Sendable {
         init(_ reason: HTTPCommandFailure) {
             self.reason = reason
             switch reason.code {
-            case .notConnected, .unresolved, .partial, .noResponse, .timedOut: isTemporary = true
+            case .unresolved: isTemporary = !reason.isLasting
+            case .notConnected, .partial, .noResponse, .timedOut: isTemporary = true
             default: isTemporary = false
             }
         }
@@ -179,7 +194,7 @@ struct Download: Sendable {
                     try await thread.run { try file.restart(begun) }
                     try await store(feed, &download, in: file)
                 }
-                return head.fields.onlyValue(of: "Content-Disposition").flatMap {
+                return head.fields.firstValue(of: "Content-Disposition").flatMap {
                     ContentDisposition(parsing: $0).filename
                 }
             }

@@ -15,7 +15,8 @@ struct DownloadCommand: Subcommand {
             A file has the name that the server or the URL gives it, and the name NAME.part \
             until it is complete. After a lost connection and in another run, a download \
             continues where it ended, if the server still has the same content (If-Range). \
-            Existing files are not replaced.
+            Existing files are not replaced: a name that the server gives, or that two URLs \
+            have, gets a number. Names that begin with a dot begin with an underscore.
 
             Examples:
               nw download https://example.com/a.iso
@@ -51,7 +52,7 @@ struct DownloadCommand: Subcommand {
     @Option(help: ArgumentHelp("Try again after this many temporary failures in a row.", valueName: "count"))
     var retry = 5
 
-    @Flag(name: .shortAndLong, help: "Replace existing files.")
+    @Flag(name: .shortAndLong, help: "Replace the existing file that -o or the URL names.")
     var force = false
 
     @OptionGroup var transfer: TransferOptions
@@ -94,8 +95,13 @@ struct DownloadCommand: Subcommand {
         let list = try checksums.map { try FileChecksums(readingFrom: $0) }
         let single = sha256.flatMap { FileChecksum($0) }
         let progress = DownloadProgress(fileCount: urls.count, isWanted: !transfer.quiet && !json)
+        var taken: Set<String> = []
         return try urls.map { url in
-            try Download(url, name: output, settings, progress) { name in single ?? list?[name] }
+            let download = try Download(url, name: output, besides: taken, settings, progress) { name in
+                single ?? list?[name]
+            }
+            taken.insert(download.givenName)
+            return download
         }
     }
 }

@@ -54,26 +54,48 @@ final class PartialFile: Sendable {
 
     func append(_ pieces: [Data]) throws { for piece in pieces { try file.writeAll(piece) } }
 
-    /// Gives the complete file its name.
+    /// Checks the complete file.
     ///
+    /// - Returns: The checksum; `nil` if there is none to check.
     /// - Throws: ``CommandFailure`` if the checksum is wrong. The incomplete file is removed then.
-    func finish(as name: String, checksum: FileChecksum?, replacing: Bool) throws -> FileChecksum? {
+    func verify(_ checksum: FileChecksum?) throws -> FileChecksum? {
         try file.synchronize()
-        var found: FileChecksum?
-        if let checksum {
-            found = try FileChecksum(ofFile: path)
-            guard found == checksum else {
-                remove()
-                throw CommandFailure("the SHA-256 is \(found?.text ?? "") instead of \(checksum.text)")
-            }
+        guard let checksum else { return nil }
+        let found = try FileChecksum(ofFile: path)
+        guard found == checksum else {
+            remove()
+            throw CommandFailure("the SHA-256 is \(found.text) instead of \(checksum.text)")
         }
-        if replacing {
+        return found
+    }
+
+    /// The place of a complete file.
+    enum Place: Sendable {
+        /// This path. An existing file is replaced.
+        case replacing(String)
+        /// This path, which must not exist.
+        case new(String)
+        /// The first unused name like the one that the server has chosen.
+        case unused(String, directory: String)
+    }
+
+    /// Gives the complete file its name. Returns its path.
+    func finish(as place: Place) throws -> String {
+        let final: String
+        switch place {
+        case .replacing(let name):
             try DirectoryEntries.move(path, to: name)
-        } else {
+            final = name
+        case .new(let name):
             try DirectoryEntries.moveWithoutReplacing(path, to: name)
+            final = name
+        case .unused(let name, let directory):
+            let moved = try UnusedName.move(
+                URL(fileURLWithPath: path), to: name, in: URL(fileURLWithPath: directory, isDirectory: true))
+            final = directory == "." ? moved.lastPathComponent : "\(directory)/\(moved.lastPathComponent)"
         }
         try? DirectoryEntries.removeFile(factsPath)
-        return found
+        return final
     }
 
     /// Removes both files.

@@ -1,14 +1,80 @@
 import CausewayTypes
+import CausewayWire
 import Foundation
 
-/// Names for files whose names a server chooses: none is replaced, and none is hidden.
+/// Names for files whose names a peer chooses: none is replaced, none is hidden, and none misleads the user.
 enum UnusedName {
+    /// The maximum length of a name in bytes. File systems accept 255; the rest is for suffixes such as `.part.json` and `.999`.
+    static let maximumByteCount = 200
+    /// The maximum length of an extension that a shortened name keeps, in bytes.
+    private static let maximumExtensionByteCount = 20
+
+    // MARK: Names
+
+    /// Returns a name that a peer chose, without folders, control characters and direction changes, with underscores for the dots at its
+    /// start, and with at most ``maximumByteCount`` bytes. Returns `nil` if nothing is left.
+    static func safe(_ name: String) -> String? {
+        guard let last = ContentDisposition.lastComponent(name) else { return nil }
+        let visible = visible(last)
+        // A hidden file may change the behaviour of programs: a shell runs `.bashrc` when it starts.
+        let dots = visible.unicodeScalars.prefix { $0 == "." }.count
+        let shown = String(repeating: "_", count: dots) + String(visible.unicodeScalars.dropFirst(dots))
+        return shown.isEmpty ? nil : shortened(shown)
+    }
+
+    /// Splits a name before its last dot. The extension is empty if there is none.
+    static func parts(of name: String) -> (base: String, fileExtension: String) {
+        guard let dot = name.unicodeScalars.lastIndex(of: "."), dot != name.startIndex else { return (name, "") }
+        return (String(name[..<dot]), String(name.unicodeScalars[dot...].dropFirst()))
+    }
+
+    /// Returns the first of `NAME`, `NAME.1` ... that `taken` does not contain.
+    static func first(_ name: String, besides taken: Set<String>) -> String {
+        var number = 0
+        while taken.contains(numbered(name, number)) { number += 1 }
+        return numbered(name, number)
+    }
+
+    private static func numbered(_ name: String, _ number: Int) -> String { number == 0 ? name : "\(name).\(number)" }
+
+    /// Removes the characters that a terminal must not get.
+    private static func visible(_ name: String) -> String {
+        var kept = String.UnicodeScalarView()
+        for scalar in name.unicodeScalars {
+            // Whether a joiner is visible depends on the character before it.
+            var pair = String.UnicodeScalarView()
+            if let last = kept.last { pair.append(last) }
+            pair.append(scalar)
+            let text = String(pair)
+            if PrintableText(foreign: text).text == text { kept.append(scalar) }
+        }
+        return String(kept)
+    }
+
+    private static func shortened(_ name: String) -> String {
+        guard name.utf8.count > maximumByteCount else { return name }
+        var (base, end) = parts(of: name)
+        end = end.isEmpty ? "" : ".\(end)"
+        if end.utf8.count > maximumExtensionByteCount { (base, end) = (name, "") }
+        var room = maximumByteCount - end.utf8.count
+        var kept = String.UnicodeScalarView()
+        for scalar in base.unicodeScalars {
+            room -= UTF8.width(scalar)
+            guard room >= 0 else { break }
+            kept.append(scalar)
+        }
+        return String(kept) + end
+    }
+
+    // MARK: Files
+
     /// Moves a file to the first of `NAME`, `NAME.1` ... that no file has, and returns its place. Other processes may choose the same name
     /// at the same time.
     ///
+    /// - Parameter name: The name that the peer chose; see ``safe(_:)``.
     /// - Throws: `.posix(.EEXIST)` if the first 1,000 names exist; errors of the file system.
     static func move(_ file: URL, to name: String, in directory: URL) throws -> URL {
-        let name = name.hasPrefix(".") ? "_" + name : name
+        let name = safe(name) ?? "download"
         do {
             return try rename(file, to: name, in: directory)
         } catch let error as NWError where error == .posix(.EXDEV) {
@@ -24,7 +90,7 @@ enum UnusedName {
 
     private static func rename(_ file: URL, to name: String, in directory: URL) throws -> URL {
         for number in 0...999 {
-            let place = directory.appendingPathComponent(number == 0 ? name : "\(name).\(number)")
+            let place = directory.appendingPathComponent(numbered(name, number))
             do {
                 try DirectoryEntries.moveWithoutReplacing(file.path, to: place.path)
                 return place

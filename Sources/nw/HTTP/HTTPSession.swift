@@ -135,11 +135,15 @@ struct HTTPSession: Sendable {
             feed.cancel()
             throw HTTPCommandFailure(.status, "the server answered with status \(head.status) \(head.reason)")
         }
-        if let record, let failure = redirectedPage(head, at: record.target) {
+        let found: ContentDestination?
+        do {
+            if let record, let failure = redirectedPage(head, at: record.target) { throw failure }
+            found = try place(for: head)
+        } catch {
             feed.cancel()
-            throw failure
+            throw error
         }
-        guard let destination = try place(for: head) else {
+        guard let destination = found else {
             feed.cancel()
             return HTTPReport.Content()
         }
@@ -182,8 +186,13 @@ struct HTTPSession: Sendable {
         let range = head.fields.firstValue(of: "Content-Range").flatMap { ContentRange(parsing: Array($0.utf8)[...]) }
         switch head.status {
         case 206 where range?.positions?.lowerBound == Int(position): return destination
+        // A part that does not begin there, or several parts, would leave a piece of the content in the file.
+        case 206:
+            let sent: PrintableText =
+                range?.positions.map { "a part that begins at byte \($0.lowerBound)" } ?? "an unknown part"
+            throw HTTPCommandFailure(.noRange, "the server cannot continue at byte \(position): it sent \(sent)")
         case 416 where range?.length == Int(position): return nil
-        case 200..<300:
+        case 200, 203:
             // The server ignores ranges and sends all content.
             var whole = destination
             whole.place = .file(path)

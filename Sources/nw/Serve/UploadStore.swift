@@ -143,7 +143,7 @@ struct UploadStore: Sendable {
         /// Gives all files their names.
         mutating func finish() async throws -> Receipt {
             for var ended in pending {
-                let (base, suffix) = UploadStore.parts(of: ended.receipt.file)
+                let (base, suffix) = UnusedName.parts(of: UnusedName.safe(ended.receipt.file) ?? "upload")
                 let file = ended.file
                 ended.receipt.file = try await thread.run { try file.store(as: base, fileExtension: suffix) }
                 receipt.files.append(ended.receipt)
@@ -157,16 +157,5 @@ struct UploadStore: Sendable {
             let files = pending.map(\.file) + [current?.file].compactMap { $0 }
             await thread.finish { for file in files { file.discard() } }
         }
-    }
-
-    /// Splits a name before its last dot. Dots at the start become underscores, so that no file is hidden.
-    static func parts(of name: String) -> (base: String, fileExtension: String) {
-        var name = name
-        let dots = name.prefix { $0 == "." }.count
-        name = String(repeating: "_", count: dots) + name.dropFirst(dots)
-        // A file system accepts 255 bytes, and a number may follow.
-        while name.utf8.count > 200 { name.removeFirst() }
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return (name, "") }
-        return (String(name[..<dot]), String(name[name.index(after: dot)...]))
     }
 }

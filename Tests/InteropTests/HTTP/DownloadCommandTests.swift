@@ -159,6 +159,17 @@ struct DownloadCommandTests {
         return routes
     }
 
+    /// Serves each path with the field `Content-Disposition` that the query names.
+    private static var naming: HTTPServerRoutes {
+        var routes = HTTPServerRoutes()
+        routes.get("/{path...}") { request in
+            var fields: HTTPServerFields = [:]
+            if let name = request.queryItems.first?.value { fields["Content-Disposition"] = "attachment; \(name)" }
+            return HTTPServerResponse(fields: fields, body: .data(Data("content of \(request.path)".utf8)))
+        }
+        return routes
+    }
+
     @Test(
         "A form to which a redirect leads is not stored as something else",
         arguments: [
@@ -246,6 +257,85 @@ struct DownloadCommandTests {
             let refused = try scratch.startNW(["http", "-w", "%{http_code} %{exitcode}", "http://127.0.0.1:1/"])
             #expect(try await refused.finished() == 7)
             #expect(refused.text == "000 7")
+        }
+    }
+
+    @Test(
+        "A name that the server chooses is neither hidden nor misleading, and replaces no file",
+        arguments: [
+            ("filename=%22.bashrc%22", "_bashrc"), ("filename*=UTF-8%27%27a%251b%255b31mb.txt", "a[31mb.txt"),
+            (
+                "filename=%22" + String(repeating: "n", count: 300) + ".txt%22",
+                String(repeating: "n", count: 196) + ".txt"
+            ),
+            ("filename=%22open.txt", "open.txt"), ("filename=%22first%22;filename=%22second%22", "first"),
+        ])
+    func serverNames(_ disposition: String, _ expected: String) async throws {
+        try await Self.serve(Self.naming) { scratch, url in
+            let inbox = try scratch.newDirectory("inbox")
+            for name in [".bashrc", expected] {
+                try Data("mine".utf8).write(to: inbox.appendingPathComponent(name))
+            }
+            let nw = try scratch.startNW(["download", "--force", "-d", inbox.path, "\(url)/report?x=\(disposition)"])
+            #expect(try await nw.finished() == 0, "\(nw.errors)")
+            #expect(try Self.names(in: inbox) == [".bashrc", expected, "\(expected).1"].sorted())
+            #expect(nw.text.contains("\(expected).1 "))
+            for name in [".bashrc", expected] {
+                #expect(try Data(contentsOf: inbox.appendingPathComponent(name)) == Data("mine".utf8))
+            }
+        }
+    }
+
+    @Test("--force replaces the file that the URL names; two URLs with one name give two files", arguments: [1, 4])
+    func ownNames(_ parallel: Int) async throws {
+        try await Self.serve(Self.naming) { scratch, url in
+            let inbox = try scratch.newDirectory("inbox")
+            try Data("old".utf8).write(to: inbox.appendingPathComponent("n"))
+            let words = [
+                "download", "-fq", "-j\(parallel)", "-d", inbox.path, "\(url)/x/n", "\(url)/y/n", "\(url)/y/n",
+            ]
+            let nw = try scratch.startNW(words)
+            #expect(try await nw.finished() == 0, "\(nw.errors)")
+            #expect(try Self.names(in: inbox) == ["n", "n.1", "n.2"])
+            for (name, path) in [("n", "/x/n"), ("n.1", "/y/n"), ("n.2", "/y/n")] {
+                let content = try Data(contentsOf: inbox.appendingPathComponent(name))
+                #expect(content == Data("content of \(path)".utf8))
+            }
+        }
+    }
+
+    /// The answers to a request for the rest of a file, and whether `nw http -C` accepts them.
+    private static let continuations: [(name: String, status: Int, fields: HTTPServerFields, isAccepted: Bool)] = [
+        ("another start", 206, ["Content-Range": "bytes 300-999/1000"], false),
+        ("no Content-Range", 206, [:], false),
+        ("an invalid Content-Range", 206, ["Content-Range": "bytes 400-/1000"], false),
+        ("several parts", 206, ["Content-Type": "multipart/byteranges; boundary=b"], false),
+        ("no content", 204, [:], false),
+        ("an error", 404, [:], false),
+        ("the rest", 206, ["Content-Range": "bytes 400-402/403"], true),
+        ("all content", 200, [:], true),
+    ]
+
+    @Test("nw http -C - fails and keeps the file if the answer is not the rest", arguments: continuations.indices)
+    func continuation(_ row: Int) async throws {
+        let answer = Self.continuations[row]
+        var routes = HTTPServerRoutes()
+        routes.get("/file") { request in
+            #expect(request.fields["Range"] == "bytes=400-")
+            return HTTPServerResponse(
+                status: answer.status, fields: answer.fields,
+                body: answer.status == 204 ? .none : .data(Data("new".utf8)))
+        }
+        try await Self.serve(routes) { scratch, url in
+            let file = scratch.directory.appendingPathComponent("file")
+            try Data(repeating: 1, count: 400).write(to: file)
+            let nw = try scratch.startNW(["http", "-s", "-C", "-", "-o", file.path, "\(url)/file"])
+            #expect(try await nw.finished() == (answer.isAccepted ? 0 : 33), "\(answer.name): \(nw.errors)")
+            let content = try Data(contentsOf: file)
+            let old = Data(repeating: 1, count: 400)
+            #expect(
+                content == (!answer.isAccepted ? old : answer.status == 206 ? old + Data("new".utf8) : Data("new".utf8))
+            )
         }
     }
 
@@ -340,10 +430,8 @@ struct DownloadValuesTests {
             ("a.tar.gz", "a.tar", "gz"), ("a.", "a", ""),
         ])
     func names(_ name: String, _ base: String, _ suffix: String) {
-        let parts = UploadStore.parts(of: name)
+        let parts = UnusedName.parts(of: UnusedName.safe(name) ?? "")
         #expect(parts.base == base && parts.fileExtension == suffix)
-        let long = UploadStore.parts(of: String(repeating: "ä", count: 300) + ".jpg")
-        #expect(long.base.utf8.count + long.fileExtension.utf8.count < 200 && long.fileExtension == "jpg")
     }
 
     @Test(
