@@ -42,6 +42,9 @@ struct HTTPServerTimes: Sendable {
         }
     }
 
+    /// The time since which the connection waits for a request or for the rest of its head; `nil` if it does not.
+    var waitStart: Duration? { head.map { $0 - headTime } ?? idle.map { $0 - idleTime } }
+
     mutating func requested() {
         head = nil
         idle = nil
@@ -60,6 +63,10 @@ extension HTTPServerConnection {
         if let own = http2?.machine.deadline { next = min(next ?? own, own) }
         return next
     }
+
+    /// The time since which the connection waits for a request, or for the rest of its head; `nil` if it does not. Such a connection may be
+    /// closed to make room for another client.
+    package var waitStart: Duration? { hasEnded || isSending ? nil : times.waitStart }
 
     /// Records that the transport has accepted bytes, and whether others still wait there.
     package mutating func sent(_ count: Int, hasMore: Bool, at now: Duration) {

@@ -107,6 +107,12 @@ final class ServerConnection: Sendable {
     /// Closes the connection at once.
     func abort() { transition { state, _ in state.abort() } }
 
+    /// The time since which the connection waits for a request, or for the rest of its head; `nil` if it does not.
+    var waitStart: Duration? { state.withLock { $0.waitStart } }
+
+    /// Closes the connection if it has waited for a request since `start`, so that another client can connect. Returns whether it closes.
+    func giveWay(since start: Duration) -> Bool { transition { state, _ in state.giveWay(since: start) } }
+
     /// Calls `body` after a time.
     func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> TimerID {
         connection.driver.flow.loop.schedule(after: delay, body)

@@ -90,6 +90,22 @@ struct ServerConnectionState {
         disconnect(isInterrupted: true)
     }
 
+    /// The time since which the connection waits for a request; `nil` if it serves one or is closing.
+    var waitStart: Duration? { phase == .open && exchanges.isEmpty ? machine.waitStart : nil }
+
+    /// Closes the connection at once if it has waited for a request since `start`. Returns whether it closes.
+    mutating func giveWay(since start: Duration) -> Bool {
+        guard waitStart == start else { return false }
+        machine.abort()
+        // A client of HTTP/2 learns that no request was processed.
+        if let output = machine.nextOutput() {
+            pendingCount += output.count
+            actions.append(.send(output))
+        }
+        disconnect(isInterrupted: false)
+        return true
+    }
+
     private mutating func disconnect(isInterrupted: Bool) {
         guard phase != .closed else { return }
         phase = .closed

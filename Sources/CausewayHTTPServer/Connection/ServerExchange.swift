@@ -162,12 +162,10 @@ final class ServerExchange: Sendable {
         _ status: Int, _ fields: FieldSection, _ content: HTTPServerContent, _ first: ByteChain = ByteChain(),
         isWhole: Bool = true
     ) throws(HTTPServerError) {
-        state.withLock { state in
-            state.status = status
-            state.sentCount = first.count
-        }
         try perform { [id] machine throws(HTTPServerRefusal) in
             try machine.respond(id, status, fields, content)
+            // Only a response that has begun counts: one that cannot be sent is replaced by another.
+            state.withLock { state in (state.status, state.sentCount) = (status, first.count) }
             guard content != .none else { return }
             try machine.send(id, first)
             if isWhole { try machine.finish(id) }

@@ -1,5 +1,7 @@
+internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import CausewaySystem
+internal import CausewayTypes
 internal import FoundationEssentials
 
 /// Serves the files of a directory.
@@ -101,9 +103,16 @@ public final class HTTPServerDirectory: Sendable {
         guard !request.fields.contains("Content-Range") else {
             throw HTTPServerError(status: 400, "Content-Range with PUT")
         }
+        // Such a name could send control sequences to a terminal that shows it.
+        guard PrintableText(foreign: name).text == name else {
+            throw HTTPServerError(status: 400, "the name has control characters")
+        }
         let folder = try DirectoryWalk(from: descriptor, Array(names.dropLast()))
         guard folder.isDirectory else { throw HTTPServerError(status: 409) }
         guard !folder.contains(name) else { throw HTTPServerError(status: 409, "the file exists") }
+        // A condition on a file that does not exist (RFC 9110 §13.1.1).
+        let outcome = HTTPPreconditions.evaluate(request.fields.section, method: "PUT", nil, now: time(nil))
+        guard outcome == .proceed else { throw HTTPServerError(status: 412) }
         let upload = try NewFile(in: folder, named: name)
         for try await piece in request.body { try upload.write(piece) }
         try upload.finish()

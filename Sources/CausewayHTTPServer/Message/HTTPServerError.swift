@@ -43,3 +43,8 @@ public struct HTTPServerError: Error, Sendable {
     static let clientGone = HTTPServerError(.clientGone, 499, "the client closed the connection")
     static let contentTooLong = HTTPServerError(.contentTooLong, 413, "the content is too long")
 }
+
+extension HTTPServerError: CustomStringConvertible {
+    /// The message, or the status if there is none.
+    public var description: String { message.isEmpty ? "status \(status)" : message }
+}

@@ -6,7 +6,8 @@ extension HTTPServer {
         var limits = HTTPServerLimits()
         var lingerTime: Duration = .seconds(2)
 
-        /// The maximum number of open connections. Further clients wait in the kernel's queue.
+        /// The maximum number of open connections (default: 10,000). When it is reached, the connection that has waited longest for a
+        /// request, or for the rest of its head, is closed. If there is none, further clients wait in the kernel's queue.
         public var maximumConnections = 10_000
 
         /// Called when a request has ended, for example to write an access log.
@@ -95,5 +96,8 @@ extension HTTPServer {
         public let sentByteCount: Int
         /// The time from the head of the request to the end of the response.
         public let duration: Duration
+        /// The error that the handler threw, or with which the response failed; `nil` if there was none. The client never receives the text
+        /// of an error that is no ``HTTPServerError``.
+        public let error: (any Error)?
     }
 }

@@ -21,6 +21,7 @@ public final class HTTPServer: Sendable {
 
     private struct State {
         var connections: [ObjectIdentifier: ServerConnection] = [:]
+        var waiting = WaitingConnections()
         var isShuttingDown = false
     }
 
@@ -28,6 +29,7 @@ public final class HTTPServer: Sendable {
     private let service: ServerService
     private let isSecure: Bool
     private let places: ConnectionPlaces
+    private let maximumConnections: Int
     private let state = LockedValue(State())
 
     /// Creates a server. It does nothing before ``run(whenReady:)``.
@@ -51,7 +53,8 @@ public final class HTTPServer: Sendable {
         self.isSecure = isSecure
         service = ServerService(configuration, handler)
         listener = try NWListener(using: parameters, on: port)
-        places = ConnectionPlaces(of: listener, count: max(1, configuration.maximumConnections))
+        maximumConnections = max(1, configuration.maximumConnections)
+        places = ConnectionPlaces(of: listener, count: maximumConnections)
     }
 
     /// Creates a server that hands each request to the handler of its route.
@@ -136,13 +139,25 @@ public final class HTTPServer: Sendable {
     private func serve(_ accepted: NWConnection) async {
         places.refill()
         let connection = ServerConnection(accepted, service, isSecure: isSecure)
-        let mustEnd = state.withLock { state in
+        let (mustEnd, isFull) = state.withLock { state in
             state.connections[ObjectIdentifier(connection)] = connection
-            return state.isShuttingDown
+            state.waiting.append(connection, at: System.now)
+            state.waiting.compact(to: state.connections.count)
+            return (state.isShuttingDown, state.connections.count >= maximumConnections)
         }
         if mustEnd { connection.shutDown() }
+        if isFull { makeRoom(except: connection) }
         await connection.run()
         state.withLock { state in _ = state.connections.removeValue(forKey: ObjectIdentifier(connection)) }
         places.free()
+    }
+
+    /// Closes the connection that has waited longest for a request, so that the next client need not wait.
+    private func makeRoom(except newest: ServerConnection) {
+        while let oldest = state.withLock({ state in state.waiting.popOldest(except: newest) }) {
+            // It may have received a request in the meantime.
+            if oldest.connection.giveWay(since: oldest.start) { return }
+            state.withLock { state in state.waiting.append(oldest.connection, at: System.now) }
+        }
     }
 }

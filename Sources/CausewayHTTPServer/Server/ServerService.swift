@@ -26,22 +26,27 @@ final class ServerService: Sendable {
     func serve(_ exchange: ServerExchange) async {
         let request = HTTPServerRequest(exchange)
         let response: HTTPServerResponse
+        var failure: (any Error)?
         do {
             response = try await handler(request)
         } catch {
+            failure = error
             response = ErrorContent.response(for: error)
         }
         do {
             try await send(response, exchange)
         } catch {
+            failure = failure ?? error
             refuse(exchange, error)
         }
         guard let observer else { return }
         let outcome = exchange.outcome
+        // The task of a handler is cancelled when its client is gone.
+        if outcome.status == 0, failure is CancellationError { failure = HTTPServerError.clientGone }
         observer(
             HTTPServer.Exchange(
                 request: request, status: outcome.status, sentByteCount: outcome.sentCount,
-                duration: System.now - exchange.start))
+                duration: System.now - exchange.start, error: failure))
     }
 
     /// Ends an exchange whose response cannot be sent. If the response has begun, the client must not take it for complete.

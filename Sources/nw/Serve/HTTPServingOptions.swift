@@ -100,6 +100,10 @@ enum AccessLine {
         let client = PrintableText(foreign: "\(request.remoteEndpoint)")
         let first = PrintableText(foreign: "\(request.method) \(target) \(request.version)")
         let amount = Amounts.bytes(UInt64(max(0, exchange.sentByteCount)))
-        return "\(client) \"\(first)\" \(exchange.status) \(amount) \(time) ms"
+        let status: PrintableText = exchange.status == 0 ? "-" : "\(exchange.status)"
+        // The statuses of other refusals say enough.
+        let isFailed = exchange.status == 0 || exchange.status >= 500
+        let reason: PrintableText = isFailed ? exchange.error.map { ": \(describe($0))" } ?? "" : ""
+        return "\(client) \"\(first)\" \(status) \(amount) \(time) ms\(reason)"
     }
 }

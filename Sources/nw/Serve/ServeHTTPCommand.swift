@@ -15,8 +15,8 @@ struct ServeHTTPCommand: ServerSubcommand {
             HTTP/1.1 and HTTP/2, with ranges and conditional requests. A directory with
             a file index.html shows that file, any other directory a list of its files.
             Names that begin with a dot are hidden. Symbolic links are not followed.
-            Standard error gets one line per request: client, request, status, bytes
-            and time.
+            Standard error gets one line per request: client, request, status, bytes,
+            time, and the reason of a failure. The status is - if the client was gone.
 
             Examples:
               nw serve http . --port 8080
@@ -56,7 +56,8 @@ struct ServeHTTPCommand: ServerSubcommand {
                 throw CommandFailure("cannot serve \(PrintableText(foreign: directory)): \(reason)")
             }
             var configuration = HTTPServer.Configuration()
-            configuration.maximumContentLength = upload ? maxUpload << 20 : 0
+            // Without uploads no handler reads content, and the refusal of the method answers first.
+            configuration.maximumContentLength = upload ? maxUpload << 20 : nil
             try await serving.serve(configuration) { request in
                 guard let path = request.decodedPath else { throw HTTPServerError(status: 400, "malformed path") }
                 return try await files.respond(to: request, path: path)

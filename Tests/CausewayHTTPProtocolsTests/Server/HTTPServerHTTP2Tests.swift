@@ -258,4 +258,21 @@ struct HTTPServerHTTP2Tests {
         }
         #expect(pair.clientEvents.contains(.trailers(id, fields)))
     }
+
+    @Test("A response field with a line end is refused, and another response can follow")
+    func invalidField() throws {
+        var pair = Pair()
+        let first = try pair.request("GET", "/1")
+        let second = try pair.request("GET", "/2")
+        _ = pair.exchange()
+        var fields = FieldSection()
+        fields.append("x", "a\nb")
+        #expect(throws: HTTPServerRefusal.self) {
+            try pair.served.machine.respond(first, 200, fields, .length(2))
+        }
+        for (id, status) in [(first, 500), (second, 200)] {
+            _ = try pair.exchange { machine in try machine.respond(id, status, FieldSection(), .none) }
+        }
+        #expect(pair.responses == [500, 200])
+    }
 }

@@ -110,4 +110,21 @@ struct HTTPServerSlowClientTests {
             #expect(served.change { $0.advance(to: .seconds(time)) }.isEmpty)
         }
     }
+
+    @Test("The time since which a connection waits for a request")
+    func waitStart() throws {
+        var served = ServedConnection()
+        #expect(served.machine.waitStart == .zero)
+        _ = served.advance(by: .seconds(5))
+        _ = served.receive("GET / HTTP/1.1\r\n")
+        #expect(served.machine.waitStart == .zero)
+        _ = served.receive("Host: h\r\n\r\n")
+        #expect(served.machine.waitStart == nil)
+        _ = served.advance(by: .seconds(5))
+        _ = try served.respond()
+        #expect(served.machine.waitStart == .seconds(10))
+        _ = served.advance(by: .seconds(5))
+        _ = served.receive("G")
+        #expect(served.machine.waitStart == .seconds(15))
+    }
 }

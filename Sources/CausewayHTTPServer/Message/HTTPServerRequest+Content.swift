@@ -1,0 +1,77 @@
+internal import CausewayWire
+public import FoundationEssentials
+
+extension HTTPServerRequest {
+    /// Reads the content as a JSON value. The media type is not checked.
+    ///
+    /// ```swift
+    /// routes.post("/users") { request in
+    ///     let user = try await request.json(User.self)
+    ///     return try .json(user, status: 201)
+    /// }
+    /// ```
+    ///
+    /// Cancellation: throws `CancellationError`. No content is lost.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the value.
+    ///   - limit: The maximum length of the content in bytes.
+    ///   - decoder: The decoder.
+    /// - Throws: ``HTTPServerError`` with status 400 if the content is not JSON of this type, `contentTooLong`, or `clientGone`.
+    nonisolated(nonsending)
+        public func json<Value: Decodable>(
+            _ type: Value.Type = Value.self, upTo limit: Int = 2 << 20, decoder: JSONDecoder = JSONDecoder()
+        ) async throws -> Value
+    {
+        let content = try await body.collect(upTo: limit)
+        do {
+            return try decoder.decode(type, from: content)
+        } catch let error as DecodingError {
+            throw HTTPServerError(status: 400, "malformed JSON: \(error.explanation)")
+        }
+    }
+
+    /// Reads the content as text. The character set is that of the media type: UTF-8, US-ASCII or ISO-8859-1; UTF-8 if it names none.
+    ///
+    /// Cancellation: throws `CancellationError`. No content is lost.
+    ///
+    /// - Parameter limit: The maximum length of the content in bytes.
+    /// - Throws: ``HTTPServerError`` with status 400 for invalid UTF-8, 415 for another character set, `contentTooLong`, or `clientGone`.
+    nonisolated(nonsending)
+        public func text(upTo limit: Int = 2 << 20) async throws -> String
+    {
+        let type = fields["Content-Type"].flatMap { MediaType(parsing: $0) }
+        let charset = type?.charset ?? "utf-8"
+        let content = try await body.collect(upTo: limit)
+        switch charset {
+        case "utf-8", "utf8", "us-ascii":
+            guard let text = String(validating: content, as: UTF8.self) else {
+                throw HTTPServerError(status: 400, "the text is not UTF-8")
+            }
+            return text
+        case "iso-8859-1", "latin1":
+            var text = String.UnicodeScalarView()
+            for byte in content { text.append(Unicode.Scalar(byte)) }
+            return String(text)
+        default: throw HTTPServerError(status: 415, "the character set is not supported")
+        }
+    }
+}
+
+extension DecodingError {
+    /// The reason in words, with the place of the value.
+    fileprivate var explanation: String {
+        switch self {
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+            Self.explanation(context.debugDescription, context.codingPath)
+        case .keyNotFound(let key, let context):
+            Self.explanation("no value for '\(key.stringValue)'", context.codingPath)
+        @unknown default: "invalid value"
+        }
+    }
+
+    private static func explanation(_ reason: String, _ path: [any CodingKey]) -> String {
+        guard !path.isEmpty else { return reason }
+        return reason + " at " + path.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
+    }
+}
