@@ -31,7 +31,8 @@ enum Race {
         }
         if report.previousAttemptCount > 0 {
             let first = report.resolutions.first.map { ", first \($0.preferredEndpoint)" } ?? ""
-            steps.append(("\(report.previousAttemptCount) refused\(first)", min(time, report.attemptStartedAfterInterval), report.attemptStartedAfterInterval))
+            let end = report.attemptStartedAfterInterval
+            steps.append(("\(report.previousAttemptCount) refused\(first)", min(time, end), end))
         }
         time = report.attemptStartedAfterInterval
         for handshake in report.handshakes {

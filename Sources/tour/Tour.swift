@@ -34,7 +34,7 @@ struct TourFailure: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// A path for a Unix-domain socket, in a folder of its own.
+/// A path for a Unix-domain socket, in a private folder.
 struct TemporarySocket {
     let path: String
     private let folder: URL

@@ -53,7 +53,7 @@ struct PeerMeshTests {
     }
 
     @Test(
-        "Both invite, and one program accepts: connected at once, whatever the other answers",
+        "Both invite, and one program accepts: connected at once, also if the other declines or never answers",
         arguments: [nil, false])
     func bothInviteOneAccepts(other answer: Bool?) {
         for seed in 0..<200 {

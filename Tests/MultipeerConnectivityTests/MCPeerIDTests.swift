@@ -26,7 +26,7 @@ struct MCPeerIDTests {
         #expect(!MCPeerID.isValid(String(repeating: "é", count: 32)))
     }
 
-    @Test("A wrong name ends the program with the reason on a line of its own")
+    @Test("A wrong name ends the program with the reason on a separate line")
     func misuse() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = MCPeerID(displayName: "")

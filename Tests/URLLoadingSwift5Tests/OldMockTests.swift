@@ -118,7 +118,7 @@ class MockTransaction: URLSessionTaskTransactionMetrics, @unchecked Sendable {
 
 @Suite("Mocks of old test suites")
 struct OldMockTests {
-    @Test("A mock has the values of its own initializer")
+    @Test("A mock has the values that its initializer sets")
     func mocks() {
         let interval = DateInterval(start: Date(timeIntervalSince1970: 1), duration: 2)
         #expect(MockResponse(code: 418).statusCode == 418)

@@ -66,7 +66,7 @@ extension NWConnection {
 extension NWPath {
     /// Creates the path of a connection that is ready.
     init(_ path: ConnectionPath, local: SocketAddress?, remote: SocketAddress?, endpoint: NWEndpoint) {
-        // A Unix-domain client that bound no path has no endpoint of its own. The other end names the path that the client connected to.
+        // A Unix-domain client that bound no path has no endpoint. The other end names the path that the client connected to.
         let ownEnd = local.map { NWEndpoint($0) }.flatMap { $0 == .unix(path: "") ? nil : $0 }
         let otherEnd = remote.map { NWEndpoint($0) }.flatMap { $0 == .unix(path: "") ? nil : $0 }
         self.init(

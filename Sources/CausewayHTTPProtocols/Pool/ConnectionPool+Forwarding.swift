@@ -38,7 +38,7 @@ extension ConnectionPool {
         return slot
     }
 
-    /// Serves the requests of a group that has given back a connection, because it may establish one of its own now.
+    /// Serves the requests of a group that has returned a connection, because it may establish its own now.
     mutating func serve(borrower slot: Int, at now: Duration, _ actions: inout [PoolAction]) {
         var more: [PoolAction] = []
         serve(slot, at: now, &more)

@@ -36,7 +36,7 @@ struct LocalNetwork: Equatable, Sendable {
 }
 
 extension NodeCore {
-    /// Follows the interfaces and not the path: without a router the path stays unsatisfied, whatever addresses come and go.
+    /// Follows the interfaces and not the path: without a router the path stays unsatisfied while addresses come and go.
     mutating func followNetwork(_ node: PeerNode) {
         service.networkWatch = PathQuery.follow { [weak node] in
             guard let queue = node?.queue else { return }

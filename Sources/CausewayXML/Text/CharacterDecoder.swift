@@ -219,7 +219,7 @@ package struct CharacterDecoder {
         waiting.removeFirst(index)
     }
 
-    /// Changes to the encoding of the declaration if most of what follows a malformed byte is no UTF-8.
+    /// Changes to the encoding of the declaration if most of the bytes after a malformed one are not UTF-8.
     private mutating func switches(at first: Int) -> Bool {
         guard let declared = alternative else { return false }
         alternative = nil

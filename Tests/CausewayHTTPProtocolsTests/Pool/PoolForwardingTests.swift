@@ -39,7 +39,7 @@ struct PoolForwardingTests {
     }
 
     @Test(
-        "Everything else gets a connection of its own",
+        "Everything else gets its own connection",
         arguments: [
             Row(testDescription: "other proxies", route: "q"), Row(testDescription: "a direct connection", route: ""),
             Row(testDescription: "a user", identity: "u"), Row(testDescription: "an upgrade", needsHTTP1: true),
@@ -71,7 +71,7 @@ struct PoolForwardingTests {
         for id in 1...3 { driver.request(UInt64(id), host: "b.example", route: "p") }
         #expect(Set(driver.running.values) == Set(ids) && driver.connecting.isEmpty && driver.pool.waitingCount == 1)
         driver.finish(1)
-        // The group has room again, and makes a connection of its own.
+        // The group has room again, and makes its own connection.
         #expect(driver.connecting.count == 1)
         driver.connectAll()
         #expect(driver.running.keys.sorted() == [2, 3])
@@ -80,7 +80,7 @@ struct PoolForwardingTests {
         #expect(driver.pool.waitingCount == 0 && driver.pool.deadline == driver.now + .seconds(60))
     }
 
-    @Test("A borrowed connection that closes is given back, too", arguments: [true, false])
+    @Test("A borrowed connection that closes is returned, too", arguments: [true, false])
     func closed(isLost: Bool) throws {
         var (driver, ids) = try driver(limit: 1)
         driver.request(1, host: "b.example", route: "p")

@@ -251,7 +251,7 @@ extension Runtime {
         }
 
         @Test(
-            "Closing first sends what was queued before, whatever the transport accepts at a time",
+            "Closing first sends what was queued before, also in small steps of the transport",
             arguments: [9, .max])
         func closeAfterSends(room: Int) {
             let rig = Rig(room: room)
@@ -287,7 +287,7 @@ extension Runtime {
                 rig.stage.log.all == ["send abc error \(ECANCELED)", "send def error \(ECANCELED)", "closed"])
         }
 
-        @Test("A transport that breaks during closing fails the rest of what was queued")
+        @Test("A transport that breaks during closing fails the queued rest")
         func closeOverBrokenTransport() {
             let rig = Rig(room: 1)
             _ = rig.stage.log.take()

@@ -5,7 +5,7 @@ internal import Synchronization
 public actor CountingActor {
     private nonisolated let executor = CountingExecutor()
 
-    /// Creates an actor with a serial queue of its own.
+    /// Creates an actor with its own serial queue.
     public init() {}
 
     /// The executor that counts.
