@@ -37,7 +37,7 @@ struct HTTPRetry: Sendable {
         switch failure.code {
         case .notConnected, .partial, .noResponse, .timedOut: return pause
         case .other, .unresolved, .invalidResponse, .status, .write, .read, .noRange, .handshake, .redirects,
-            .notTrusted, .coding, .tooLarge:
+            .proxyRefused, .notTrusted, .coding, .tooLarge:
             return nil
         }
     }

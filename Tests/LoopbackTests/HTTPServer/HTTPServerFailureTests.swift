@@ -1,6 +1,7 @@
 import Causeway
 import CausewayHTTPServer
 import CausewaySystem
+import CausewayTestKit
 import FoundationEssentials
 import Testing
 
