@@ -36,7 +36,7 @@ struct NetlinkDecoderTests {
             name: "end with a failure", bytes: NetlinkBytes.message(type: 3, NetlinkBytes.host(Int32(-90))),
             expected: .done(status: -90)),
         Vector(name: "overrun", bytes: NetlinkBytes.message(type: 4), expected: .overrun),
-        Vector(name: "neighbour", bytes: NetlinkBytes.message(type: 28, [9, 9]), expected: .other(type: 28)),
+        Vector(name: "address label", bytes: NetlinkBytes.message(type: 72, [9, 9]), expected: .other(type: 72)),
     ]
 
     static let linkVectors: [Vector] = [
@@ -223,7 +223,7 @@ struct NetlinkDecoderTests {
 
     @Test("Consecutive messages start at multiples of 4, and include their headers")
     func walks() throws {
-        let odd = NetlinkBytes.message(type: 28, flags: 0x12, sequence: 3, [1])
+        let odd = NetlinkBytes.message(type: 72, flags: 0x12, sequence: 3, [1])
         let bytes = odd + NetlinkBytes.message(type: 1, sequence: 4)
         var decoder = NetlinkDecoder(bytes.span)
         let first = try #require(try decoder.next())

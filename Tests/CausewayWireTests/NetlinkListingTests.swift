@@ -121,9 +121,9 @@ struct NetlinkListingTests {
             datagram: NetlinkBytes.message(type: 24, NetlinkBytes.route(family: 10, flags: 0x200)), affects: false),
         Notification(name: "rule", datagram: NetlinkBytes.message(type: 32), affects: true),
         Notification(name: "overrun", datagram: NetlinkBytes.message(type: 4), affects: true),
-        Notification(name: "neighbour", datagram: NetlinkBytes.message(type: 28), affects: false),
+        Notification(name: "address label", datagram: NetlinkBytes.message(type: 72), affects: false),
         Notification(
-            name: "a change after a neighbour", datagram: NetlinkBytes.message(type: 28) + link(1), affects: true),
+            name: "a change after an address label", datagram: NetlinkBytes.message(type: 72) + link(1), affects: true),
         Notification(name: "nonsense", datagram: [1], affects: true),
         Notification(name: "nothing", datagram: [], affects: false),
     ]

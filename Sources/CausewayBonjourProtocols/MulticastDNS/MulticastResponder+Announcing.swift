@@ -29,10 +29,7 @@ extension MulticastResponder {
                 let records = registration.records.filter { seen.insert($0).inserted }
                 announced += records.filter { !pending.isRecent($0, at: now) }
                 if isFew, sent > 0 { postpone(records, at: now) }
-                if sent == 0, !registration.isTold {
-                    established.append(id)
-                    lastEstablished = now
-                }
+                if sent == 0, !registration.isTold { established.append(id) }
             case .probing, .established, .asleep, .off: break
             }
             var isSettled = false
@@ -42,6 +39,7 @@ extension MulticastResponder {
             }
             if isSettled { established.append(id) }
         }
+        if !established.isEmpty { lastEstablished = now }
         for record in announced { pending.wasSent(record, at: now) }
         return ProbeMessages.make(probes, limit: messageByteLimit, extensions).map { .send($0) }
             + established.map { .established($0) }

@@ -133,7 +133,10 @@ extension MulticastResponder {
         guard arrival.isOnLink else { return (answers.unicast, []) }
         guard !isProbe else { return ([], []) }
         let stale = answers.unicast.filter { answers.repeats > 0 || pending.isStale($0, at: now) }
-        guard isNew, stale.count < answers.unicast.count else { return (stale, []) }
+        // Larger responses have no additional records, which are what shows a conflict, and would burden the link.
+        guard isNew, stale.count < answers.unicast.count, answers.unicast.count <= Self.explainedAnswerLimit else {
+            return (stale, [])
+        }
         let known = Set(stale)
         return (stale, answers.unicast.filter { !known.contains($0) })
     }

@@ -41,15 +41,16 @@ enum UnusedName {
     private static func visible(_ name: String) -> String {
         var kept = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {
-            // Whether a joiner is visible depends on the character before it.
-            var pair = String.UnicodeScalarView()
-            if let last = kept.last { pair.append(last) }
-            pair.append(scalar)
-            let text = String(pair)
-            if PrintableText(foreign: text).text == text { kept.append(scalar) }
+            // Whether a joiner is visible depends on the character before it, so the context does not begin with one.
+            let contexts = (1...4).lazy.map { String.UnicodeScalarView(kept.suffix($0)) }
+            var text = contexts.first { isPrintable(String($0)) } ?? String.UnicodeScalarView()
+            text.append(scalar)
+            if isPrintable(String(text)) { kept.append(scalar) }
         }
         return String(kept)
     }
+
+    private static func isPrintable(_ text: String) -> Bool { PrintableText(foreign: text).text == text }
 
     private static func shortened(_ name: String) -> String {
         guard name.utf8.count > maximumByteCount else { return name }

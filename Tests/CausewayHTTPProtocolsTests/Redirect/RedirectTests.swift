@@ -120,7 +120,6 @@ struct RedirectTests {
         #expect(follow(302, "next", try request())?.target.description == "https://a.example/dir/next#top")
         #expect(follow(302, "../x?y#z", try request())?.target.description == "https://a.example/x?y#z")
         #expect(follow(302, "//b.example", try request())?.target.description == "https://b.example#top")
-        #expect(follow(302, "", try request())?.target.description == "https://a.example/dir/page?q#top")
     }
 
     @Test("Bytes of other encodings are percent-encoded")

@@ -71,7 +71,7 @@ struct SigningKeyTests {
             try SigningKey(Self.rsa(bits, exponent)[...]).verificationCost
         }
         #expect(try cost(2_048, [1, 0, 1]) == 50)
-        #expect(try cost(8_192, [1, 0, 1]) == 16 * cost(2_048, [1, 0, 1]))
+        #expect(try cost(8_192, [1, 0, 1]) == 808)
         // At least the measured times.
         #expect(try cost(2_048, [255, 255, 255, 255]) == 88)
         #expect(try cost(2_048, [UInt8](repeating: 255, count: 8)) == 168)

@@ -49,7 +49,7 @@ struct FieldValueTests {
         ("text/html ; charset = \"a\\b\"; x", "text/html", "ab"),
         ("application/vnd.api+json;v=1; charset=x; charset=y", "application/vnd.api+json", "x"),
         ("text/plain; ;;charset=a", "text/plain", "a"), ("text/plain; x=\"a;charset=b\"", "text/plain", nil),
-        ("text/plain; charset=", "text/plain", nil), ("text/plain; charset=\"open", "text/plain", "\"open"),
+        ("text/plain; charset=", "text/plain", nil), ("text/plain; charset=\"open", "text/plain", "open"),
     ]
 
     @Test("Media types (RFC 9110 §8.3.1)", arguments: types)

@@ -107,7 +107,7 @@ struct MultipartTests {
             ("form-data; filename*=UTF-8''y; name=\"a\"", "a", nil), ("form-data; name=\"a\\\"", "a\\", nil),
             ("form-data; name=\"%22%0d%0A%zz%2\"", "\"\r\n%zz%2", nil), ("form-data; name=\"1\"; name=\"2\"", "1", nil),
             ("form-data; name=\"f\"; filename=\"a\\\"b.txt\"", "f", "a\"b.txt"),
-            ("form-data; name=\"a\\\"b\" ; filename=\"\\\"x\\\"\"", "a\"b", "\"x\\"),
+            ("form-data; name=\"a\\\"b\" ; filename=\"\\\"x\\\"\"", "a\"b", "\"x\""),
             ("form-data; name=\"f\\\"; filename=\"C:\\d\\\"", "f\\", "C:\\d\\"),
             ("attachment; name=\"a\"", nil, nil), ("form-data", nil, nil), ("form-data; name=\"a", nil, nil),
             ("form-data; name=\"a\" x", nil, nil), ("form-data; name", nil, nil),

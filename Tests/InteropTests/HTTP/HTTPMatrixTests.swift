@@ -201,11 +201,16 @@ struct HTTPMatrixTests {
         row(
             "proxy", peer, "\(scheme): of the delegate",
             status == 200 && asked.spaces.count == 1 && asked.spaces[0].isProxy())
-        let wrong = MatrixDelegate(["guess", right], user: user)
-        row("proxy", peer, "\(scheme): wrong in the dictionary, then wrong, then right", await load(wrong, "no") == 200)
-        row("proxy", peer, "\(scheme): failures are counted", wrong.failures == [0, 1])
-        let refused = await load(MatrixDelegate([]), nil)
         let isForwarded = kind == nil && scheme == "http"
+        // For a wrong password, tinyproxy sends what an origin would send: status 401 with WWW-Authenticate.
+        if !isForwarded || !peer.hasPrefix("tinyproxy") {
+            let wrong = MatrixDelegate(["guess", right], user: user)
+            row(
+                "proxy", peer, "\(scheme): wrong in the dictionary, then wrong, then right",
+                await load(wrong, "no") == 200)
+            row("proxy", peer, "\(scheme): failures are counted", wrong.failures == [0, 1])
+        }
+        let refused = await load(MatrixDelegate([]), nil)
         row("proxy", peer, "\(scheme): without one, refused", isForwarded ? refused == 407 : refused < 0)
     }
 }

@@ -12,7 +12,8 @@ extension Loopback {
         private struct User: Codable, Equatable { var name: String }
 
         private static func post(_ path: String, _ content: String, type: String = "application/json") -> String {
-            "POST \(path) HTTP/1.1\r\nHost: h\r\nContent-Type: \(type)\r\nContent-Length: \(content.utf8.count)\r\n\r\n\(content)"
+            "POST \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Type: \(type)\r\n"
+                + "Content-Length: \(content.utf8.count)\r\n\r\n\(content)"
         }
 
         private static func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n" }
@@ -65,7 +66,6 @@ extension Loopback {
                 ] {
                     let client = try await RawClient(port: port)
                     try await client.write(request)
-                    client.endWriting()
                     let text = try await client.readAll()
                     let (status, content) = (answer.prefix(3), answer.dropFirst(4))
                     #expect(text.hasPrefix("HTTP/1.1 \(status) ") && text.hasSuffix(content), "\(request): \(text)")
