@@ -176,7 +176,7 @@ extension Loopback {
                 }
                 let url = try Self.url("http://inner.test/")
                 #expect(try await session.data(from: url).0 == Data("GET ".utf8))
-                #expect(try await proxy.requests.next() == "inner.test:80")
+                #expect(try await proxy.requests.next() == "http://inner.test/")
             }
         }
 
