@@ -1,7 +1,7 @@
 public import Causeway
 public import Foundation
 
-/// Returns the proxies of the system, which are those of the environment (``ProxyConfiguration``), with the keys of
+/// Returns the proxies of the system, which are those of the environment (`ProxyConfiguration`), with the keys of
 /// `URLSessionConfiguration.connectionProxyDictionary` and without credentials. The dictionary is empty if there are none, or if a variable
 /// is not valid.
 ///
