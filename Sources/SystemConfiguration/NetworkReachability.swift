@@ -25,7 +25,7 @@ public final class SCNetworkReachability: Sendable {
 
     fileprivate init(_ target: Target) { self.target = target }
 
-    /// The maximum number of seconds that ``findFlags()`` waits for the lookup of a name.
+    /// The maximum number of seconds for the lookup of a name.
     private static let lookupLimit = 5
 
     /// Finds the current flags of the destination. For a name, they follow from its addresses.
@@ -40,7 +40,30 @@ public final class SCNetworkReachability: Sendable {
                 $0.isCarrying && $0.interface.type != .loopback
             }
             then(hasLinks ? [.reachable, .isDirect] : [])
-        case .name(let name): _ = HostFinding.find(name) { then(Self.flags(of: $0)) }
+        case .name(let name):
+            // Without a default route a lookup waits for one, and the loss of the network would never be reported.
+            guard !Self.flags(of: .everywhere(), tellsDirect: false).isEmpty else { return then([]) }
+            Self.findFlags(of: name, then)
+        }
+    }
+
+    /// The flags of a name that is not looked up yet, which are those of the default route; `nil` for other destinations.
+    var presumedFlags: SCNetworkReachabilityFlags? {
+        if case .name = target { Self.flags(of: HostFinding.unknown) } else { nil }
+    }
+
+    /// Looks up a name, for at most ``lookupLimit`` seconds.
+    private static func findFlags(
+        of name: String, _ then: @escaping @Sendable (SCNetworkReachabilityFlags) -> Void
+    ) {
+        let pending = LockedValue<(@Sendable (SCNetworkReachabilityFlags) -> Void)?>(then)
+        let cancel = HostFinding.find(name) { finding in
+            pending.withLock { $0.take() }?(flags(of: finding))
+        }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(lookupLimit)) {
+            guard let late = pending.withLock({ $0.take() }) else { return }
+            cancel()
+            late(flags(of: HostFinding.unknown))
         }
     }
 

@@ -106,6 +106,8 @@ final class ReachabilityFollower: Sendable {
             ended?.cancel()
             return
         }
+        // The network can change before the first lookup of a name ends.
+        state.withLock { state in state.known = state.target?.presumedFlags }
         findFlags()
         let watch = PathQuery.follow { [weak self] in self?.findFlags() }
         let unwanted = state.withLock { state -> PathQuery.Watch? in
