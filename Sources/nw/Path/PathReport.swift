@@ -35,6 +35,9 @@ struct PathReport: Encodable {
     /// The path as text, such as `satisfied over wlan0 (wifi), then wwan0; ipv4 ipv6 dns`.
     var text: String {
         guard let first = interfaces.first else { return status }
+        guard status == "satisfied" else {
+            return "\(status): no default route over \(interfaces.joined(separator: ", "))"
+        }
         let others = interfaces.dropFirst().map { ", then \($0)" }.joined()
         let facts = [
             (supportsIPv4, "ipv4"), (supportsIPv6, "ipv6"), (supportsDNS, "dns"), (isExpensive, "expensive"),

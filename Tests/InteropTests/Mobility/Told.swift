@@ -26,8 +26,8 @@ struct Told {
         } catch is NeverHappened {
             throw NeverHappened(
                 description:
-                    "\(when) the monitor reports \(expected.monitor) instead of \(new.monitor), the connection "
-                    + "\(expected.connection) instead of \(new.connection)")
+                    "\(when) the monitor reports \(new.monitor) instead of \(expected.monitor), the connection "
+                    + "\(new.connection) instead of \(expected.connection)")
         }
         seenByMonitor += new.monitor.count
         seenByConnection += new.connection.count

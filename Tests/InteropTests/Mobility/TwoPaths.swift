@@ -144,12 +144,12 @@ private struct PrintedEvent: Decodable {
     var value: String?
     var path: Path?
 
-    /// Returns the event as text, for example `path wifi0,cell0 46$` for a monitor, `path wifi0` for a connection; `viable true`; `state
-    /// waiting: Network is down`.
+    /// Returns the event as text, for example `path wifi0,cell0 46$` for a monitor, or `path none wifi0` if no route leads over it; `path
+    /// wifi0` for a connection; `viable true`; `state waiting: Network is down`.
     func text(ofMonitor: Bool) -> String {
         guard let path else { return "\(event) \(value ?? "")" }
-        guard path.status == "satisfied" else { return "path none" }
         let names = path.interfaces.joined(separator: ",")
+        guard path.status == "satisfied" else { return names.isEmpty ? "path none" : "path none \(names)" }
         guard ofMonitor else { return "path \(names)" }
         return
             "path \(names) \(path.supportsIPv4 ? "4" : "")\(path.supportsIPv6 ? "6" : "")\(path.isExpensive ? "$" : "")"
