@@ -53,18 +53,12 @@ extension NWConnection {
     /// The path that the connection would use if it connected now.
     private var awaitedPath: NWPath {
         let model = NetworkStateMonitor.shared.model
-        let constraints = driver.settings.pathConstraints
-        let path: PathEvaluation
-        switch driver.networkNeed {
-        case .addresses(let addresses):
-            let paths = addresses.map { model.path(to: $0, constraints) }
-            path = paths.first(where: \.isSatisfied) ?? .unsatisfied
-        case .name: path = model.path(constraints)
-        case .link:
-            let links = model.interfaces.filter { $0.isCarrying && !$0.isLoopback && constraints.permits($0) }
-            path = model.path(over: links, model.waysToEverywhere(constraints))
-        case .nothing: return NWPath(.local, local: nil, remote: nil, endpoint: endpoint)
-        }
+        return makePath(driver.awaitedPath(in: model))
+    }
+
+    /// Creates the path of a connection that is not ready; `nil` stands for an endpoint on this host.
+    func makePath(_ path: PathEvaluation?) -> NWPath {
+        guard let path else { return NWPath(.local, local: nil, remote: nil, endpoint: endpoint) }
         return NWPath(path, endpoint: endpoint)
     }
 }

@@ -116,7 +116,7 @@ extension NWConnection {
         }
     }
 
-    /// Called with the connection's path when the connection becomes ready, and each time the path changes.
+    /// Called with the connection's path when the connection becomes ready or begins to wait, and each time the path changes.
     @preconcurrency public var pathUpdateHandler: (@Sendable (_ newPath: NWPath) -> Void)? {
         get { handlers.path }
         set {
@@ -169,6 +169,8 @@ extension NWConnection: ConnectionObserver {
         if let viability = reports.viability { handlers.viability?(viability) }
         if let betterPath = reports.betterPath { handlers.betterPath?(betterPath) }
     }
+
+    package func connectionWaits(on path: PathEvaluation?) { handlers.path?(makePath(path)) }
 
     package func connectionReleased() {
         let released = handlers.released

@@ -51,17 +51,55 @@ extension ConnectionDriver {
         if isLate { watch.cancel() }
     }
 
+    /// Returns the path that the connection would use if it connected now; `nil` for an endpoint on this host.
+    package func awaitedPath(in model: NetworkModel) -> PathEvaluation? {
+        let constraints = settings.pathConstraints
+        switch networkNeed {
+        case .addresses(let addresses):
+            let paths = addresses.map { model.path(to: $0, constraints) }
+            return paths.first(where: \.isSatisfied) ?? .unsatisfied
+        case .name: return model.path(constraints)
+        case .link: return model.path(over: model.linked(constraints), model.waysToEverywhere(constraints))
+        case .nothing: return nil
+        }
+    }
+
     private func networkChanged(to model: NetworkModel, _ wait: NetworkWait) {
         switch wait.networkChanged(to: model) {
-        case .none: return
+        case .none: reportAwaitedPath(in: model, wait)
         case .retry:
             progress.withLock { progress in _ = progress.noteRetryAtOnce(false) }
             restart()
         case .retryOnce:
             // The network may have become available again while the attempt failed, so retry at once. If the retry fails too, the
             // connection waits.
-            if progress.withLock({ progress in progress.noteRetryAtOnce(true) }) { restart() }
+            if progress.withLock({ progress in progress.noteRetryAtOnce(true) }) {
+                restart()
+            } else {
+                reportAwaitedPath(in: model, wait)
+            }
         }
+    }
+
+    /// Reports the path if the connection goes on waiting and the path is new. A connection that tries again reports its path when it is
+    /// ready, or when it waits again.
+    private func reportAwaitedPath(in model: NetworkModel, _ wait: NetworkWait) {
+        guard progress.withLock({ progress in progress.observer })?.wantsPathReports == true else { return }
+        let path = awaitedPath(in: model)
+        if wait.isNew(path) { report(path) }
+    }
+
+    /// Reports the path of a waiting connection. Queued under the lock, so that the report of a later state cannot come before it.
+    private func report(_ path: PathEvaluation?) {
+        let (unqueued, dispatch) = progress.withLock { progress -> ((any ConnectionObserver)?, Delivery?) in
+            guard case .waiting = progress.lifecycle.state, !progress.lifecycle.isEnding,
+                let observer = progress.observer
+            else { return (nil, nil) }
+            guard let delivery = progress.delivery else { return (observer, nil) }
+            return (nil, delivery.add(.call { observer.connectionWaits(on: path) }) ? delivery.delivery : nil)
+        }
+        dispatch?.dispatch()
+        unqueued?.connectionWaits(on: path)
     }
 
     // MARK: Ready
@@ -197,12 +235,23 @@ private final class NetworkWait: Sendable {
     /// Whether the host has changed to another network since the failed attempts.
     private let hasMoved: Bool
     private let gate = LockedValue<RetryGate?>(nil)
+    /// The path of the last report, of which there may be none.
+    private let reported = LockedValue<PathEvaluation??>(nil)
 
     init(_ need: NetworkNeed, _ constraints: PathConstraints, mayHavePassed: Bool, hasMoved: Bool) {
         self.need = need
         self.constraints = constraints
         self.mayHavePassed = mayHavePassed
         self.hasMoved = hasMoved
+    }
+
+    /// Records the path. Returns whether it differs from the last one.
+    func isNew(_ path: PathEvaluation?) -> Bool {
+        reported.withLock { reported in
+            if let reported, reported == path { return false }
+            reported = .some(path)
+            return true
+        }
     }
 
     func networkChanged(to model: NetworkModel) -> Verdict {

@@ -52,6 +52,10 @@ extension MobilityScenario.Events {
 
     static let ready = opened()
     static let nothing = Self()
+
+    /// Returns the event when a network without a default route appears, which does not help the connection.
+    static func idle(_ interface: String) -> Self { both(["path none \(interface)"], []) }
+
     /// The connection's network is lost, and another one is available.
     static let moveAway = both(["path cell0 46$"], ["path none", "viable false", "better true"])
     /// The connection's network is available again.
@@ -204,7 +208,7 @@ extension MobilityScenario {
             "every default route is lost, with a peer on the link", to: "10.77.1.1",
             .on(
                 client: Words.allDefaults[0], Words.allDefaults[1], Words.allDefaults[2], Words.allDefaults[3],
-                then: .both(["path none"], ["path wifi0"]))),
+                then: .both(["path none wifi0,cell0"], ["path wifi0"]))),
         .init(
             "this host becomes unreachable",
             .on(client: "route add blackhole 10.77.9.9", then: .both([], ["path none", "viable false"]))),
@@ -228,28 +232,32 @@ extension MobilityScenario {
     private static let waiting: [Self] = [
         .init(
             "without a network a connection waits until there is one", before: [Words.wifiDown, Words.cellDown],
-            first: .both(["path none"], ["state preparing", "state waiting: Network is down"]),
-            .on(client: "link set wifi0 up", then: .nothing),
+            first: .both(["path none"], ["state preparing", "state waiting: Network is down", "path none"]),
+            .on(client: "link set wifi0 up", then: .idle("wifi0")),
             .on(
                 client: Words.wifiRoute,
                 then: .both(["path wifi0 4"], ["state preparing", "state ready", "path wifi0", "viable true"]))),
         .init(
-            "changes that do not help are ignored", before: [Words.wifiDown, Words.cellDown],
-            first: .both(["path none"], ["state preparing", "state waiting: Network is down"]),
+            "changes that do not help the connection are ignored", before: [Words.wifiDown, Words.cellDown],
+            first: .both(["path none"], ["state preparing", "state waiting: Network is down", "path none"]),
             .on(client: "link add eth0 type veth peer name eth1", then: .nothing),
-            .on(client: "link set eth1 up", then: .nothing), .on(client: "link set eth0 up", then: .nothing),
             .on(client: "addr add 192.0.2.1/24 dev eth0", then: .nothing),
+            .on(
+                client: "link set eth1 addrgenmode none", "link set eth1 up", "link set eth0 up", then: .idle("eth0")),
             .on(client: "route add 192.0.3.0/24 dev eth0", then: .nothing)),
         .init(
             "a refused connection is tried again over another network", to: "10.77.9.9", port: 7_001,
-            first: .both(["path wifi0,cell0 46"], ["state preparing", "state waiting: Connection refused"]),
+            first: .both(
+                ["path wifi0,cell0 46"],
+                ["state preparing", "state waiting: Connection refused", "path wifi0,cell0"]),
             .on(
                 client: Words.wifiDown,
-                then: .both(["path cell0 46$"], ["state preparing", "state waiting: Connection refused"]))),
+                then: .both(
+                    ["path cell0 46$"], ["state preparing", "state waiting: Connection refused", "path cell0"]))),
         .init(
             "a datagram connection waits too", before: [Words.wifiDown, Words.cellDown], demands: ["-u"],
-            first: .both(["path none"], ["state preparing", "state waiting: Network is down"]),
-            .on(client: "link set wifi0 up", then: .nothing),
+            first: .both(["path none"], ["state preparing", "state waiting: Network is down", "path none"]),
+            .on(client: "link set wifi0 up", then: .idle("wifi0")),
             .on(
                 client: Words.wifiRoute,
                 then: .both(["path wifi0 4"], ["state preparing", "state ready", "path wifi0", "viable true"]))),
@@ -290,7 +298,7 @@ extension MobilityScenario {
         .init(
             "no expensive paths: waiting beside the cellular network", before: [Words.wifiDown],
             demands: ["--no-expensive"],
-            first: .both(["path cell0 46$"], ["state preparing", "state waiting: Network is down"]),
+            first: .both(["path cell0 46$"], ["state preparing", "state waiting: Network is down", "path none"]),
             .on(client: "link set wifi0 up", then: .nothing),
             .on(
                 client: Words.wifiRoute,

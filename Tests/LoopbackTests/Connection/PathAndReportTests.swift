@@ -64,6 +64,28 @@ extension Loopback {
             }
         }
 
+        @Test("A connection that waits reports its path after its state", arguments: Medium.internetStreams + [.unix])
+        func waitingPath(medium: Medium) async throws {
+            // A bound socket that does not listen: connections to it are refused. No socket file exists.
+            let holder = RawSocket(try Socket.open(medium.family, .stream))
+            var endpoint = NWEndpoint.unix(path: Scratch.path())
+            if let host = medium.loopback {
+                try Socket.bind(holder.fd, to: medium.socketAddress(port: 0))
+                endpoint = .hostPort(host: host, port: try #require(NWEndpoint.Port(rawValue: holder.port)))
+            }
+            let client = Probe(to: endpoint, using: medium.parameters)
+            let order = Mailbox<String>()
+            client.connection.stateUpdateHandler = { state in
+                if case .waiting = state { order.put("waiting") }
+            }
+            client.connection.pathUpdateHandler = { [endpoint] path in
+                order.put("path \(path.status) \(path.remoteEndpoint == endpoint)")
+            }
+            client.start()
+            try await order.expect("waiting", "path satisfied true")
+            client.connection.cancel()
+        }
+
         @Test("TCP metadata report the bytes in the buffers")
         func tcpMetadata() async throws {
             try await Pair.with(.tcp4) { pair in
