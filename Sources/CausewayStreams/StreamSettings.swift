@@ -88,8 +88,9 @@ struct StreamSettings: Sendable {
         return value as? Bool ?? (value as? NSNumber)?.boolValue
     }
 
+    /// A copy: the program may use its own options for other connections, which must validate as before.
     private var security: NWProtocolTLS.Options {
-        let options = options ?? NWProtocolTLS.Options()
+        let options = options?.copyOptions() as? NWProtocolTLS.Options ?? NWProtocolTLS.Options()
         let security = options.securityProtocolOptions
         if let peerName { sec_protocol_options_set_tls_server_name(security, peerName) }
         if !validatesChain {

@@ -36,6 +36,20 @@ struct StreamPropertyTests {
         #expect(!both.prohibitExpensivePaths && !both.prohibitConstrainedPaths)
     }
 
+    @Test("Settings of a stream leave the program's own TLS options as they were")
+    func ownOptions() throws {
+        let own = NWProtocolTLS.Options()
+        var settings = StreamSettings()
+        let changes = [StreamSettings.Change.options(own), .validatesChain(false), .peerName("peer.example")]
+        settings.apply(.several(changes))
+        let used = try #require(
+            parameters(settings).defaultProtocolStack.applicationProtocols.first as? NWProtocolTLS.Options)
+        let values = used.securityProtocolOptions.values
+        #expect(values.serverName == "peer.example" && values.verify != nil)
+        #expect(own.securityProtocolOptions.values.serverName == nil)
+        #expect(own.securityProtocolOptions.values.verify == nil)
+    }
+
     @Test("The names of Core Foundation equal those of the property keys, and other values are refused")
     func names() {
         #expect(Stream.PropertyKey(rawValue: kCFStreamPropertyNoCellular) == .noCellular)
