@@ -1,27 +1,27 @@
-/// The position of one layer in a packet under construction, and the fields of the layer that must still be filled in.
+/// One layer's position in a packet under construction, and its fields that must still be filled in.
 ///
 /// All properties are 64 bits wide, because a load that is wider than the store before it stalls.
 struct ChecksumMark: Sendable {
     static let fillsLength: UInt64 = 1
     static let fillsChecksum: UInt64 = 2
-    /// The checksum of an outer layer covers this layer and is not filled in yet.
+    /// An outer layer's checksum covers this layer and is not filled in yet.
     static let isCovered: UInt64 = 4
     /// The enclosing IP layer is IPv6.
     static let isInIPv6: UInt64 = 8
-    /// Mask of the three flags above. If any of them is set, the layer has pending work.
+    /// Mask for the three flags above. If any of them is set, the layer has pending work.
     static let isPending: UInt64 = 7
     /// The value of `sum` is computed.
     static let isSummed: UInt64 = 16
 
-    /// Six values of 8 bits each, from the lowest byte up: the flags above, the kind, the offset of the length field in the header, the
-    /// offset of the checksum field, the number of bytes that the length field does not count, and the protocol number for the pseudo
-    /// header (0 if the checksum has no pseudo header).
+    /// Six 8-bit values, from the lowest byte up: the flags above, the kind, the length field's offset in the header,
+    /// the checksum field's offset, the header bytes that the length field does not count, and the pseudo header's
+    /// protocol number (0 if the checksum has no pseudo header).
     var flags: UInt64
     var offset: Int
     var byteCount: Int
-    /// Offset of the enclosing IP header; negative if there is none.
+    /// Offset to the enclosing IP header; negative if there is none.
     var network = -1
-    /// The sum of the header's words, with zeros in the fields to fill in.
+    /// The header's word sum, with zeros in the fields to fill in.
     private(set) var sum: UInt64 = 0
 
     @inline(__always)
@@ -72,7 +72,7 @@ struct ChecksumMarks: Sendable {
     /// Layers after the first eight. Entries beyond the count are left over from an earlier packet.
     private var more: [ChecksumMark] = []
     private(set) var count = 0
-    /// Offset of the latest IP header; negative if there is none.
+    /// Offset to the latest IP header; negative if there is none.
     private var network = -1
     /// The flags to set on layers that are added later.
     private var next: UInt64 = 0
@@ -80,10 +80,10 @@ struct ChecksumMarks: Sendable {
     /// Whether the next added layer is covered by a checksum that is not filled in yet.
     var covers: Bool { next & ChecksumMark.isCovered != 0 }
 
-    /// Whether the latest IP header is that of IPv6.
+    /// Whether the latest IP header is IPv6.
     var isInIPv6: Bool { next & ChecksumMark.isInIPv6 != 0 }
 
-    /// Index of the first layer with pending work: a field to fill in, or the checksum of an outer layer that is not filled in yet.
+    /// Index of the first layer with pending work: a field to fill in, or an outer layer's checksum to compute.
     /// `Int.max` if there is none.
     private(set) var firstPending = Int.max
 
@@ -114,7 +114,7 @@ struct ChecksumMarks: Sendable {
         if place < more.count { more[place] = mark } else { more.append(mark) }
     }
 
-    /// Returns the byte offset of the layer with this index, or `nil` if the layer is of another kind or size.
+    /// Returns this layer's byte offset, or `nil` if the layer is of another kind or size.
     @inline(__always)
     mutating func offset(of position: Int, _ kind: LayerKind, _ byteCount: Int) -> Int? {
         guard position >= 0, position < count else { return nil }
@@ -122,7 +122,7 @@ struct ChecksumMarks: Sendable {
         return mark.isKind(kind) && mark.byteCount == byteCount ? mark.offset : nil
     }
 
-    /// Records that the header of the layer at a position was replaced.
+    /// Records that the header at a layer position was replaced.
     @inline(__always)
     mutating func replaced(_ position: Int, _ fillsLength: Bool, _ fillsChecksum: Bool, _ sum: UInt64?) {
         let before: UInt64
@@ -143,7 +143,7 @@ struct ChecksumMarks: Sendable {
         next |= ChecksumMark.isCovered
     }
 
-    /// The getter is `mutating`, so that the element is read in place instead of after a copy of the whole value.
+    /// The getter is `mutating`, so that the element is read in place, without copying the whole value.
     subscript(position: Int) -> ChecksumMark {
         @inline(__always) mutating get { position < Self.roomFor ? first[position] : more[position - Self.roomFor] }
         set {

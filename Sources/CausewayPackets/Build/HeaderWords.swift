@@ -1,7 +1,7 @@
 public import CausewayTypes
 
-/// A 20-byte header in memory order, stored as two 64-bit words and one 32-bit word. The checksum then loads words of the sizes that were
-/// stored.
+/// A 20-byte header in memory order, stored as two 64-bit words and one 32-bit word. The checksum then loads the same
+/// word sizes that were stored.
 @usableFromInline
 struct HeaderWords {
     @usableFromInline var first: UInt64
@@ -16,7 +16,7 @@ struct HeaderWords {
         third = e.bigEndian
     }
 
-    /// The ones'-complement sum of the header, for its checksum.
+    /// The header's ones'-complement sum, for its checksum.
     @inline(__always)
     var sum: UInt64 {
         var sum = ChecksumSum()
@@ -26,7 +26,7 @@ struct HeaderWords {
         return sum.sum
     }
 
-    /// Returns the number of bytes that `options` take in a header: at most 40, rounded up to a multiple of four.
+    /// Returns the size of `options` in a header, in bytes: at most 40, rounded up to a multiple of four.
     @inlinable @inline(__always)
     static func filled(_ options: [UInt8]) -> Int { (min(options.count, 40) &+ 3) / 4 * 4 }
 }

@@ -16,7 +16,8 @@ extension Array where Element == UInt8 {
 }
 
 extension PacketBuilder {
-    /// Ensures capacity for `byteCount` bytes after `count`. The reserved bytes may contain data of an earlier packet.
+    /// Ensures capacity for `byteCount` bytes after `count`. The reserved bytes may contain data from an earlier
+    /// packet.
     @inline(__always)
     private mutating func require(_ byteCount: Int) {
         if bytes.count &- count < byteCount { grow(byteCount) }
@@ -45,7 +46,7 @@ extension PacketBuilder {
         }
     }
 
-    /// Appends the first `first` bytes of an array, then zeros up to `length` bytes.
+    /// Appends the first `first` array bytes, then zeros up to `length` bytes.
     @inline(__always)
     mutating func append(_ more: [UInt8], first: Int, filledTo length: Int) {
         let first = max(0, min(first, more.count, length))
@@ -125,7 +126,7 @@ extension PacketBuilder {
     private static func fill(_ bytes: inout [UInt8], _ marks: inout ChecksumMarks) {
         var span = bytes.mutableSpan
         var packet = unsafe span.mutableBytes
-        // The sum of the bytes after the current layer, which the checksum of the current layer covers.
+        // The sum over the bytes after the current layer, which the current layer's checksum covers.
         var behind = ChecksumSum()
         var position = marks.count
         while position > marks.firstPending {
@@ -163,14 +164,15 @@ extension MutableRawSpan {
 }
 
 extension ChecksumMark {
-    /// Returns the length of this layer with its payload, in network byte order; 0 if it exceeds 65535.
+    /// Returns this layer's length with its payload, in network byte order; 0 if it exceeds 65535.
     @inline(__always)
     fileprivate func length(_ end: Int) -> UInt16 {
         let length = end &- offset &- lengthLess
         return length > 0xFFFF ? 0 : UInt16(truncatingIfNeeded: length).bigEndian
     }
 
-    /// Returns the sum of the addresses in the enclosing IPv4 header if the checksum of this layer covers a pseudo header; otherwise 0.
+    /// Returns the address sum from the enclosing IPv4 header if this layer's checksum covers a pseudo header;
+    /// otherwise 0.
     @inline(__always)
     fileprivate func addresses(_ packet: RawSpan) -> UInt64 {
         guard network >= 0, number != 0 else { return 0 }
@@ -181,7 +183,7 @@ extension ChecksumMark {
 
     /// Fills in a layer whose own sum or IPv6 pseudo header has to be computed first.
     ///
-    /// This function is separate and has plain parameters, so that the common path makes no call and no store.
+    /// Kept separate, with plain parameters, so that the common path makes no call and no store.
     @inline(never)
     fileprivate static func fillSlowly(
         _ flags: UInt64, _ offset: Int, _ byteCount: Int, _ network: Int, _ sum: UInt64, _ packet: inout MutableRawSpan,
@@ -208,16 +210,16 @@ extension ChecksumMark {
     /// Fills in the length and the checksum.
     ///
     /// - Parameters:
-    ///   - behind: The sum of all bytes after this layer.
-    ///   - header: The sum of this layer's header, with zeros in the fields to fill in.
-    ///   - addresses: The sum of the addresses in the pseudo header.
-    /// - Returns: The sum of this layer and all bytes after it.
+    ///   - behind: The sum over all bytes after this layer.
+    ///   - header: The sum over this layer's header, with zeros in the fields to fill in.
+    ///   - addresses: The sum over the pseudo header's addresses.
+    /// - Returns: The sum over this layer and all bytes after it.
     @inline(__always)
     fileprivate func fill(
         _ packet: inout MutableRawSpan, _ behind: ChecksumSum, _ header: UInt64, _ addresses: UInt64
     ) -> ChecksumSum {
         var all = behind
-        // If this layer has an odd number of bytes, swap the two bytes of the sum of the bytes after it (RFC 1071 §2).
+        // If this layer has an odd byte count, swap the two bytes in the sum over the later bytes (RFC 1071 §2).
         if byteCount & 1 != 0 { all.swap() }
         var own = ChecksumSum()
         own.carry(header)

@@ -10,8 +10,8 @@ import CausewayTypes
 /// let bytes = packet.finish()
 /// ```
 ///
-/// ``finish()`` fills in the lengths and checksums that a header leaves `nil`. A value that a header sets is written unchanged, even if it
-/// is wrong. A builder that is used again keeps its memory.
+/// ``finish()`` fills in the lengths and checksums that a header leaves `nil`. A value that a header sets is written
+/// unchanged, even if it is wrong. A reused builder keeps its memory.
 public struct PacketBuilder: Sendable {
     /// The packet's bytes. Bytes from offset `count` on are left over from an earlier, longer packet.
     @usableFromInline var bytes: [UInt8] = []
@@ -42,7 +42,7 @@ public struct PacketBuilder: Sendable {
         putEthernet(destination, source, type)
     }
 
-    /// Adds a VLAN tag. The type field of the tag states the type of the next layer.
+    /// Adds a VLAN tag. The tag's type field states the next layer's type.
     public mutating func add(_ tag: VLANTag) {
         mark(.vlan, 4)
         append(UInt16(tag.priority & 7) << 13 | (tag.dropEligible ? 0x1000 : 0) | tag.identifier & 0xFFF)
@@ -82,7 +82,7 @@ public struct PacketBuilder: Sendable {
         put(header)
     }
 
-    /// Adds an IPv6 extension header of the common form (RFC 8200 §4).
+    /// Adds an IPv6 extension header in the common form (RFC 8200 §4).
     ///
     /// `body` follows the next-header and length fields. Zeros pad the header to a multiple of eight bytes.
     public mutating func addExtension(next: IPProtocolNumber, body: [UInt8]) {
@@ -92,7 +92,7 @@ public struct PacketBuilder: Sendable {
         append(body, first: body.count, filledTo: length - 2)
     }
 
-    /// Adds the first eight bytes of an ICMP message. ``finish()`` fills in a checksum that is `nil`.
+    /// Adds an ICMP message's first eight bytes. ``finish()`` fills in a checksum that is `nil`.
     ///
     /// - Parameters:
     ///   - header: The type, the code, the checksum and the next four bytes.
@@ -132,8 +132,8 @@ public struct PacketBuilder: Sendable {
         append(payload, first: payload.count, filledTo: payload.count)
     }
 
-    /// Returns the sum of a payload that a checksum covers. The sum is computed from the source array, because a load from the packet would
-    /// wait until the copy is stored.
+    /// Returns the sum over a payload for a checksum. Sums the source array, because a load from the packet would wait
+    /// until the copy is stored.
     @inline(__always)
     private func sum(_ payload: [UInt8]) -> UInt64? {
         guard marks.covers else { return nil }
@@ -159,7 +159,7 @@ extension PacketBuilder {
     ///
     /// Call ``finish()`` afterwards: it computes lengths and checksums again, including those of the enclosing layers.
     ///
-    /// - Returns: `false` if the layer is of another kind or size; the packet is then unchanged.
+    /// - Returns: `false` if the layer's kind or size differs; the packet is then unchanged.
     @inlinable @inline(__always)
     public mutating func replace(_ position: Int, with header: TCPHeader) -> Bool {
         replace(
@@ -168,7 +168,7 @@ extension PacketBuilder {
 
     /// Replaces the layer at `position`, counted from the outermost, with another IPv4 header of the same size.
     ///
-    /// - Returns: `false` if the layer is of another kind or size; the packet is then unchanged.
+    /// - Returns: `false` if the layer's kind or size differs; the packet is then unchanged.
     @inlinable @inline(__always)
     public mutating func replace(_ position: Int, with header: IPv4Header) -> Bool {
         replace(
@@ -203,7 +203,7 @@ extension PacketBuilder {
 
     /// Replaces the layer at `position`, counted from the outermost, with another payload of the same size.
     ///
-    /// - Returns: `false` if the layer is of another kind or size; the packet is then unchanged.
+    /// - Returns: `false` if the layer's kind or size differs; the packet is then unchanged.
     public mutating func replace(_ position: Int, with payload: [UInt8]) -> Bool {
         guard let offset = marks.offset(of: position, .payload, payload.count) else { return false }
         marks.replaced(position, false, false, sum(payload))
@@ -216,21 +216,21 @@ extension PacketBuilder {
 
     /// Replaces the layer at `position`, counted from the outermost, with another IPv6 header.
     ///
-    /// - Returns: `false` if the layer is of another kind; the packet is then unchanged.
+    /// - Returns: `false` if the layer's kind differs; the packet is then unchanged.
     public mutating func replace(_ position: Int, with header: IPv6Header) -> Bool {
         replace(position, .ipv6, IPv6Header.byteCount, false, header.payloadLength == nil) { $0.put(header) }
     }
 
     /// Replaces the layer at `position`, counted from the outermost, with another UDP header.
     ///
-    /// - Returns: `false` if the layer is of another kind; the packet is then unchanged.
+    /// - Returns: `false` if the layer's kind differs; the packet is then unchanged.
     public mutating func replace(_ position: Int, with header: UDPHeader) -> Bool {
         replace(position, .udp, UDPHeader.byteCount, header.checksum == nil, header.length == nil) { $0.add(header) }
     }
 
     /// Replaces the layer at `position`, counted from the outermost, with another Ethernet header.
     ///
-    /// - Returns: `false` if the layer is of another kind; the packet is then unchanged.
+    /// - Returns: `false` if the layer's kind differs; the packet is then unchanged.
     public mutating func replace(_ position: Int, with header: EthernetHeader) -> Bool {
         replace(position, .ethernet, EthernetHeader.byteCount, false, false) { $0.add(header) }
     }

@@ -1,10 +1,10 @@
-/// The ones'-complement checksum of the Internet protocols (RFC 1071).
+/// The Internet protocols' ones'-complement checksum (RFC 1071).
 ///
 /// The bytes can be added in parts if each part begins at an even offset.
 public struct InternetChecksum: Sendable {
     @usableFromInline var sum: UInt64 = 0
 
-    /// Creates a checksum of no bytes.
+    /// Creates a checksum over no bytes.
     @inlinable public init() {}
 
     /// Adds bytes. An odd last byte counts as if a zero followed.
@@ -25,14 +25,14 @@ public struct InternetChecksum: Sendable {
     /// Adds a 32-bit number in host byte order as two words.
     @inlinable public mutating func add(_ number: UInt32) { sum &+= UInt64(number >> 16) &+ UInt64(number & 0xFFFF) }
 
-    /// The value of the checksum field: the complement of the sum.
+    /// The checksum field's value: the complement of the sum.
     @inlinable public var value: UInt16 {
         var folded = sum
         while folded > 0xFFFF { folded = (folded & 0xFFFF) &+ (folded >> 16) }
         return ~UInt16(truncatingIfNeeded: folded)
     }
 
-    /// Returns the checksum of `bytes` alone.
+    /// Returns the checksum over `bytes` alone.
     @inlinable
     public static func of(_ bytes: borrowing ByteView) -> UInt16 {
         var checksum = InternetChecksum()
@@ -41,7 +41,8 @@ public struct InternetChecksum: Sendable {
     }
 }
 
-/// A ones'-complement sum of words in memory order. The byte order changes the sum only by a final swap (RFC 1071 §2).
+/// A ones'-complement sum over words in memory order. The byte order changes the sum only by a final swap
+/// (RFC 1071 §2).
 @usableFromInline
 struct ChecksumSum {
     @usableFromInline var sum: UInt64 = 0
@@ -59,7 +60,7 @@ struct ChecksumSum {
         sum = next &+ (overflow ? 1 : 0)
     }
 
-    /// Adds the bytes from `start` to before `end`. An odd last byte counts as if a zero followed.
+    /// Adds the bytes in `start..<end`. An odd last byte counts as if a zero followed.
     @inlinable @inline(__always)
     mutating func add(_ bytes: RawSpan, _ start: Int, _ end: Int) {
         precondition(start >= 0 && start <= end && end <= bytes.byteCount)
@@ -85,7 +86,7 @@ struct ChecksumSum {
         carry(UInt64(unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: start &+ 4, as: UInt32.self)))
     }
 
-    /// Converts the sum to the sum of the same bytes at an odd offset.
+    /// Converts the sum to the one that the same bytes have at an odd offset.
     @inline(__always)
     mutating func swap() { sum = sum << 8 | sum >> 56 }
 
@@ -102,8 +103,8 @@ struct ChecksumSum {
         carry(UInt64(UInt16(bigEndian: last << 8)))
     }
 
-    /// Adds 64 bytes at a time into four independent sums. The caller has checked the range. Returns the offset of the first byte not
-    /// added.
+    /// Adds 64 bytes at a time into four independent sums. The caller has checked the range. Returns the offset after
+    /// the last added byte.
     @inlinable @inline(never)
     mutating func addMany(_ bytes: RawSpan, _ start: Int, _ end: Int) -> Int {
         var (a, b, c, d) = (ChecksumSum(), ChecksumSum(), ChecksumSum(), ChecksumSum())
@@ -126,7 +127,7 @@ struct ChecksumSum {
         return place
     }
 
-    /// The value of the checksum field: the complement of the sum.
+    /// The checksum field's value: the complement of the sum.
     @inlinable @inline(__always)
     var value: UInt16 {
         // Fold the sum to 16 bits: add both halves, with end-around carry.
@@ -146,7 +147,7 @@ extension RawSpan {
     }
 }
 
-/// The result of verifying a checksum.
+/// The result of checksum verification.
 public enum ChecksumStatus: UInt8, Sendable, Equatable {
     /// The protocol or the packet has no checksum.
     case notPresent

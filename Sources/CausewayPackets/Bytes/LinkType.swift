@@ -1,11 +1,11 @@
-/// The link-layer type of a captured packet (a LINKTYPE_ number of capture files).
+/// A captured packet's link-layer type (a LINKTYPE_ number in capture files).
 public struct LinkType: RawRepresentable, Hashable, Sendable {
     /// The LINKTYPE_ number.
     public var rawValue: UInt16
     /// Creates a link type from its LINKTYPE_ number.
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// BSD loopback: a protocol family in the byte order of the capturing host.
+    /// BSD loopback: a protocol family in the capturing host's byte order.
     @inlinable public static var null: LinkType { LinkType(rawValue: 0) }
     @inlinable public static var ethernet: LinkType { LinkType(rawValue: 1) }
     @inlinable public static var slip: LinkType { LinkType(rawValue: 8) }
@@ -31,7 +31,7 @@ public struct LinkType: RawRepresentable, Hashable, Sendable {
         }
     }
 
-    /// The name of the link type in capture tools, or the number if it has no name.
+    /// The link type's name in capture tools, or the number if it has no name.
     public var name: String { Self.names[self] ?? "\(rawValue)" }
 }
 

@@ -33,7 +33,7 @@ public struct MACAddress: Hashable, Sendable {
         self.init(bits: bits)
     }
 
-    /// Whether this is a group address: the lowest bit of the first byte is set.
+    /// Whether this is a group address: the first byte's lowest bit is set.
     public var isMulticast: Bool { bits >> 40 & 1 == 1 }
 }
 

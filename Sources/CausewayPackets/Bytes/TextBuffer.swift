@@ -32,7 +32,7 @@ package struct TextBuffer: Sendable {
         let (start, byteCount) = (count, bytes.count)
         require(byteCount)
         unsafe storage.withUnsafeMutableBytes { place in
-            // In bounds: `require` reserved the room above.
+            // In bounds: `require` reserved the capacity above.
             let place = unsafe UnsafeMutableRawBufferPointer(rebasing: place[start...])
             unsafe place.copyMemory(from: UnsafeRawBufferPointer(bytes))
         }
@@ -41,7 +41,7 @@ package struct TextBuffer: Sendable {
 
     @inline(__always)
     package mutating func put(_ text: StaticString) {
-        // The bytes of a static string live as long as the program.
+        // A static string's bytes live as long as the program.
         unsafe copy(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
     @_disfavoredOverload
@@ -57,7 +57,7 @@ package struct TextBuffer: Sendable {
     }
     /// Appends a quoted JSON member name, a colon and `opening` in one step.
     ///
-    /// Inlined, so that names of known length are stored as words instead of byte by byte.
+    /// Inlined, so that names with a known length are stored as words, not byte by byte.
     @inline(__always)
     mutating func key(_ name: StaticString, afterComma: Bool, _ opening: StaticString = "") {
         let (length, openingLength) = (name.utf8CodeUnitCount, opening.utf8CodeUnitCount)
@@ -69,7 +69,7 @@ package struct TextBuffer: Sendable {
             // If no comma is needed, the quotation mark below overwrites this byte.
             unsafe room[count] = 0x2C
             unsafe place.storeBytes(of: 0x22, as: UInt8.self)
-            // The bytes of a static string live as long as the program.
+            // A static string's bytes live as long as the program.
             unsafe (place + 1).copyMemory(from: name.utf8Start, byteCount: length)
             unsafe (place + 1 + length).storeBytes(of: 0x22, as: UInt8.self)
             unsafe (place + 2 + length).storeBytes(of: 0x3A, as: UInt8.self)
@@ -77,7 +77,7 @@ package struct TextBuffer: Sendable {
         }
         count = start &+ length &+ openingLength &+ 3
     }
-    /// Appends a copy of a range of this buffer's text.
+    /// Appends a copy of text that this buffer already holds.
     mutating func putAgain(_ place: Range<Int>) {
         let start = count
         require(place.count)
@@ -95,7 +95,7 @@ package struct TextBuffer: Sendable {
         unsafe other.storage.withUnsafeBufferPointer { unsafe copy(UnsafeBufferPointer(rebasing: $0[..<other.count])) }
     }
 
-    /// Returns the number of decimal digits. Most numbers are small, so comparisons are cheaper than divisions.
+    /// Returns the decimal digit count. Most numbers are small, so comparisons are cheaper than divisions.
     @inline(__always)
     private static func digitCount(_ value: UInt64) -> Int {
         if value < 10 { return 1 }
@@ -148,7 +148,7 @@ package struct TextBuffer: Sendable {
         }
     }
 
-    /// Appends lower-case hexadecimal digits, at least `width` of them, without `0x`.
+    /// Appends at least `width` lower-case hexadecimal digits, without `0x`.
     package mutating func hex<T: BinaryInteger & UnsignedInteger>(_ value: T, width: Int = 1) {
         var rest = UInt64(value)
         let byteCount = max(width, (67 - rest.leadingZeroBitCount) / 4, 1)
@@ -184,7 +184,7 @@ package struct TextBuffer: Sendable {
     }
 
     package mutating func ipv4(_ bits: UInt32) {
-        // Room for the longest IPv4 address.
+        // Capacity for the longest IPv4 address.
         require(15)
         var at = count
         var room = storage.mutableSpan

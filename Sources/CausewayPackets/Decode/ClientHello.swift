@@ -1,11 +1,11 @@
-/// The fields of a TLS ClientHello.
+/// The decoded fields from a TLS ClientHello.
 struct ClientHello: Equatable {
     /// The requested server name (RFC 6066 §3).
     private(set) var serverName: String?
     /// The offered application protocols, most preferred first (RFC 7301 §3.1).
     private(set) var protocols: [String] = []
 
-    /// Numbers of the extensions that are decoded.
+    /// The extension numbers that are decoded.
     private enum Extension {
         static let serverName: UInt16 = 0
         static let applicationProtocols: UInt16 = 16
@@ -27,7 +27,8 @@ struct ClientHello: Equatable {
         self.init(message: record.from(Self.recordHeader))
     }
 
-    /// Parses a ClientHello message without a record, as QUIC carries it (RFC 9001 §4.1.3); `nil` if the message is of another type.
+    /// Parses a ClientHello message without a record, as QUIC carries it (RFC 9001 §4.1.3); `nil` if the message has
+    /// another type.
     init?(message: borrowing ByteView) {
         guard let type = try? message.u8(0), type == Self.clientHello else { return nil }
         // If the message is truncated, keep the fields that were read before its end.

@@ -1,8 +1,8 @@
-/// Assembles the first TLS message of a QUIC connection from CRYPTO frames (RFC 9000 §19.6) in any order.
+/// Assembles a QUIC connection's first TLS message from CRYPTO frames (RFC 9000 §19.6) in any order.
 ///
 /// Memory is limited by ``messageLimit`` and ``pieceLimit``. If a byte arrives more than once, the first copy is kept.
 struct CryptoAssembly: Sendable {
-    /// The maximum size of a message in bytes. A ClientHello with post-quantum keys has about 2,000 bytes.
+    /// The maximum message size in bytes. A ClientHello with post-quantum keys has about 2,000 bytes.
     static let messageLimit = 16_384
     /// The maximum number of received pieces with gaps between them.
     static let pieceLimit = 64
@@ -17,10 +17,11 @@ struct CryptoAssembly: Sendable {
     private static let headerLength = 4
 
     private var bytes: [UInt8] = []
-    /// The ranges of `bytes` that have arrived, in ascending order, with gaps between them.
+    /// The received ranges in `bytes`, in ascending order, with gaps between them.
     private var pieces: [Range<Int>] = []
 
-    /// Adds the frames of an Initial packet. Ignores all frames after a frame of a type that an Initial packet must not contain.
+    /// Adds an Initial packet's frames. Ignores all frames after one with a type that an Initial packet must not
+    /// contain.
     mutating func add(frames p: borrowing ByteView) {
         try? read(p)
     }

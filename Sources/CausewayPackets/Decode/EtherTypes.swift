@@ -1,4 +1,4 @@
-/// Types that only the printer distinguishes (IEEE registry of EtherTypes).
+/// Types that only the printer distinguishes (IEEE EtherType registry).
 extension EtherType {
     static var mplsMulticast: EtherType { EtherType(rawValue: 0x8848) }
     static var eapol: EtherType { EtherType(rawValue: 0x888E) }
@@ -9,16 +9,16 @@ extension EtherType {
     /// PPP in the GRE header of PPTP (RFC 2637 §4.1).
     static var ppp: EtherType { EtherType(rawValue: 0x880B) }
     static var ptp: EtherType { EtherType(rawValue: 0x88F7) }
-    /// A trailer encapsulation of BSD (RFC 893).
+    /// The BSD trailer encapsulation (RFC 893).
     static var trailer: EtherType { EtherType(rawValue: 0x1000) }
-    /// The type of a service VLAN tag in equipment that precedes IEEE 802.1ad.
+    /// The service VLAN tag type in equipment from before IEEE 802.1ad.
     static var vlan9100: EtherType { EtherType(rawValue: 0x9100) }
-    /// The type of a second service VLAN tag in equipment that precedes IEEE 802.1ad.
+    /// The second service VLAN tag type in equipment from before IEEE 802.1ad.
     static var vlan9200: EtherType { EtherType(rawValue: 0x9200) }
 
-    /// The largest value of the type field that is a length in bytes (IEEE 802.3 §3.2.6).
+    /// The largest type field value that is a length in bytes (IEEE 802.3 §3.2.6).
     static var maximumLength: UInt16 { 1500 }
-    /// The smallest value of the type field that is a type (IEEE 802.3 §3.2.6).
+    /// The smallest type field value that is a type (IEEE 802.3 §3.2.6).
     static var minimumType: UInt16 { 0x0600 }
 
     /// Whether a VLAN tag follows.

@@ -11,7 +11,7 @@ extension IPProtocolNumber {
     static var authentication: IPProtocolNumber { IPProtocolNumber(rawValue: 51) }
     static var noNextHeader: IPProtocolNumber { IPProtocolNumber(rawValue: 59) }
     static var destinationOptions: IPProtocolNumber { IPProtocolNumber(rawValue: 60) }
-    /// The former number of the mobility header. IANA lists it as CFTP.
+    /// The mobility header's former number. IANA lists it as CFTP.
     static var oldMobility: IPProtocolNumber { IPProtocolNumber(rawValue: 62) }
     static var eigrp: IPProtocolNumber { IPProtocolNumber(rawValue: 88) }
     static var ospf: IPProtocolNumber { IPProtocolNumber(rawValue: 89) }
@@ -22,7 +22,7 @@ extension IPProtocolNumber {
     static var mpls: IPProtocolNumber { IPProtocolNumber(rawValue: 137) }
     static var ethernet: IPProtocolNumber { IPProtocolNumber(rawValue: 143) }
 
-    /// Whether the printer of the protocol prints the IP addresses, because the ports follow the addresses.
+    /// Whether the protocol's printer prints the IP addresses, because the ports follow the addresses.
     var hasPorts: Bool {
         switch self {
         case .tcp, .udp, .dccp, .sctp: true

@@ -26,9 +26,9 @@ public struct IPProtocolNumber: RawRepresentable, Hashable, Sendable {
 public struct IPv4Header: Hashable, Sendable {
     /// Differentiated services and congestion notification bits (RFC 2474 §3, RFC 3168 §5).
     public var typeOfService: UInt8 = 0
-    /// Length of header and payload in bytes. If `nil`, the builder computes it.
+    /// Header and payload length in bytes. If `nil`, the builder computes it.
     public var totalLength: UInt16?
-    /// The identification of the datagram. All fragments of one datagram have the same value.
+    /// The datagram's identification, which all its fragments share.
     public var identification: UInt16 = 0
     /// The reserved flag, normally 0.
     public var reserved = false
@@ -36,11 +36,11 @@ public struct IPv4Header: Hashable, Sendable {
     public var dontFragment = false
     /// The More Fragments flag.
     public var moreFragments = false
-    /// Position of the fragment in the datagram, in units of eight bytes.
+    /// The fragment's position in the datagram, in 8-byte units.
     public var fragmentOffset: UInt16 = 0
-    /// The remaining number of hops.
+    /// The remaining hop count.
     public var timeToLive: UInt8 = 64
-    /// The protocol of the payload.
+    /// The payload's protocol.
     public var proto: IPProtocolNumber
     /// The header checksum. If `nil`, the builder computes it.
     public var checksum: UInt16?
@@ -64,7 +64,7 @@ public struct IPv4Header: Hashable, Sendable {
         self.identification = identification
     }
 
-    /// Length of the header in bytes.
+    /// Header length in bytes.
     public var byteCount: Int { 20 + (min(options.count, 40) + 3) / 4 * 4 }
 
     /// Reads a header at `offset`.
@@ -91,7 +91,7 @@ public struct IPv4Header: Hashable, Sendable {
 
 /// An IPv6 header (RFC 8200 §3). ``PacketBuilder`` fills in the fields that are `nil`.
 public struct IPv6Header: Hashable, Sendable {
-    /// Length of the header in bytes.
+    /// Header length in bytes.
     public static let byteCount = 40
     /// The traffic class: differentiated services and congestion notification bits.
     public var trafficClass: UInt8 = 0
@@ -99,9 +99,9 @@ public struct IPv6Header: Hashable, Sendable {
     public var flowLabel: UInt32 = 0
     /// Length of everything after the header, in bytes. If `nil`, the builder computes it.
     public var payloadLength: UInt16?
-    /// The protocol of the payload, or the first extension header.
+    /// The payload's protocol, or the first extension header.
     public var nextHeader: IPProtocolNumber
-    /// The remaining number of hops.
+    /// The remaining hop count.
     public var hopLimit: UInt8 = 64
     /// The source address.
     public var source: IPv6Address
@@ -142,9 +142,9 @@ extension IPv6Address {
     }
 }
 
-/// The first eight bytes of an ICMP or ICMPv6 message (RFC 792, RFC 4443 §2.1).
+/// An ICMP or ICMPv6 message's first eight bytes (RFC 792, RFC 4443 §2.1).
 public struct ICMPHeader: Hashable, Sendable {
-    /// Length of the header in bytes.
+    /// Header length in bytes.
     public static let byteCount = 8
     /// The message type.
     public var type: UInt8
@@ -162,14 +162,14 @@ public struct ICMPHeader: Hashable, Sendable {
         self.rest = rest
     }
 
-    /// Creates the header of an echo request or reply.
+    /// Creates an echo request or reply header.
     public static func echo(type: UInt8, identifier: UInt16, sequence: UInt16) -> ICMPHeader {
         ICMPHeader(type: type, rest: UInt32(identifier) << 16 | UInt32(sequence))
     }
 
-    /// The identifier of an echo message: the upper half of ``rest``.
+    /// An echo message's identifier: the upper half of ``rest``.
     public var identifier: UInt16 { UInt16(truncatingIfNeeded: rest >> 16) }
-    /// The sequence number of an echo message: the lower half of ``rest``.
+    /// An echo message's sequence number: the lower half of ``rest``.
     public var sequence: UInt16 { UInt16(truncatingIfNeeded: rest) }
 
     /// Reads a header at `offset`.

@@ -1,5 +1,5 @@
 extension LayerWalk {
-    /// The lengths of headers without options, in bytes.
+    /// Header lengths without options, in bytes.
     private enum HeaderLength {
         static let ipv4 = 20
         static let tcp = 20
@@ -9,13 +9,13 @@ extension LayerWalk {
         static let mpls = 4
     }
 
-    /// The bits of the fragment offset in IPv4, and in the fragment header of IPv6 (RFC 791 §3.1, RFC 8200 §4.5).
+    /// The fragment offset bits in the IPv4 header and in the IPv6 fragment header (RFC 791 §3.1, RFC 8200 §4.5).
     private enum FragmentOffset {
         static let ipv4: UInt16 = 0x1FFF
         static let ipv6: UInt16 = 0xFFF8
     }
 
-    /// The bits of the first two bytes of GRE (RFC 2784 §2, RFC 2890 §2, RFC 2637 §4.1).
+    /// The flags in the first two GRE bytes (RFC 2784 §2, RFC 2890 §2, RFC 2637 §4.1).
     private enum GREFlag {
         static let versionMask: UInt16 = 0x0007
         /// A checksum or routing information is present (RFC 1701). Both add the same four bytes.
@@ -28,7 +28,7 @@ extension LayerWalk {
 
     /// The flag that a VXLAN header has a network identifier (RFC 7348 §5).
     private static let vxlanHasNetwork: UInt8 = 0x08
-    /// The bits of the length of Geneve's options, in units of four bytes (RFC 8926 §3.4).
+    /// The mask for the Geneve option length, in 4-byte units (RFC 8926 §3.4).
     private static let geneveOptionsMask: UInt8 = 0x3F
 
     /// Limits the following layers to `length` bytes from `start`. Records an issue if the packet has fewer bytes.
@@ -176,7 +176,7 @@ extension LayerWalk {
         return nil
     }
 
-    /// Decodes a GRE header (RFC 2784 §2) with the fields of RFC 2890. Version 1 is the variant of PPTP (RFC 2637 §4.1).
+    /// Decodes a GRE header (RFC 2784 §2) with the RFC 2890 fields. Version 1 is the PPTP variant (RFC 2637 §4.1).
     private mutating func gre(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(WireError) -> Next? {
         let flags = try p.u16(offset)
         let type = try p.u16(offset &+ 2)

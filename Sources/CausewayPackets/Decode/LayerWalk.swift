@@ -5,14 +5,15 @@ extension PacketLayers {
     ///
     /// - Parameters:
     ///   - packet: The captured bytes.
-    ///   - linkType: The type of the outermost header.
+    ///   - linkType: The outermost header's type.
     ///   - originalCount: The length on the wire in bytes, which may exceed the captured length.
     public init(_ packet: borrowing ByteView, linkType: LinkType, originalCount: Int? = nil) {
         self.init()
         find(in: packet, linkType: linkType, originalCount: originalCount)
     }
 
-    /// Finds the layers of another packet and replaces the earlier result. In a loop, this is cheaper than a new value for each packet.
+    /// Finds the layers in another packet and replaces the earlier result. In a loop, this costs less than a new value
+    /// per packet.
     @inlinable
     public mutating func find(in packet: borrowing ByteView, linkType: LinkType, originalCount: Int? = nil) {
         find(in: packet, linkType, wireCount: max(originalCount ?? packet.count, packet.count))
@@ -25,7 +26,7 @@ extension PacketLayers {
         walk(packet, linkType, wireCount)
     }
 
-    /// Finds the layers one by one, for packets of any form.
+    /// Finds the layers one by one, in any packet.
     @inline(never)
     mutating func walk(_ packet: borrowing ByteView, _ linkType: LinkType, _ wireCount: Int) {
         var walk = LayerWalk(limit: packet.count, wireLimit: wireCount)
@@ -45,7 +46,7 @@ extension PacketLayers {
 
 /// Decodes a packet layer by layer, from the outside in.
 struct LayerWalk {
-    /// The decoder of the next layer.
+    /// The next layer's decoder.
     enum Next {
         case ethernet, cooked, cooked2, loopback(bigEndian: Bool), rawIP, ipv4, ipv6
         case etherType(UInt16)
@@ -72,9 +73,9 @@ struct LayerWalk {
     }
 
     var offset = 0
-    /// Offset after the last captured byte of the current layer.
+    /// Offset after the current layer's last captured byte.
     var limit: Int
-    /// Offset after the last byte of the current layer on the wire.
+    /// Offset after the current layer's last byte on the wire.
     var wireLimit: Int
 
     init(limit: Int, wireLimit: Int) {
@@ -82,13 +83,13 @@ struct LayerWalk {
         self.wireLimit = wireLimit
     }
 
-    /// Returns the error for a header of `byteCount` bytes that the packet does not contain completely.
+    /// Returns the error for a `byteCount`-byte header that the packet contains only in part.
     @inline(never)
     func truncation(_ byteCount: Int) -> WireError {
         .truncated(needed: byteCount, available: max(0, limit - offset), at: offset)
     }
 
-    /// Records a header of `byteCount` bytes and advances past it.
+    /// Records a `byteCount`-byte header and advances past it.
     @inline(__always)
     mutating func take(
         _ kind: LayerKind, _ byteCount: Int, _ layers: inout PacketLayers
@@ -144,7 +145,7 @@ struct LayerWalk {
         return nil
     }
 
-    /// The code of PPPoE packets that carry PPP (RFC 2516 §4).
+    /// The PPPoE code for packets that carry PPP (RFC 2516 §4).
     private static let pppoeSessionCode: UInt8 = 0
 
     /// Interprets the Ethernet type field: it is a length if LLC follows (IEEE 802.3 §3.2.6).
@@ -182,7 +183,7 @@ struct LayerWalk {
 
     private mutating func cookedProtocol(_ type: UInt16, hardware: UInt16, _ layers: inout PacketLayers) -> Next? {
         switch type {
-        // The kernel uses this value for LLC frames, which have a length instead of a type.
+        // The kernel uses this value for LLC frames, which have a length field and no type.
         case CookedProtocol.llc: .llc
         case 0..<EtherType.minimumType: unknown(&layers)
         default: .etherType(type)
@@ -225,7 +226,7 @@ struct LayerWalk {
         }
     }
 
-    /// The bit of a label stack entry that marks the last one (RFC 3032 §2.1).
+    /// The label stack entry bit that marks the last entry (RFC 3032 §2.1).
     private static let bottomOfStack: UInt32 = 0x100
 
     private mutating func mpls(_ p: borrowing ByteView, _ layers: inout PacketLayers) throws(WireError) -> Next? {
@@ -238,8 +239,8 @@ struct LayerWalk {
             case MPLSLabel.ipv6ExplicitNull: return .ipv6
             default: break
             }
-            // An MPLS label does not state the type of its payload. As routers do, take the first half byte of the payload as the IP
-            // version (RFC 4928 §3).
+            // An MPLS label does not state its payload's type. As routers do, take the payload's first four bits as the
+            // IP version (RFC 4928 §3).
             switch try p.u8(offset) >> 4 {
             case IPVersion.ipv4: return .ipv4
             case IPVersion.ipv6: return .ipv6

@@ -2,13 +2,13 @@ public import CausewayTypes
 
 /// An Ethernet header (IEEE 802.3 §3.1), without preamble and frame check sequence.
 public struct EthernetHeader: Hashable, Sendable {
-    /// Length of the header in bytes.
+    /// Header length in bytes.
     public static let byteCount = 14
     /// The destination address.
     public var destination: MACAddress
     /// The source address.
     public var source: MACAddress
-    /// The type of the payload. A value of at most 1500 is a length instead.
+    /// The payload's type. A value up to 1500 is a length instead.
     public var type: EtherType
 
     /// Creates a header.
@@ -29,7 +29,7 @@ public struct EthernetHeader: Hashable, Sendable {
     }
 }
 
-/// The type of the payload of an Ethernet frame.
+/// An Ethernet frame's payload type.
 public struct EtherType: RawRepresentable, Hashable, Sendable {
     /// The number assigned by IEEE.
     public var rawValue: UInt16
@@ -49,15 +49,15 @@ public struct EtherType: RawRepresentable, Hashable, Sendable {
     @inlinable public static var ipv6: EtherType { EtherType(rawValue: 0x86DD) }
     /// MPLS unicast (0x8847).
     @inlinable public static var mpls: EtherType { EtherType(rawValue: 0x8847) }
-    /// The discovery stage of PPPoE (0x8863).
+    /// PPPoE discovery stage (0x8863).
     @inlinable public static var pppoeDiscovery: EtherType { EtherType(rawValue: 0x8863) }
-    /// The session stage of PPPoE (0x8864).
+    /// PPPoE session stage (0x8864).
     @inlinable public static var pppoeSession: EtherType { EtherType(rawValue: 0x8864) }
 }
 
-/// A VLAN tag (IEEE 802.1Q §9.6), with the type of the layer after it.
+/// A VLAN tag (IEEE 802.1Q §9.6), with the next layer's type.
 public struct VLANTag: Hashable, Sendable {
-    /// Length of the tag in bytes.
+    /// Tag length in bytes.
     public static let byteCount = 4
     /// The priority code point, 0...7.
     public var priority: UInt8
@@ -65,7 +65,7 @@ public struct VLANTag: Hashable, Sendable {
     public var dropEligible: Bool
     /// The VLAN identifier, 0...4095.
     public var identifier: UInt16
-    /// The type of the layer after the tag.
+    /// The next layer's type.
     public var type: EtherType
 
     /// Creates a tag.
@@ -89,11 +89,11 @@ public struct VLANTag: Hashable, Sendable {
 
 /// An ARP packet for Ethernet and IPv4 (RFC 826).
 public struct ARPPacket: Hashable, Sendable {
-    /// Length of the packet in bytes.
+    /// Packet length in bytes.
     public static let byteCount = 28
     /// The hardware type; 1 is Ethernet.
     public var hardwareType: UInt16 = 1
-    /// The type of the network addresses.
+    /// The network address type.
     public var protocolType: EtherType = .ipv4
     /// The operation.
     public var operation: Operation
@@ -106,7 +106,7 @@ public struct ARPPacket: Hashable, Sendable {
     /// The target's IPv4 address.
     public var targetAddress: IPv4Address
 
-    /// The operation of an ARP packet.
+    /// An ARP packet's operation.
     public struct Operation: RawRepresentable, Hashable, Sendable {
         /// The operation code.
         public var rawValue: UInt16

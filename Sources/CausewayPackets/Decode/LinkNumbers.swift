@@ -1,4 +1,4 @@
-/// Protocol families in loopback headers. The number of the IPv6 family depends on the capturing system.
+/// Protocol families in loopback headers. The IPv6 family number depends on the capturing system.
 enum LoopbackFamily {
     static let inet: UInt32 = 2
     static let inet6Linux: UInt32 = 10
@@ -8,13 +8,13 @@ enum LoopbackFamily {
     static let inet6Darwin: UInt32 = 30
 }
 
-/// Values of the protocol field of the Linux cooked header that are not EtherTypes (the kernel's `ETH_P_` values).
+/// Values in the Linux cooked header's protocol field that are not EtherTypes (the kernel's `ETH_P_` values).
 enum CookedProtocol {
     static let raw8023: UInt16 = 1
     static let llc: UInt16 = 4
 }
 
-/// Packet types of the Linux cooked header (the `sll_pkttype` values of packet(7)).
+/// Packet types in the Linux cooked header (the `sll_pkttype` values in packet(7)).
 enum CookedPacketType {
     static let host: UInt16 = 0
     static let broadcast: UInt16 = 1
@@ -23,7 +23,7 @@ enum CookedPacketType {
     static let outgoing: UInt16 = 4
 }
 
-/// Service access points of logical link control (IEEE registry of LLC addresses).
+/// LLC service access points (IEEE LLC address registry).
 enum LLCAddress {
     static let ip: UInt8 = 0x06
     static let spanningTree: UInt8 = 0x42
@@ -33,7 +33,7 @@ enum LLCAddress {
     static let iso: UInt8 = 0xFE
 }
 
-/// The control field of logical link control (IEEE 802.2 §5.2).
+/// The LLC control field (IEEE 802.2 §5.2).
 enum LLCControl {
     /// The bits that mark an unnumbered frame, whose control field has one byte.
     static let formatMask: UInt8 = 0x03
@@ -46,19 +46,19 @@ enum SNAPOrganization {
     static let bridgeTunnel: UInt32 = 0x0000F8
 }
 
-/// The version field of IP headers (IANA registry "IP Version Numbers").
+/// The version field in IP headers (IANA registry "IP Version Numbers").
 enum IPVersion {
     static let ipv4: UInt8 = 4
     static let ipv6: UInt8 = 6
 }
 
-/// Labels of MPLS with a reserved meaning (RFC 3032 §2.1).
+/// MPLS labels with a reserved meaning (RFC 3032 §2.1).
 enum MPLSLabel {
     static let ipv4ExplicitNull: UInt32 = 0
     static let ipv6ExplicitNull: UInt32 = 2
 }
 
-/// UDP ports of tunnels (IANA registry "Service Name and Transport Protocol Port Number").
+/// UDP ports for tunnels (IANA registry "Service Name and Transport Protocol Port Number").
 enum TunnelPort {
     static let vxlan: UInt16 = 4789
     static let geneve: UInt16 = 6081

@@ -1,4 +1,4 @@
-/// The protocol field of PPP (RFC 1661 §2; IANA registry "PPP DLL Protocol Numbers").
+/// The PPP protocol field (RFC 1661 §2; IANA registry "PPP DLL Protocol Numbers").
 enum PPPProtocol {
     static let ipv4: UInt16 = 0x0021
     static let ipv6: UInt16 = 0x0057
@@ -11,8 +11,8 @@ enum PPPProtocol {
     /// The address and control fields: all stations, unnumbered information (RFC 1662 §3.1).
     static let addressAndControl: UInt16 = 0xFF03
 
-    /// Reads the protocol number and its size in bytes: one byte if the peers negotiated protocol field compression (RFC 1661 §6.5), which
-    /// omits a first byte of zero. The first byte of a full number is even.
+    /// Reads the protocol number and its size in bytes. With protocol field compression (RFC 1661 §6.5), a number below
+    /// 256 may take one byte: the leading zero byte is omitted. The two-byte form begins with an even byte.
     static func number(_ p: borrowing ByteView, at offset: Int) throws(WireError) -> (number: UInt16, byteCount: Int) {
         let first = try p.u8(offset)
         if first & 1 != 0 { return (UInt16(first), 1) }

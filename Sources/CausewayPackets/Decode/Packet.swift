@@ -1,22 +1,23 @@
 package import CausewayWire
 
-/// A captured packet, decoded in place: borrowed bytes and the positions of its layers.
+/// A captured packet, decoded in place: borrowed bytes and layer positions.
 ///
 /// ```swift
 /// let packet = Packet(bytes, linkType: .ethernet)
 /// if let tcp = packet.tcp, tcp.flags.contains(.syn) { print(packet.ipv4?.source, tcp.destinationPort) }
 /// ```
 ///
-/// Decoding allocates only the arrays of options. For a tunnel, ``ipv4``, ``tcp`` and the other headers are the innermost ones.
+/// Decoding allocates only the option arrays. For a tunnel, ``ipv4``, ``tcp`` and the other headers are the innermost
+/// ones.
 public struct Packet: ~Escapable {
     /// The captured bytes.
     public let bytes: ByteView
-    /// The positions of the layers.
+    /// The layer positions.
     public let layers: PacketLayers
     /// The length on the wire in bytes.
     public let originalCount: Int
 
-    /// Finds the layers of `bytes`.
+    /// Finds the layers in `bytes`.
     @_lifetime(copy bytes)
     public init(_ bytes: consuming ByteView, linkType: LinkType, originalCount: Int? = nil) {
         self.layers = PacketLayers(bytes, linkType: linkType, originalCount: originalCount)
@@ -78,7 +79,7 @@ public struct Packet: ~Escapable {
         else { return nil }
         return try? DNSMessage(parsing: payload.rawSpan)
     }
-    /// The server name of a TLS ClientHello in this packet.
+    /// The server name in this packet's TLS ClientHello.
     public var serverName: String? { clientHello?.serverName }
     /// The TLS ClientHello that begins the TCP payload.
     var clientHello: ClientHello? {

@@ -1,13 +1,13 @@
-/// The verified checksums of a packet.
+/// A packet's verified checksums.
 public struct PacketChecksums: Hashable, Sendable {
-    /// The checksum of the innermost IPv4 header.
+    /// The innermost IPv4 header's checksum.
     public var network: ChecksumStatus = .notPresent
-    /// The checksum of the innermost TCP, UDP, ICMP, ICMPv6 or IGMP layer.
+    /// The checksum in the innermost TCP, UDP, ICMP, ICMPv6 or IGMP layer.
     public var transport: ChecksumStatus = .notPresent
 }
 
 extension Packet {
-    /// Verifies the checksums of the innermost network layer and of its payload.
+    /// Verifies the checksums in the innermost network layer and its payload.
     ///
     /// - Parameter offloaded: Whether the kernel reports that the network card has yet to fill in the transport checksum. A mismatch is
     ///   then ``ChecksumStatus/offloaded`` instead of ``ChecksumStatus/bad``.

@@ -1,15 +1,15 @@
 extension PacketLayers {
-    /// The first eight bytes of an IPv4 header: version 4 and a length of 20 bytes, and a fragment offset of zero (RFC 791 §3.1).
+    /// An IPv4 header's first eight bytes: version 4, length 20 bytes, and fragment offset zero (RFC 791 §3.1).
     private static let usual4: UInt64 = 0x4500_0000_0000_0000
     private static let usual4Mask: UInt64 = 0xFF00_0000_0000_1FFF
-    /// Header lengths in bytes: of ICMP and UDP headers, and of TCP and IPv4 headers without options.
+    /// Header lengths in bytes: ICMP and UDP headers, and TCP and IPv4 headers without options.
     private static let shortLength = 8
     private static let longLength = 20
-    /// The total length in bytes of the link header, an IPv4 header and the shortest transport header.
+    /// The total length in bytes for the link header, an IPv4 header and the shortest transport header.
     private static var linkAndShortest: Int { EthernetHeader.byteCount &+ longLength &+ shortLength }
 
-    /// Finds the layers of the most common packets: Ethernet, optionally one VLAN tag, an IP header without options, and valid TCP, UDP or
-    /// ICMP. ``LayerWalk`` decodes all other packets, with equal results.
+    /// Finds the layers in the most common packets: Ethernet, optionally one VLAN tag, an IP header without options,
+    /// and valid TCP, UDP or ICMP. ``LayerWalk`` decodes all other packets, with equal results.
     ///
     /// - Returns: `false`, with nothing recorded, if the packet has another form.
     @inline(__always)
@@ -41,7 +41,7 @@ extension PacketLayers {
         return takeUsual(p, p.unchecked8(at &+ 6), .ipv6, at, at &+ 40, at &+ 40 &+ length, place)
     }
 
-    /// Records the last header. The caller has checked the length of its shortest form.
+    /// Records the last header. The caller has checked the shortest length.
     @inline(__always)
     private mutating func takeUsual(
         _ p: borrowing ByteView, _ number: UInt8, _ below: LayerKind, _ network: Int, _ start: Int, _ wireEnd: Int,

@@ -1,8 +1,8 @@
-/// The protocol of one layer of a packet.
+/// The protocol of one packet layer.
 public enum LayerKind: UInt8, Sendable, CaseIterable {
-    /// `none` means no layer. The other cases are protocols of the link layer.
+    /// `none` means no layer. The other cases are link-layer protocols.
     case none, ethernet, linuxCooked, linuxCooked2, loopback, vlan, llc, snap, mpls, pppoe, ppp
-    /// ARP, IPv4, IPv6, and the extension headers of IPv6 (RFC 8200 §4).
+    /// ARP, IPv4, IPv6, and the IPv6 extension headers (RFC 8200 §4).
     case arp, ipv4, ipv6, hopByHop, destinationOptions, routing, fragment, authentication, mobility
     /// The protocols above IP, including tunnels.
     case icmp, icmp6, igmp, udp, tcp, sctp, gre, vxlan, geneve
@@ -10,27 +10,27 @@ public enum LayerKind: UInt8, Sendable, CaseIterable {
     case payload
 }
 
-/// The positions of the layers of a packet, as offsets into its bytes. The size is fixed, so that a value needs no allocation.
+/// Layer positions in a packet, as offsets into its bytes. The size is fixed, so that a value needs no allocation.
 public struct PacketLayers: Sendable {
     /// One layer: a header that begins at `offset`.
     public struct Layer: Sendable {
-        /// The protocol of the layer.
+        /// The layer's protocol.
         public var kind: LayerKind
-        /// Length of the header in bytes.
+        /// Header length in bytes.
         public var byteCount: UInt16
-        /// Offset of the header from the beginning of the packet, in bytes.
+        /// The header's offset in the packet, in bytes.
         public var offset: UInt32
     }
 
     /// Problems found while decoding a packet. A packet without issues was decoded completely.
     public struct Issues: OptionSet, Sendable, Hashable {
-        /// The bits of the set.
+        /// The raw bits.
         public let rawValue: UInt16
         /// Creates a set from its bits.
         public init(rawValue: UInt16) { self.rawValue = rawValue }
         /// The capture has fewer bytes than a header needs or a length field states.
         public static let cutOff = Issues(rawValue: 1)
-        /// A version field does not match the type that the previous layer states.
+        /// A version field contradicts the previous layer's type.
         public static let badVersion = Issues(rawValue: 2)
         /// A header length is too small for the header, or exceeds the packet.
         public static let badHeaderLength = Issues(rawValue: 4)
@@ -40,7 +40,7 @@ public struct PacketLayers: Sendable {
         public static let tooManyLayers = Issues(rawValue: 16)
         /// The protocol is not supported.
         public static let unknownProtocol = Issues(rawValue: 32)
-        /// The packet is a fragment other than the first: its payload begins without a transport header.
+        /// The packet is not the first fragment: its payload begins without a transport header.
         public static let laterFragment = Issues(rawValue: 64)
     }
 
@@ -55,7 +55,7 @@ public struct PacketLayers: Sendable {
     public internal(set) var issues: Issues = []
     /// The captured bytes after the last header, without link-layer padding.
     public internal(set) var payload: Range<Int> = 0..<0
-    /// Length of the payload on the wire in bytes, captured or not.
+    /// Payload length on the wire in bytes, captured or not.
     public internal(set) var payloadOriginalCount = 0
     private var network: UInt8 = 0xFF
     private var transport: UInt8 = 0xFF
@@ -99,9 +99,9 @@ public struct PacketLayers: Sendable {
         return true
     }
 
-    /// Records all layers of a packet that consists of Ethernet, IP and one transport layer.
+    /// Records all layers for a packet with Ethernet, IP and one transport layer.
     ///
-    /// `place` is the index of the IP layer: 2 if the packet has a VLAN tag, otherwise 1.
+    /// `place` is the IP layer's index: 2 if the packet has a VLAN tag, otherwise 1.
     @inline(__always)
     mutating func note(
         _ place: Int, _ kind: LayerKind, _ offset: Int, _ upper: LayerKind, _ upperOffset: Int, _ upperByteCount: Int,
@@ -121,7 +121,7 @@ public struct PacketLayers: Sendable {
         payloadOriginalCount = wireEnd &- content
     }
 
-    /// Discards the transport layer of the outer packet: it does not belong to the inner packet.
+    /// Discards the outer packet's transport layer, which does not belong to the inner packet.
     @inline(__always) mutating func noteNetwork() {
         (network, transport) = (UInt8(truncatingIfNeeded: count &- 1), 0xFF)
     }
@@ -132,7 +132,7 @@ public struct PacketLayers: Sendable {
     /// The innermost transport layer.
     public var innermostTransport: Layer? { transport < count ? layer(Int(transport)) : nil }
 
-    /// Returns the outermost layer of `kind`.
+    /// Returns the outermost layer with this kind.
     public func first(_ kind: LayerKind) -> Layer? {
         for position in 0..<count where UInt8(truncatingIfNeeded: storage[position]) == kind.rawValue {
             return layer(position)

@@ -1,13 +1,13 @@
-/// The cryptographic functions that decrypt the first packets of a QUIC connection (RFC 9001 §5).
+/// The cryptographic functions to decrypt a QUIC connection's first packets (RFC 9001 §5).
 ///
-/// This module contains no cipher. The caller supplies the functions of a library; `nw` uses OpenSSL. A function returns `nil` if it fails,
-/// for example because the library is not installed. The packets are then not decrypted.
+/// This module contains no cipher. The caller supplies a library's functions; `nw` uses OpenSSL. A function returns
+/// `nil` if it fails, for example because the library is not installed. The packets are then not decrypted.
 ///
 /// Isolation: the functions run on the thread that prints the packet, and must not block.
 public struct QUICInitialCipher: Sendable {
     /// Computes HMAC with SHA-256 (RFC 2104): 32 bytes.
     public typealias Authentication = @Sendable (_ key: [UInt8], _ message: [UInt8]) -> [UInt8]?
-    /// Encrypts one block of 16 bytes with AES-128 (FIPS 197).
+    /// Encrypts one 16-byte block with AES-128 (FIPS 197).
     public typealias BlockEncryption = @Sendable (_ key: [UInt8], _ block: [UInt8]) -> [UInt8]?
     /// Verifies and decrypts with AES-128-GCM (RFC 5116 §5.1); `nil` if the tag, the last 16 bytes of `sealed`, is wrong.
     public typealias Opening =
@@ -19,7 +19,7 @@ public struct QUICInitialCipher: Sendable {
     let encryptBlock: BlockEncryption
     let open: Opening
 
-    /// Creates a cipher from the functions of a library.
+    /// Creates a cipher from a library's functions.
     ///
     /// - Parameters:
     ///   - authenticate: Computes HMAC with SHA-256.
@@ -32,16 +32,16 @@ public struct QUICInitialCipher: Sendable {
     }
 }
 
-/// The keys that protect a client's Initial packets. They are derived from a connection ID in the packet, so every observer can compute
-/// them.
+/// The keys for a client's Initial packets. They are derived from a connection ID in the packet, so every observer can
+/// compute them.
 struct QUICInitialKeys: Sendable, Equatable {
     private static let salts: [UInt32: [UInt8]] = [
-        // The initial salt of version 1 (RFC 9001 §5.2).
+        // The version 1 initial salt (RFC 9001 §5.2).
         QUICPacketPlace.versionOne: [
             0x38, 0x76, 0x2C, 0xF7, 0xF5, 0x59, 0x34, 0xB3, 0x4D, 0x17, 0x9A, 0xE6, 0xA4, 0xC8, 0x0C, 0xAD, 0xCC, 0xBB,
             0x7F, 0x0A,
         ],
-        // The initial salt of version 2 (RFC 9369 §3.3.1).
+        // The version 2 initial salt (RFC 9369 §3.3.1).
         QUICPacketPlace.versionTwo: [
             0x0D, 0xED, 0xE3, 0xDE, 0xF7, 0x00, 0xA6, 0xDB, 0x81, 0x93, 0x81, 0xBE, 0x6E, 0x26, 0x9D, 0xCB, 0xF9, 0xBD,
             0x2E, 0xD9,
@@ -58,7 +58,7 @@ struct QUICInitialKeys: Sendable, Equatable {
     let nonce: [UInt8]
     let headerKey: [UInt8]
 
-    /// Derives the keys from the Destination Connection ID of the client's first packet; `nil` if the cipher fails.
+    /// Derives the keys from the Destination Connection ID in the client's first packet; `nil` if the cipher fails.
     init?(_ identifier: [UInt8], version: UInt32, _ cipher: QUICInitialCipher) {
         let prefix = version == QUICPacketPlace.versionTwo ? "quicv2 " : "quic "
         guard let salt = Self.salts[version], let initial = cipher.authenticate(salt, identifier),
@@ -93,8 +93,8 @@ struct QUICInitialKeys: Sendable, Equatable {
         var header = p.clamped(place.start, content).array
         header[0] = first
         var nonce = nonce
-        // A header contains only the low bytes of the packet number. The first packets have small numbers, so these bytes are the whole
-        // number.
+        // A header contains only the packet number's low bytes. The first packets have small numbers, so these bytes
+        // are the whole number.
         for (index, offset) in (place.number..<content).enumerated() {
             let byte = p[offset] ^ mask[1 + index]
             header[offset - place.start] = byte

@@ -1,10 +1,10 @@
-/// Decrypts the Initial packets of QUIC clients (RFC 9000 §17.2.2) and finds the ClientHello in them.
+/// Decrypts Initial packets from QUIC clients (RFC 9000 §17.2.2) and finds the ClientHello in them.
 ///
 /// Keeps at most ``connectionLimit`` connections, because a ClientHello may span several datagrams.
 struct QUICInitials: Sendable {
-    /// The maximum number of connections.
+    /// The maximum connection count.
     static let connectionLimit = 1_024
-    /// The minimum length of the first Destination Connection ID in bytes (RFC 9000 §7.2).
+    /// The minimum length in bytes for the first Destination Connection ID (RFC 9000 §7.2).
     private static let shortestFirstIdentifier = 8
 
     /// One direction of the traffic between two sockets.
@@ -14,7 +14,7 @@ struct QUICInitials: Sendable {
         var sourcePort: UInt16, destinationPort: UInt16
     }
 
-    /// The content of a datagram with at least one authentic Initial packet of a client.
+    /// The content of a datagram with at least one authentic client Initial packet.
     struct Opened: Equatable {
         /// The ClientHello, if this datagram completes it.
         var hello: ClientHello?
@@ -55,8 +55,9 @@ struct QUICInitials: Sendable {
         return opened
     }
 
-    /// Decrypts a packet with the known keys of its flow, or else with keys derived from its connection ID. The flow's keys come first:
-    /// after the server's first reply, the client sends to the server's connection ID but keeps its keys (RFC 9001 §5.2).
+    /// Decrypts a packet with its flow's known keys, or else with keys derived from its connection ID. The flow's keys
+    /// come first: after the server's first reply, the client sends to the server's connection ID but keeps its keys
+    /// (RFC 9001 §5.2).
     private mutating func frames(
         _ datagram: borrowing ByteView, _ place: QUICPacketPlace, _ flow: Flow
     ) -> [UInt8]? {

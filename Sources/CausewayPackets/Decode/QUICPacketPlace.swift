@@ -1,27 +1,28 @@
-/// The position of a packet with a long header in a UDP datagram (RFC 9000 §17.2).
+/// A long header packet's position in a UDP datagram (RFC 9000 §17.2).
 struct QUICPacketPlace: Equatable {
     static let versionOne: UInt32 = 1
     static let versionTwo: UInt32 = 0x6B33_43CF
-    /// Bits of the first byte.
+    /// Bits in the first byte.
     static let longHeader: UInt8 = 0x80
     static let fixedBit: UInt8 = 0x40
     static let longestIdentifier = 20
 
-    /// The packet types of version 1. Version 2 numbers them differently (RFC 9369 §3.2).
+    /// The version 1 packet types. Version 2 numbers them differently (RFC 9369 §3.2).
     enum Kind: UInt8 { case initial, early, handshake, retry }
 
     let version: UInt32
     let kind: Kind
-    /// The offset of the first byte.
+    /// The first byte's offset.
     let start: Int
     /// The Destination Connection ID.
     let destination: Range<Int>
-    /// The offset of the packet number, which header protection covers.
+    /// The packet number's offset. Header protection covers the number.
     let number: Int
     /// The offset after the last byte.
     let end: Int
 
-    /// Finds the packet at `start`; `nil` if it is incomplete, has a short header, is a Retry packet, or is of another version.
+    /// Finds the packet at `start`; `nil` if it is incomplete, has a short header, is a Retry packet, or has another
+    /// version.
     init?(_ p: borrowing ByteView, at start: Int) {
         guard let place = try? QUICPacketPlace(reading: p, at: start) else { return nil }
         self = place
@@ -56,7 +57,7 @@ struct QUICPacketPlace: Equatable {
         return Kind(rawValue: version == versionTwo ? (type &+ 3) & 3 : type) ?? .retry
     }
 
-    /// Returns the range of the connection ID whose length is at `offset`.
+    /// Returns the range of the connection ID whose length byte is at `offset`.
     static func identifier(_ p: borrowing ByteView, at offset: Int) throws(WireError) -> Range<Int> {
         let count = Int(try p.u8(offset))
         guard count <= longestIdentifier else { throw .invalid("connection ID length", at: offset) }
@@ -66,7 +67,7 @@ struct QUICPacketPlace: Equatable {
 }
 
 extension ByteView {
-    /// Returns a variable-length integer, which has at most 62 bits (RFC 9000 §16), and the offset of the next field.
+    /// Returns a variable-length integer, which has at most 62 bits (RFC 9000 §16), and the next field's offset.
     func quicInteger(at offset: Int) throws(WireError) -> (value: Int, next: Int) {
         let first = try u8(offset)
         let count = 1 << Int(first >> 6)

@@ -1,12 +1,12 @@
 /// A UDP header (RFC 768). ``PacketBuilder`` fills in the fields that are `nil`.
 public struct UDPHeader: Hashable, Sendable {
-    /// Length of the header in bytes.
+    /// Header length in bytes.
     public static let byteCount = 8
     /// The source port.
     public var sourcePort: UInt16
     /// The destination port.
     public var destinationPort: UInt16
-    /// Length of header and payload in bytes. If `nil`, the builder computes it.
+    /// Header and payload length in bytes. If `nil`, the builder computes it.
     public var length: UInt16?
     /// The checksum. If `nil`, the builder computes it. Zero means no checksum, which IPv6 forbids outside tunnels (RFC 8200 §8.1).
     public var checksum: UInt16?
@@ -35,11 +35,11 @@ public struct TCPHeader: Hashable, Sendable {
     public var sourcePort: UInt16
     /// The destination port.
     public var destinationPort: UInt16
-    /// The sequence number of the first payload byte, or of the SYN.
+    /// The sequence number for the first payload byte, or for the SYN.
     public var sequence: UInt32 = 0
     /// The next sequence number that the sender expects from its peer.
     public var acknowledgement: UInt32 = 0
-    /// Length of the header in units of four bytes. If `nil`, the builder computes it from the options.
+    /// Header length in 4-byte units. If `nil`, the builder computes it from the options.
     public var dataOffset: UInt8?
     /// The control bits.
     public var flags: Flags
@@ -54,7 +54,7 @@ public struct TCPHeader: Hashable, Sendable {
 
     /// The control bits, including the three for congestion notification (RFC 3168 §6.1, RFC 3540 §9).
     public struct Flags: OptionSet, Hashable, Sendable {
-        /// The bits of the set.
+        /// The raw bits.
         public let rawValue: UInt16
         /// Creates a set from its bits.
         @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -86,7 +86,7 @@ public struct TCPHeader: Hashable, Sendable {
         self.flags = flags
     }
 
-    /// Length of the header in bytes, including padded options.
+    /// Header length in bytes, including padded options.
     public var byteCount: Int { 20 + (min(options.count, 40) + 3) / 4 * 4 }
 
     /// Reads a header at `offset`.

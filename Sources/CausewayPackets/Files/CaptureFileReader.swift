@@ -1,7 +1,7 @@
 /// Reads capture files: pcap in either byte order with microseconds or nanoseconds, the modified pcap form, and pcapng.
 ///
-/// The reader does no I/O: the caller feeds bytes in portions of any size and takes packets. The reader holds at most one portion and one
-/// packet. A compressed file is rejected with an error that names the compression program.
+/// The reader does no I/O: the caller feeds bytes in portions of any size and takes packets. The reader holds at most
+/// one portion and one packet. A compressed file is rejected with an error that names the compression program.
 ///
 /// ```swift
 /// var reader = CaptureFileReader()
@@ -9,7 +9,7 @@
 /// while let packet = try reader.next() { use(packet, reader.bytes) }
 /// ```
 public struct CaptureFileReader: Sendable {
-    /// The maximum size of a packet in bytes, as in tcpdump. A file with a larger packet is treated as damaged.
+    /// The maximum packet size in bytes, as in tcpdump. A file with a larger packet is treated as damaged.
     public static let largestPacket = 262_144
 
     enum Format: Sendable {
@@ -20,19 +20,19 @@ public struct CaptureFileReader: Sendable {
     }
 
     var buffer: [UInt8] = []
-    /// The number of bytes at the start of the buffer that have been read.
+    /// The number of buffer bytes already read.
     var position = 0
-    /// The offset of the buffer in the file, in bytes.
+    /// The buffer's offset in the file, in bytes.
     private var base = 0
     private var isFinished = false
     var format = Format.unknown
     var section = PcapngSection()
     private var packet: Range<Int> = 0..<0
 
-    /// Creates a reader at the beginning of a file.
+    /// Creates a reader for a new file.
     public init() {}
 
-    /// Adds the next bytes of the file.
+    /// Adds the file's next bytes.
     public mutating func feed(_ portion: borrowing ByteView) {
         dropUsed()
         let count = portion.count
@@ -40,7 +40,7 @@ public struct CaptureFileReader: Sendable {
         unsafe portion.rawSpan.withUnsafeBytes { bytes in unsafe buffer.append(contentsOf: bytes) }
     }
 
-    /// Adds the next bytes of the file.
+    /// Adds the file's next bytes.
     public mutating func feed(_ portion: [UInt8]) { feed(ByteView(portion.span)) }
 
     /// Marks the end of the file.
@@ -59,10 +59,10 @@ public struct CaptureFileReader: Sendable {
         @_lifetime(borrow self) get { ByteView(buffer.span).clamped(packet) }
     }
 
-    /// The offset in the file of the bytes that are read next.
+    /// The file offset of the next byte to read.
     var fileOffset: Int { base + position }
 
-    /// The link type of the file, or of its latest interface; `nil` until it is known.
+    /// The link type for the file, or for its latest interface; `nil` until it is known.
     public var linkType: LinkType? {
         switch format {
         case .pcap(let header): header.linkType

@@ -1,4 +1,4 @@
-/// The time at which a packet was captured.
+/// A packet's capture time.
 ///
 /// The fraction is kept as the file states it, without rounding and even if it is invalid.
 public struct CaptureTime: Hashable, Sendable {
@@ -29,20 +29,20 @@ public struct CaptureTime: Hashable, Sendable {
     public var microseconds: UInt64 { isNanoseconds ? UInt64(fraction) / 1000 : UInt64(fraction) }
 }
 
-/// The metadata of a captured packet.
+/// A captured packet's metadata.
 public struct CapturedPacket: Hashable, Sendable {
-    /// The time of capture.
+    /// The capture time.
     public var time: CaptureTime
     /// The length on the wire in bytes.
     public var originalCount: Int
-    /// The link-layer type of the packet.
+    /// The packet's link-layer type.
     public var linkType: LinkType
-    /// The index of the interface in the file's section.
+    /// The interface index in the file's section.
     public var interface = 0
     /// The number of captured bytes.
     public var capturedCount: Int
 
-    /// Creates the metadata of a packet of the first interface.
+    /// Creates the metadata for a packet from the first interface.
     public init(time: CaptureTime, originalCount: Int, capturedCount: Int, linkType: LinkType) {
         self.time = time
         self.originalCount = originalCount

@@ -1,15 +1,15 @@
-/// The header of a pcap file.
+/// A pcap file's header.
 struct PcapHeader: Sendable {
     static let byteCount = 24
 
-    /// A variant of the pcap format.
+    /// A pcap format variant.
     struct Kind: Sendable {
         var isBigEndian: Bool
         var isNanoseconds: Bool
-        /// Length of each packet's header in bytes. The headers of the modified form have eight more bytes.
+        /// Packet header length in bytes. The modified form has eight more bytes.
         var packetHeaderByteCount: Int
 
-        /// - Parameter magic: The first four bytes of the file, read as a little-endian number.
+        /// - Parameter magic: The file's first four bytes, read as a little-endian number.
         init?(magic: UInt32) {
             let plain: [(UInt32, Bool, Int)] = [
                 (0xA1B2_C3D4, false, 16), (0xA1B2_3C4D, true, 16), (0xA1B2_CD34, false, 24),
@@ -33,7 +33,7 @@ struct PcapHeader: Sendable {
         self.kind = kind
         let swap = { (value: UInt32) in kind.isBigEndian ? value.byteSwapped : value }
         snapLength = Int(swap(reader.word(at: reader.position + 16) ?? 0))
-        // The upper 16 bits can contain the length of the frame check sequences.
+        // The upper 16 bits can contain the frame check sequence length.
         linkType = LinkType(fileValue: swap(reader.word(at: reader.position + 20) ?? 0) & 0xFFFF)
     }
 }
@@ -57,7 +57,7 @@ extension CaptureFileReader {
             header.kind.isNanoseconds
             ? CaptureTime(seconds: seconds, nanoseconds: field(1))
             : CaptureTime(seconds: seconds, microseconds: field(1))
-        // Some writers store more bytes than the snap length states. The surplus is dropped.
+        // Some writers store more bytes than the snap length. The surplus is dropped.
         let kept = header.snapLength > 0 ? min(captured, header.snapLength) : captured
         let packet = CapturedPacket(
             time: time, originalCount: Int(field(3)), capturedCount: kept, linkType: header.linkType)
@@ -69,9 +69,9 @@ extension CaptureFileReader {
 
 /// Encodes pcap files. The caller stores the returned bytes.
 public struct PcapWriter: Sendable {
-    /// The link type of all packets in the file.
+    /// The link type for all packets in the file.
     public let linkType: LinkType
-    /// Whether the file has nanoseconds instead of microseconds.
+    /// Whether the file has nanoseconds, not microseconds.
     public let isNanoseconds: Bool
     /// Whether the file is big-endian.
     public let isBigEndian: Bool
@@ -81,9 +81,9 @@ public struct PcapWriter: Sendable {
     /// Creates a writer for one file.
     ///
     /// - Parameters:
-    ///   - linkType: The link type of all packets.
+    ///   - linkType: The link type for all packets.
     ///   - snapLength: The snap length for the file's header, in bytes.
-    ///   - isNanoseconds: Whether to store nanoseconds instead of microseconds.
+    ///   - isNanoseconds: Whether to store nanoseconds, not microseconds.
     ///   - isBigEndian: Whether to write the most significant byte first. Readers accept both.
     public init(
         linkType: LinkType, snapLength: UInt32 = 262_144, isNanoseconds: Bool = false, isBigEndian: Bool = false
@@ -122,7 +122,7 @@ public struct PcapWriter: Sendable {
         unsafe bytes.rawSpan.withUnsafeBytes { bytes in
             output.append(addingCapacity: byteCount) { room in
                 unsafe room.withUnsafeMutableBufferPointer { buffer, count in
-                    // In bounds: `append(addingCapacity:)` provides the room. The stored tuple has no padding.
+                    // In bounds: `append(addingCapacity:)` provides the capacity. The stored tuple has no padding.
                     let place = unsafe UnsafeMutableRawBufferPointer(
                         rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
                     unsafe place.storeBytes(of: header, as: (UInt32, UInt32, UInt32, UInt32).self)

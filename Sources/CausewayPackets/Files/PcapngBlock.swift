@@ -1,28 +1,29 @@
-/// One complete block of a pcapng file. Reading and writing it again yields identical bytes.
+/// One complete block in a pcapng file. Reading and writing it again yields identical bytes.
 public struct PcapngBlock: Hashable, Sendable {
-    /// The content of a block, by block type.
+    /// A block's content, by block type.
     public enum Content: Hashable, Sendable {
-        /// The start of a section, with its own byte order and interfaces. `length` is -1 if the file does not state it.
+        /// The start of a section, with its own byte order and interfaces. `length` is -1 if the file does not state
+        /// it.
         case section(major: UInt16, minor: UInt16, length: Int64)
-        /// The description of one interface of the section. `snapLength` is in bytes; 0 means no limit.
+        /// One interface in the section. `snapLength` is in bytes; 0 means no limit.
         case interface(linkType: LinkType, reserved: UInt16, snapLength: UInt32)
         /// A packet, its interface and its timestamp in that interface's units. `data` has the captured bytes.
         case packet(interface: UInt32, stamp: UInt64, originalCount: UInt32, data: [UInt8])
         /// The obsolete form of ``packet(interface:stamp:originalCount:data:)``, with a count of dropped packets.
         case obsoletePacket(interface: UInt16, drops: UInt16, stamp: UInt64, originalCount: UInt32, data: [UInt8])
-        /// A packet of the first interface, without a timestamp.
+        /// A packet from the first interface, without a timestamp.
         case simplePacket(originalCount: UInt32, data: [UInt8])
-        /// A list of addresses with their names.
+        /// Addresses with their names.
         case nameResolution(records: [Record])
-        /// The statistics of one interface, in the options of the block, and their timestamp in that interface's units.
+        /// One interface's statistics, in the block options, with a timestamp in that interface's units.
         case interfaceStatistics(interface: UInt32, stamp: UInt64)
-        /// A block of another type. `body` includes its options.
+        /// A block with another type. `body` includes its options.
         case other(type: UInt32, body: [UInt8])
     }
 
     /// A name resolution record: the value is an address followed by names, each terminated by a zero byte.
     public struct Record: Hashable, Sendable {
-        /// The kind of address: 1 is IPv4, 2 is IPv6.
+        /// The address kind: 1 is IPv4, 2 is IPv6.
         public var type: UInt16
         /// The address and the names.
         public var value: [UInt8]
@@ -33,7 +34,7 @@ public struct PcapngBlock: Hashable, Sendable {
         }
     }
 
-    /// An option of a block.
+    /// A block option.
     public struct Option: Hashable, Sendable {
         /// The option code; 1 is a comment in every block.
         public var code: UInt16
@@ -48,9 +49,9 @@ public struct PcapngBlock: Hashable, Sendable {
         public static func comment(_ text: String) -> Option { Option(code: 1, value: Array(text.utf8)) }
     }
 
-    /// The content of the block.
+    /// The block's content.
     public var content: Content
-    /// The options of the block.
+    /// The block's options.
     public var options: [Option]
     /// Whether an end-of-options mark follows the options. The mark is optional.
     public var endsOptions: Bool
@@ -64,14 +65,14 @@ public struct PcapngBlock: Hashable, Sendable {
         endsOptions = !options.isEmpty
     }
 
-    /// The text of all comments.
+    /// All comment texts.
     public var comments: [String] {
         options.filter { $0.code == 1 }.map { String(decoding: $0.value, as: UTF8.self) }
     }
 }
 
 extension PcapngBlock {
-    /// Reads all blocks of a file.
+    /// Reads all blocks in a file.
     ///
     /// - Throws: ``CaptureFileError`` if the file is damaged. `blocks` then contains the blocks before the damage.
     public static func readAll(_ file: [UInt8], into blocks: inout [PcapngBlock]) throws(CaptureFileError) {
@@ -167,7 +168,7 @@ extension PcapngBlock {
     }
 }
 
-/// A position in a pcapng file, with the byte order of the section.
+/// A position in a pcapng file, with the section's byte order.
 struct PcapngCursor {
     let file: [UInt8]
     var offset: Int
@@ -204,7 +205,8 @@ struct PcapngCursor {
         return taken
     }
 
-    /// Reads bytes that are padded with zeros to a multiple of four; `nil` if they do not fit or the padding is not zero.
+    /// Reads bytes that are padded with zeros to a multiple of four; `nil` if they do not fit or the padding is not
+    /// zero.
     mutating func padded(_ count: Int) -> [UInt8]? {
         let length = (count + 3) / 4 * 4
         guard length <= end - offset else { return nil }

@@ -1,4 +1,4 @@
-/// The state of a pcapng section that is needed to interpret its packets.
+/// The pcapng section state needed to interpret its packets.
 struct PcapngSection: Sendable {
     var isBigEndian = false
     var interfaces: [Interface] = []
@@ -6,7 +6,7 @@ struct PcapngSection: Sendable {
     struct Interface: Sendable {
         var linkType: LinkType
         var snapLength: UInt32
-        /// The unit of timestamps: a negative power of ten, or of two if the highest bit is set.
+        /// The timestamp unit: a negative power of ten, or a negative power of two if the highest bit is set.
         var resolution: UInt8 = 6
         /// Seconds to add to timestamps.
         var timeOffset: Int64 = 0
@@ -44,7 +44,7 @@ struct PcapngSection: Sendable {
 }
 
 extension CaptureFileReader {
-    /// The maximum size of a block in bytes, as in other readers.
+    /// The maximum block size in bytes, as in other readers.
     static let largestBlock = 16 * 1024 * 1024
 
     mutating func nextPcapng() throws(CaptureFileError) -> Found? {

@@ -2,7 +2,7 @@
 ///
 /// Blocks from ``PcapngBlock/readAll(_:into:)`` are written back unchanged. A new file starts with ``begin(_:snapLength:name:filter:to:)``.
 public struct PcapngWriter: Sendable {
-    /// The byte order of the next section.
+    /// The next section's byte order.
     public var isBigEndian: Bool
 
     /// Creates a writer. The first section has the given byte order.
@@ -20,14 +20,14 @@ public struct PcapngWriter: Sendable {
         var options: [PcapngBlock.Option] = []
         if let name { options.append(.init(code: 2, value: Array(name.utf8))) }
         options.append(.init(code: 9, value: [9]))
-        // The first byte is 0: the filter string is in the language of libpcap.
+        // The first byte is 0: the filter string uses libpcap's language.
         if let filter { options.append(.init(code: 11, value: [0] + Array(filter.utf8))) }
         append(
             PcapngBlock(.interface(linkType: linkType, reserved: 0, snapLength: snapLength), options: options),
             to: &output)
     }
 
-    /// Appends a packet of the interface that ``begin(_:snapLength:name:filter:to:)`` described.
+    /// Appends a packet from the interface that ``begin(_:snapLength:name:filter:to:)`` described.
     public func append(
         _ packet: CapturedPacket, _ bytes: borrowing ByteView, comment: String? = nil, to output: inout [UInt8]
     ) {

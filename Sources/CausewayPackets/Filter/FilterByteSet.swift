@@ -1,7 +1,7 @@
-/// Recognizes a byte load followed by comparisons that lead to one target for some values of the byte and to another target for all other
-/// values.
+/// Recognizes a byte load followed by comparisons that lead to one target for some byte values and to another target
+/// for all others.
 enum FilterByteSet {
-    /// The number of values in a set.
+    /// The maximum number of values in a set.
     private static let capacity = 8
 
     /// The offset of the byte, eight values (possibly repeated), and the targets for a match and a mismatch.
@@ -41,7 +41,8 @@ enum FilterByteSet {
         }
     }
 
-    /// Returns the position that the comparisons lead to for a value. The search terminates, because jumps lead forward only.
+    /// Returns the position to which the comparisons lead for a value. The search terminates, because jumps lead
+    /// forward only.
     private static func way(_ instructions: [FilterInstruction], _ start: Int, _ value: UInt32) -> Int {
         var position = start
         while position < instructions.count, isJump(instructions[position]) {

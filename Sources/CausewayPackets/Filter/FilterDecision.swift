@@ -1,27 +1,28 @@
-/// A group of comparisons evaluated in one step: up to two windows of eight bytes with a mask, and one byte against a set of values.
+/// A group of comparisons evaluated in one step: up to two masked 8-byte windows, and one byte against a set of values.
 ///
-/// Comparisons with the same target are merged into one decision: a decision matches either if all of its comparisons match, or if one of
-/// two comparisons matches. Dispatching is the expensive part of a filter, and a typical filter needs two to four decisions.
+/// Comparisons with the same target are merged into one decision: a decision matches either if all its comparisons
+/// match, or if either of two comparisons matches. Dispatching is the expensive part of a filter, and a typical filter
+/// needs two to four decisions.
 struct FilterDecision: Hashable, Sendable {
-    /// Targets that end the program. All other targets are indices of decisions.
+    /// Targets that end the program. All other targets are decision indices.
     static let refused: Int32 = -1
     static let taken: Int32 = -2
     /// The decisions give no result for this packet, for example because the packet is short: the program has to run.
     static let open: Int32 = -3
 
-    /// The two groups of eight packet bytes to compare: the offset of the group, the mask, and the value expected after masking. Mask and
-    /// value have the packet's byte order.
+    /// The two groups of eight packet bytes to compare: each group's offset, the mask, and the expected value after
+    /// masking. Mask and value have the packet's byte order.
     var firstAt: Int32 = 0
     var secondAt: Int32 = 0
     var firstMask: UInt64 = 0
     var firstValue: UInt64 = 0
     var secondMask: UInt64 = 0
     var secondValue: UInt64 = 0
-    /// Up to eight accepted values of the byte at `byteAt`, which is negative if no byte is compared.
+    /// Up to eight accepted values for the byte at `byteAt`, which is negative if no byte is compared.
     var bytes: UInt64 = 0
     var byteAt: Int32 = -1
-    /// Offset of the byte whose low half is the IP header length. This length is added to all other offsets. Negative if the offsets are
-    /// fixed.
+    /// Offset to the byte whose low half is the IP header length. This length is added to all other offsets. Negative
+    /// if the offsets are fixed.
     var header: Int32 = -1
     /// Offset after the last compared byte, without the IP header length.
     var reach: Int32 = 0
@@ -32,7 +33,7 @@ struct FilterDecision: Hashable, Sendable {
 
     /// Returns the next target for a packet, after the decision at `place`.
     ///
-    /// Reads each field in place: copying the decision would load all of its fields.
+    /// Reads each field in place: copying the decision would load all its fields.
     @inline(__always)
     static func next(_ steps: Span<FilterDecision>, _ place: Int, _ bytes: RawSpan) -> Int32 {
         var base = 0
@@ -65,7 +66,8 @@ struct FilterDecision: Hashable, Sendable {
         return steps[place].jt
     }
 
-    /// Whether one of eight packed bytes equals `byte`. Tests whether the XOR of `bytes` and eight copies of `byte` contains a zero byte.
+    /// Whether one of eight packed bytes equals `byte`. XORs `bytes` with eight copies of `byte` and looks for a zero
+    /// byte.
     @inline(__always)
     static func holds(_ bytes: UInt64, _ byte: UInt8) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -74,7 +76,7 @@ struct FilterDecision: Hashable, Sendable {
     }
 }
 
-/// A filter as a graph of decisions. Available for filters that only compare fields with constants, as most filters do.
+/// A filter as a decision graph. Available for filters that only compare fields with constants, as most filters do.
 struct FilterDecisions: Hashable, Sendable {
     let steps: [FilterDecision]
     let start: Int32

@@ -1,14 +1,14 @@
 /// Converts a BPF filter program into ``FilterDecision`` values.
 struct FilterDecisionMaking {
-    /// A comparison of a field with a constant.
+    /// Compares a field with a constant.
     struct Comparison: Hashable {
         var at: UInt32
         var width: UInt32
-        /// Whether `at` is an offset from the end of the IP header.
+        /// Whether `at` counts from the IP header's end.
         var isMoved: Bool
         var mask: UInt32
         var value: UInt32
-        /// Eight accepted values of a byte, instead of mask and value.
+        /// Eight accepted byte values; replaces mask and value.
         var bytes: UInt64?
 
         /// Returns whether this comparison holds if `fact` holds; `nil` if `fact` does not determine the result.
@@ -20,9 +20,9 @@ struct FilterDecisionMaking {
         }
     }
 
-    /// The known contents of the registers at a position of the program.
+    /// The known register contents at a program position.
     struct Registers: Hashable {
-        /// Offset of the IP header whose length is in the index register; negative if unknown.
+        /// Offset to the IP header whose length is in the index register; negative if unknown.
         var header: Int32 = -1
         /// The field that was loaded last, with its mask; `nil` if the field depends on the path through the program.
         var loaded: Comparison?
@@ -30,7 +30,7 @@ struct FilterDecisionMaking {
 
     private struct Branch {
         var test: Comparison
-        /// The register contents after the comparison. They are the same at both targets.
+        /// The register contents after the comparison, equal at both targets.
         var registers: Registers
         var jt: Int
         var jf: Int
@@ -43,7 +43,7 @@ struct FilterDecisionMaking {
     }
 
     private static let maximum = 64
-    /// The limit for the offset of a field in a decision. The program evaluates fields at larger offsets.
+    /// The limit for a field offset in a decision. The program evaluates fields at larger offsets.
     private static let farthest: UInt32 = 1 << 20
 
     private let instructions: [FilterInstruction]
@@ -54,10 +54,10 @@ struct FilterDecisionMaking {
 
     init(_ instructions: [FilterInstruction]) { self.instructions = instructions }
 
-    /// Returns the index of the first decision; `nil` if only the program can evaluate the filter.
+    /// Returns the first decision's index; `nil` if only the program can evaluate the filter.
     mutating func start() -> Int32? { place(0, Registers(), []) }
 
-    /// Returns the index of the decision for a position of the program, given comparisons that are known to hold.
+    /// Returns the decision index for a program position, given comparisons that are known to hold.
     private mutating func place(_ position: Int, _ registers: Registers, _ facts: [Comparison]) -> Int32? {
         switch end(position, registers, facts) {
         case .answered(let place): return place
@@ -137,7 +137,7 @@ struct FilterDecisionMaking {
         return code == FilterProgram.Code.loadHalfAtX || code == FilterProgram.Code.loadByteAtX
     }
 
-    /// Returns the comparison at `position` if it tests the field that an earlier instruction has loaded.
+    /// Returns the comparison at `position` if it tests a field already loaded by an earlier instruction.
     private func again(_ position: Int, _ registers: Registers) -> Branch? {
         guard let field = registers.loaded else { return nil }
         let jump = instructions[position]
@@ -158,7 +158,7 @@ struct FilterDecisionMaking {
         (test.mask, test.value) = (field.mask & tested & width, value)
         // A value with bits outside the mask never matches.
         guard value & ~test.mask == 0 else { return nil }
-        // After a change of the header register, the accumulator no longer matches a field relative to that header.
+        // After the header register changes, the accumulator no longer matches a field relative to that header.
         let loaded = field.isMoved ? nil : field
         return Branch(test: test, registers: Registers(header: header, loaded: loaded), jt: jt, jf: jf)
     }
@@ -179,7 +179,7 @@ struct FilterDecisionMaking {
             refused = common(refused, next.registers)
             (jt, behind) = (next.jt, next.registers)
         }
-        // Otherwise, merge two comparisons if a match of either leads to one common target.
+        // Otherwise, merge two comparisons if a match in either leads to one common target.
         if holding.count == 1, case .branch(let next, _) = end(jf, branch.registers, facts), next.jt == branch.jt,
             isTogether(next, branch), shape.addOther(next.test)
         {
@@ -196,7 +196,7 @@ struct FilterDecisionMaking {
         return Int32(steps.count - 1)
     }
 
-    /// Whether the offsets of both comparisons are relative to the same header, or both offsets are fixed.
+    /// Whether both comparisons have offsets relative to the same header, or both have fixed offsets.
     private func isTogether(_ one: Branch, _ other: Branch) -> Bool {
         one.test.isMoved == other.test.isMoved
             && (!one.test.isMoved || one.registers.header == other.registers.header)

@@ -1,4 +1,4 @@
-/// A decision of a filter under construction. Comparisons of bytes that lie within eight bytes are combined into one window.
+/// A filter decision under construction. Comparisons whose bytes lie within eight bytes are combined into one window.
 struct FilterDecisionShape {
     private var windows: [FilterWindow] = []
     private var byte: (at: UInt32, values: UInt64)?
@@ -6,7 +6,7 @@ struct FilterDecisionShape {
 
     init(_ test: FilterDecisionMaking.Comparison) { _ = add(test) }
 
-    /// Adds a comparison that must also match. Returns `false` if the decision has no room for it.
+    /// Adds a comparison that must also match. Returns `false` if it does not fit.
     mutating func add(_ test: FilterDecisionMaking.Comparison) -> Bool {
         if let values = test.bytes {
             guard byte == nil else { return false }
@@ -19,8 +19,8 @@ struct FilterDecisionShape {
         return true
     }
 
-    /// Changes the decision so that it matches if the existing comparison or `test` matches. Returns `false` if the shape has no room for
-    /// `test`.
+    /// Changes the decision so that it matches if the existing comparison or `test` matches. Returns `false` if `test`
+    /// does not fit.
     mutating func addOther(_ test: FilterDecisionMaking.Comparison) -> Bool {
         guard windows.count == 1, byte == nil, test.bytes == nil else { return false }
         windows.append(FilterWindow(test))

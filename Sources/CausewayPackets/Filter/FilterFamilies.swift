@@ -1,4 +1,4 @@
-/// The numbers of protocol families on the capturing systems. The number of the IPv6 family differs between the BSD systems.
+/// Protocol family numbers on the capturing systems. The IPv6 number differs between the BSD systems.
 struct FilterFamilies: Sendable, Equatable {
     var ipv4: [UInt32]
     var ipv6: [UInt32]
@@ -8,12 +8,12 @@ struct FilterFamilies: Sendable, Equatable {
         LoopbackFamily.inet6Linux, LoopbackFamily.inet6OpenBSD, LoopbackFamily.inet6FreeBSD, LoopbackFamily.inet6Darwin,
     ]
 
-    /// Families in network byte order, or in a field of one byte.
+    /// Families in network byte order, or in a one-byte field.
     static let bigEndian = FilterFamilies(ipv4: [inet], ipv6: inet6)
-    /// Families in the byte order of the capturing host, which the packet does not state.
+    /// Families in the capturing host's byte order, which the packet does not state.
     static let anyOrder = FilterFamilies(
         ipv4: [inet, inet.byteSwapped], ipv6: inet6 + inet6.map(\.byteSwapped))
-    /// Families of Solaris, which links of type ipnet use on every system.
+    /// Solaris family numbers, which ipnet links use on every system.
     static let ipnet = FilterFamilies(ipv4: [inet], ipv6: [LoopbackFamily.inet6Solaris])
 
     /// Returns a test whether the loaded family matches an Ethernet type.

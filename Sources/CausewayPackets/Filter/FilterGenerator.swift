@@ -18,12 +18,12 @@ struct FilterGenerator {
     private var instructions: [FilterInstruction] = []
     private var chains: [FilterProgram.Chain] = []
     private var targets: [Int32] = []
-    /// For each label, the register contents that all jumps to the label have in common.
+    /// For each label, the register contents common to all jumps to the label.
     private var arrivals: [Registers?] = []
     private var registers = Registers.unknown
     private var isTooComplex = false
 
-    /// Slots of the kernel's scratch memory: the lower half for arithmetic, the upper half for positions of headers.
+    /// Slots in the kernel's scratch memory: the lower half for arithmetic, the upper half for header positions.
     private static let computingSlots = 8
     static let placeSlots = 8
 
@@ -78,7 +78,7 @@ struct FilterGenerator {
             result[index].jt = targets[Int(result[index].jt)]
             result[index].jf = targets[Int(result[index].jf)]
         }
-        // A jump to a second jump goes directly to the target of the second jump.
+        // A jump to a second jump goes directly to the second jump's target.
         for index in result.indices.reversed() where result[index].isJump {
             if result[Int(result[index].jt)].code == Code.jump { result[index].jt = result[Int(result[index].jt)].jt }
             if result[Int(result[index].jf)].code == Code.jump { result[index].jf = result[Int(result[index].jf)].jt }
@@ -132,7 +132,7 @@ struct FilterGenerator {
         case .mark(let slot, let expression):
             compute(expression, 0)
             put(Code.store, UInt32(slot + Self.computingSlots))
-            // A value that was loaded relative to the old contents of this slot is no longer valid.
+            // A value loaded relative to this slot's old contents is no longer valid.
             registers = .unknown
             jump(yes)
         case .chain(let version6, let at, let slot, let proto):

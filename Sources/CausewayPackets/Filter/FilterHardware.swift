@@ -1,9 +1,9 @@
 /// Tests for hardware addresses, broadcast and multicast.
 extension FilterLayout {
-    /// The bit of the first byte of a hardware address that marks a group (IEEE 802 §8.2).
+    /// The bit in a hardware address's first byte that marks a group (IEEE 802 §8.2).
     private static let groupBit: UInt32 = 1
-    /// The smallest first byte of multicast and reserved IPv4 addresses (RFC 1112 §4), and the first byte of IPv6 multicast addresses
-    /// (RFC 4291 §2.7).
+    /// The smallest first byte in multicast and reserved IPv4 addresses (RFC 1112 §4), and the first byte in IPv6
+    /// multicast addresses (RFC 4291 §2.7).
     private static let multicast4: UInt32 = 224
     private static let multicast6: UInt32 = 0xFF
 
@@ -33,7 +33,7 @@ extension FilterLayout {
         ])
     }
 
-    /// Adds the condition that the packet has a link header, for tunnels that may carry IP packets without a link header.
+    /// Combines `node` with a test for a link header, for tunnels that may carry IP packets without one.
     func ofFrame(_ node: FilterNode) -> FilterNode { frameCondition.map { .all([$0, node]) } ?? node }
 
     func broadcast(_ qualifiers: FilterQualifiers, netmask: UInt32?) throws(FilterMeaningError) -> FilterNode {

@@ -1,8 +1,9 @@
-/// The positions of a packet's headers for the part of the expression that is parsed.
+/// The packet header positions at the current point of the expression.
 ///
-/// `vlan`, `mpls`, `pppoes`, `geneve` and `vxlan` change the positions for the rest of the expression, as the language specifies.
+/// `vlan`, `mpls`, `pppoes`, `geneve` and `vxlan` change the positions for the remaining expression, as the language
+/// specifies.
 struct FilterLayout: Sendable {
-    /// How a link header states the type of its payload.
+    /// How a link header states its payload type.
     enum Link: Sendable, Equatable {
         case ethernet
         /// Linux cooked headers: an Ethernet type at another offset.
@@ -16,7 +17,7 @@ struct FilterLayout: Sendable {
         /// An IP header without a link header. `only` is the IP version if the link type fixes it.
         case rawIP(only: Int?)
         case ppp
-        /// PPP of BSD/OS, whose IP headers may be compressed.
+        /// BSD/OS PPP, whose IP headers may be compressed.
         case pppBSD
         /// Cisco's HDLC.
         case hdlc
@@ -29,11 +30,11 @@ struct FilterLayout: Sendable {
         /// Juniper: the header does not state a type, so a packet matches every type.
         case juniper
         case mpls
-        /// The position of a type is unknown: only bytes and lengths can be tested.
+        /// The type's position is unknown: only bytes and lengths can be tested.
         case opaque
     }
 
-    /// The positions of hardware addresses, relative to the link header.
+    /// Hardware address positions, relative to the link header.
     enum Addresses: Sendable, Equatable {
         case none
         /// Six-byte addresses.
@@ -46,19 +47,19 @@ struct FilterLayout: Sendable {
 
     var linkType: LinkType
     var link: Link
-    /// Offset of the network layer's type.
+    /// Offset to the network layer's type.
     var typeAt: Int
-    /// Offset of the network layer.
+    /// Offset to the network layer.
     var networkAt: Int
-    /// The slot of the position from which `typeAt` and `networkAt` are counted; `nil` means the beginning of the packet.
+    /// The slot from whose position `typeAt` and `networkAt` count; `nil` means the start of the packet.
     var slot: Int?
-    /// Offset of the link header, and the slot of the position from which this offset is counted.
+    /// Offset to the link header, and the slot from whose position this offset counts.
     var linkAt = 0
     var linkSlot: Int?
     var addresses = Addresses.none
     var labels = 0
     var slots = 0
-    /// For each slot of the scratch memory, the code that computes the packet offset that the slot stores.
+    /// For each scratch slot, the code to compute the packet offset stored in it.
     var preludes: [(slot: Int, node: FilterNode)] = []
     /// A condition that every matching packet must satisfy.
     var condition: FilterNode?
@@ -80,21 +81,21 @@ struct FilterLayout: Sendable {
         }
     }
 
-    /// The slot of the position from which `networkAt` is counted, if this slot differs from `slot`.
+    /// The slot from whose position `networkAt` counts, if it differs from `slot`.
     private var networkSlot: Int?
-    /// The condition that the packet has a link header: some tunnels carry either frames or IP packets.
+    /// The test for a link header, in tunnels that carry either frames or IP packets.
     private(set) var frameCondition: FilterNode?
 
     func load(_ size: Int, _ offset: Int) -> FilterLoad {
         FilterLoad(size: size, offset: offset, place: FilterPlace(slot: slot))
     }
-    /// The position from which offsets of the network layer are counted.
+    /// The origin for network layer offsets.
     var networkPlace: FilterPlace { FilterPlace(slot: networkSlot ?? slot) }
     /// Returns a load relative to the network header.
     func network(_ size: Int, _ offset: Int) -> FilterLoad {
         FilterLoad(size: size, offset: networkAt + offset, place: networkPlace)
     }
-    /// Returns a load relative to the end of the IPv4 header.
+    /// Returns a load relative to the IPv4 header's end.
     func transport(_ size: Int, _ offset: Int) -> FilterLoad {
         FilterLoad(
             size: size, offset: networkAt + offset, place: FilterPlace(slot: networkPlace.slot, header: networkAt))
@@ -106,8 +107,9 @@ struct FilterLayout: Sendable {
 
     /// Continues with an Ethernet frame at the position in a slot.
     ///
-    /// - Parameter networkSlot: The slot of the position from which offsets of the network layer are counted, if it is not `slot`. The
-    ///   positions in both slots are equal if the packet has a frame, and differ if the network layer comes without a frame.
+    /// - Parameter networkSlot: The slot from whose position network layer offsets count, if it is not `slot`. The
+    ///   positions in both slots are equal if the packet has a frame, and differ if the network layer comes without a
+    ///   frame.
     mutating func enterFrame(_ slot: Int, networkSlot: Int? = nil) {
         (self.slot, linkSlot, linkAt, self.networkSlot) = (slot, slot, 0, networkSlot)
         frameCondition = networkSlot.map {
@@ -117,7 +119,7 @@ struct FilterLayout: Sendable {
         addresses = .long(destination: 0, source: 6)
     }
 
-    /// Prepends the code that computes the positions that an expression uses.
+    /// Prepends the code for all positions that an expression uses.
     func completed(_ node: FilterNode) -> FilterNode {
         var used = node.slots
         for prelude in preludes.reversed() where used.contains(prelude.slot) { used.formUnion(prelude.node.slots) }

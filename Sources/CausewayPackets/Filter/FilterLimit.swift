@@ -1,4 +1,4 @@
-/// The limits of numbers and of nesting in filter expressions.
+/// The limits for numbers and nesting in filter expressions.
 enum FilterLimit {
     static let prefixLength4: UInt32 = 32
     static let prefixLength6: UInt32 = 128
@@ -7,15 +7,15 @@ enum FilterLimit {
     static let byteOffset = UInt32(UInt16.max)
     static let protocolNumber = UInt32(UInt8.max)
     static let etherType = UInt32(UInt16.max)
-    /// The largest shift of a 32-bit number.
+    /// The largest shift for a 32-bit number.
     static let shift: UInt32 = 31
     /// The largest byte offset. BPF treats larger numbers as negative.
     static let index: UInt32 = 0x7FFF_0000
-    /// The largest area (6 bits) and the largest node (10 bits) of a DECnet address.
+    /// The largest area (6 bits) and the largest node (10 bits) in a DECnet address.
     static let decnetArea: UInt32 = 63
     static let decnetNode: UInt32 = 1023
 
-    /// The maximum nesting depth of arithmetic operands, and of parentheses in arithmetic expressions.
+    /// The maximum nesting depth for arithmetic operands, and for parentheses in arithmetic expressions.
     static let operandDepth = 50
     static let arithmeticDepth = 40
 }

@@ -1,6 +1,6 @@
-/// The positions of the headers of each link type.
+/// Header positions for each link type.
 enum FilterLinks {
-    /// Returns how a link type states its payload type, the offset of that type, and the offset of the network layer.
+    /// Returns how a link type states its payload type, and the offsets to that type and to the network layer.
     static func place(_ linkType: LinkType) -> (FilterLayout.Link, typeAt: Int, networkAt: Int) {
         switch linkType {
         case .ethernet: (.ethernet, 12, 14)
@@ -38,7 +38,7 @@ enum FilterLinks {
         }
     }
 
-    /// Returns the offset of the link header and the addresses in it.
+    /// Returns the link header's offset and the addresses in it.
     static func addresses(_ linkType: LinkType) -> (linkAt: Int, FilterLayout.Addresses) {
         let ethernet = FilterLayout.Addresses.long(destination: 0, source: 6)
         return switch linkType {
@@ -55,7 +55,7 @@ enum FilterLinks {
         }
     }
 
-    /// Offset of the network layer after Juniper's headers, by link type number.
+    /// Offset to the network layer after Juniper's headers, by link type number.
     private static let juniper: [UInt16: Int] = [
         // The link types are in this order: bundles, PPP, HDLC, Frame Relay; ATM 1 and 2; monitoring and GGSN; Ethernet and PPPoE; PPPoE
         // over ATM.
@@ -64,11 +64,11 @@ enum FilterLinks {
 }
 
 extension FilterLayout {
-    /// The field values that mark packets that the capturing host received, and packets that this host sent.
+    /// Field values for packets that the capturing host received, and for packets that this host sent.
     private struct DirectionMark {
         var incoming: UInt32
         var outgoing: UInt32
-        /// The mask of the field that contains these values.
+        /// The mask for the field with these values.
         var mask: UInt32 = .max
 
         static let pointToPoint = DirectionMark(incoming: 0, outgoing: 1)

@@ -1,15 +1,15 @@
-/// Primitives that change the header positions for the rest of the expression.
+/// Primitives that change the header positions for the remaining expression.
 extension FilterLayout {
-    /// The largest values of the fields that a primitive can test.
+    /// The largest values that a primitive can test in a field.
     private enum Maximum {
-        /// The bits of the VLAN identifier (IEEE 802.1Q §9.6).
+        /// The VLAN identifier bits (IEEE 802.1Q §9.6).
         static let vlan: UInt32 = 0xFFF
         static let mplsLabel: UInt32 = 0xFFFFF
         static let pppoeSession: UInt32 = 0xFFFF
         static let virtualNetwork: UInt32 = 0xFF_FFFF
     }
 
-    /// The control field of LLC (IEEE 802.2 §5.2).
+    /// The LLC control field (IEEE 802.2 §5.2).
     private enum Control {
         static let formatMask: UInt32 = 0x03
         static let supervisory: UInt32 = 0x01
@@ -81,7 +81,7 @@ extension FilterLayout {
         return .all(nodes)
     }
 
-    /// Enters a Geneve (RFC 8926) or VXLAN (RFC 7348) tunnel. The position of the inner frame depends on the packet.
+    /// Enters a Geneve (RFC 8926) or VXLAN (RFC 7348) tunnel. The inner frame's position depends on the packet.
     mutating func overlay(isGeneve: Bool, _ network: UInt32?) throws(FilterMeaningError) -> FilterNode {
         if let network, network > Maximum.virtualNetwork {
             throw .init("virtual network \(network) is out of range: the maximum is \(Maximum.virtualNetwork)")
@@ -99,7 +99,7 @@ extension FilterLayout {
         return .any([version4, version6])
     }
 
-    /// Returns the condition for an LLC header, and the offset of its control field.
+    /// Returns the condition for an LLC header, and its control field's offset.
     private func llcHeader() throws(FilterMeaningError) -> (FilterNode, control: Int) {
         switch link {
         case .ethernet:
@@ -129,8 +129,8 @@ extension FilterLayout {
         throw .init("unknown LLC type '\(name)'")
     }
 
-    /// Returns the position and the offset from which the index in `proto[...]` is counted, and the condition for a packet of this
-    /// protocol.
+    /// Returns the position and the offset from which the index in `proto[...]` is counted, and the condition that the
+    /// packet has this protocol.
     func indexed(_ proto: FilterProtocol) throws(FilterMeaningError) -> (place: FilterPlace, offset: Int, FilterNode) {
         switch proto {
         case .link: return (FilterPlace(slot: linkSlot), linkAt, .constant(true))

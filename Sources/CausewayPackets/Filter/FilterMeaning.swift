@@ -1,8 +1,8 @@
-/// Translates the primitives of the filter language for a layout.
+/// Translates the filter language's primitives for a layout.
 extension FilterLayout {
-    /// The protocol field of IPv4.
+    /// The IPv4 protocol field.
     var protocolField4: FilterLoad { network(1, 9) }
-    /// The next header field of IPv6.
+    /// The IPv6 next header field.
     var protocolField6: FilterLoad { network(1, 6) }
 
     /// Returns a test for a protocol over IPv4 or IPv6.
@@ -22,7 +22,7 @@ extension FilterLayout {
         ipProtocol(UInt32(number.rawValue), version4: version4, version6: version6)
     }
 
-    /// Returns a test for a primitive that consists of a protocol name only.
+    /// Returns a test for a primitive with a protocol name only.
     func abbreviation(_ proto: FilterProtocol) -> FilterNode? {
         switch proto {
         case .sctp: ipProtocol(.sctp)
@@ -114,7 +114,7 @@ extension FilterLayout {
         }
     }
 
-    /// The flags of DECnet's routing header that state its form.
+    /// The flags that state the form of a DECnet routing header.
     private enum DECnetFlags {
         static let mask: UInt32 = 0x07
         static let short: UInt32 = 0x02
@@ -143,7 +143,7 @@ extension FilterLayout {
         return .all([type(FilterPayload.decnet), directed(direction, one(3, 15), one(1, 7))])
     }
 
-    /// Returns a test for ports of the transports that have ports.
+    /// Returns a test for ports, in all transports with ports.
     func ports(_ range: ClosedRange<UInt32>, _ qualifiers: FilterQualifiers) -> FilterNode? {
         let transports: [IPProtocolNumber]
         switch qualifiers.proto {
@@ -173,7 +173,7 @@ extension FilterLayout {
         return .any([version6, version4])
     }
 
-    /// The bits of the fragment offset in IPv4 (RFC 791 §3.1).
+    /// The IPv4 fragment offset bits (RFC 791 §3.1).
     private static let fragmentOffset: UInt32 = 0x1FFF
 
     /// Only the first fragment contains a transport header.

@@ -1,16 +1,16 @@
-/// A position in a packet from which the offsets of loads are counted.
+/// A position in a packet from which load offsets are counted.
 struct FilterPlace: Hashable, Sendable {
-    /// The scratch slot that contains the position; `nil` means the beginning of the packet.
+    /// The scratch slot with the position; `nil` means the start of the packet.
     var slot: Int?
-    /// Offset of an IPv4 header whose length is added to the position.
+    /// Offset to an IPv4 header whose length is added to the position.
     var header: Int?
 
     static let packet = FilterPlace()
 }
 
-/// A load of a number from a packet.
+/// Loads a number from a packet.
 struct FilterLoad: Hashable, Sendable {
-    /// The number of bytes: 1, 2 or 4.
+    /// The byte count: 1, 2 or 4.
     var size: Int
     var offset: Int
     var place = FilterPlace.packet
@@ -23,13 +23,13 @@ enum FilterComparison: Hashable, Sendable {
 /// An arithmetic expression.
 indirect enum FilterExpression: Hashable, Sendable {
     case number(UInt32)
-    /// The length of the packet on the wire, in bytes.
+    /// The packet's length on the wire, in bytes.
     case length
     /// A load at a computed offset from a position.
     case load(size: Int, offset: Int, place: FilterPlace, index: FilterExpression)
     case binary(FilterExpression, FilterOperator, FilterExpression)
     case negative(FilterExpression)
-    /// The offset of a position from the beginning of the packet.
+    /// A position as a packet offset.
     case place(FilterPlace)
 
     var constant: UInt32? {
@@ -37,7 +37,7 @@ indirect enum FilterExpression: Hashable, Sendable {
         return nil
     }
 
-    /// Returns an expression that loads the byte at a fixed offset from the beginning of the packet.
+    /// Returns an expression that loads the byte at a fixed packet offset.
     static func byte(_ offset: Int) -> FilterExpression {
         .load(size: 1, offset: offset, place: .packet, index: .number(0))
     }
@@ -67,17 +67,17 @@ indirect enum FilterNode: Hashable, Sendable {
     case constant(Bool)
     /// Compares the masked load with the value.
     case test(FilterLoad, mask: UInt32, FilterComparison, UInt32)
-    /// Tests whether the masked load is in one of the ranges, which are sorted and disjoint.
+    /// Tests whether a range contains the masked load. The ranges are sorted and disjoint.
     case member(FilterLoad, mask: UInt32, [ClosedRange<UInt32>])
     case relation(FilterExpression, FilterComparison, FilterExpression)
     case all([FilterNode])
     case any([FilterNode])
     case not(FilterNode)
-    /// Stores a position that depends on the packet, such as the position of a tunnelled frame. This node is always true.
+    /// Stores a position that depends on the packet, such as a tunnelled frame's. This node is always true.
     case mark(slot: Int, FilterExpression)
-    /// Tests whether the chain of headers that starts at a network header contains a protocol.
+    /// Tests whether the header chain from a network header on contains a protocol.
     case chain(version6: Bool, at: Int, slot: Int?, proto: UInt32)
-    /// A set of hosts, kept unexpanded so that several sets can be merged into one search.
+    /// A host set, kept unexpanded so that several sets can be merged into one search.
     case hosts(FilterHosts)
 
     static func equal(_ load: FilterLoad, _ value: UInt32, mask: UInt32 = .max) -> FilterNode {
@@ -90,9 +90,9 @@ indirect enum FilterNode: Hashable, Sendable {
     }
 }
 
-/// A set of IPv4 hosts or networks, with further conditions.
+/// IPv4 hosts or networks, with further conditions.
 struct FilterHosts: Hashable, Sendable {
-    /// A condition, and the loads of the source and destination addresses if the condition holds.
+    /// A condition, and the source and destination address loads if it holds.
     struct Form: Hashable, Sendable {
         var condition: FilterNode
         var source: FilterLoad
@@ -179,7 +179,7 @@ enum FilterProtocol: String, Hashable, Sendable, CaseIterable {
 }
 
 extension FilterNode {
-    /// Merges sets of hosts that are joined by "or", and expands the others.
+    /// Merges host sets that are joined by "or", and expands the others.
     var optimized: FilterNode {
         switch self {
         case .any(let nodes):

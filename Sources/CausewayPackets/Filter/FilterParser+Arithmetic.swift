@@ -1,4 +1,4 @@
-/// Parses comparisons of arithmetic expressions.
+/// Parses comparisons between arithmetic expressions.
 extension FilterParser {
     /// An arithmetic expression, with the conditions under which its loads are valid.
     struct Computed {

@@ -1,8 +1,8 @@
-/// Parses keywords of certain links: 802.11 frames and SS7 signals.
+/// Parses keywords for certain links: 802.11 frames and SS7 signals.
 extension FilterParser {
     private typealias FrameControl = FilterLayout.FrameControl
 
-    /// Parses `type`, `subtype` and `dir`; `nil` if the next word is none of these.
+    /// Parses `type`, `subtype` and `dir`; `nil` if the next word is another one.
     mutating func wirelessFrame() throws(FilterError) -> FilterNode? {
         let first = token
         guard let word = word(), FilterKeywords.wireless.contains(word) else { return nil }
@@ -57,7 +57,7 @@ extension FilterParser {
         }
     }
 
-    /// Parses an SS7 primitive: the name of a signal unit type, such as `fisu`, or a field and the values to compare it with.
+    /// Parses an SS7 primitive: a signal unit type such as `fisu`, or a field and the values to compare it with.
     mutating func signal(_ word: String) throws(FilterError) -> FilterNode {
         let first = token
         advance()

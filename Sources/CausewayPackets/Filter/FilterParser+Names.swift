@@ -1,7 +1,7 @@
 import CausewayTypes
 import CausewayWire
 
-/// Resolves names of hosts, ports and protocols.
+/// Resolves host, port and protocol names.
 extension FilterParser {
     func name(
         _ name: String, _ first: FilterToken, _ qualifiers: FilterQualifiers

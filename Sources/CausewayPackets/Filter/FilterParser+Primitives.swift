@@ -36,7 +36,7 @@ extension FilterParser {
             advance()
             return try name(word, first, qualifiers)
         case .symbol("("):
-            // Parse a group of values, such as `port (80 or 443)`.
+            // Parse grouped values, such as `port (80 or 443)`.
             advance()
             var node = try primitive(qualifiers)
             while let joint = isJoint() {

@@ -82,7 +82,7 @@ extension FilterParser {
         return number
     }
 
-    /// Parses `byte N op V`: a comparison of one byte of the packet.
+    /// Parses `byte N op V`: compares one packet byte.
     private mutating func byte() throws(FilterError) -> FilterNode {
         let offset = try literal()
         guard case .symbol(let symbol) = token.kind, ["=", "==", "<", ">", "&", "|"].contains(symbol) else {

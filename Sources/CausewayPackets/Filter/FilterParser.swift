@@ -84,7 +84,7 @@ struct FilterParser {
         return (node, qualifiers)
     }
 
-    /// Whether a name or number with inherited qualifiers comes next, after any number of "not" and parentheses.
+    /// Whether a name or number with inherited qualifiers comes next, after any "not" and parentheses.
     private func beginsValue() -> Bool {
         var distance = 0
         while isNot(distance) || peek(distance).kind == .symbol("(") { distance += 1 }

@@ -1,4 +1,4 @@
-/// The types of payload that filters test: Ethernet types, and service access points of LLC, which are smaller.
+/// The payload types that filters test: Ethernet types, and the smaller LLC service access points.
 enum FilterPayload {
     static let xns: UInt32 = 0x0600
     static let ipv4: UInt32 = 0x0800
@@ -20,7 +20,7 @@ enum FilterPayload {
     static let providerVLAN: UInt32 = 0x88A8
     static let vlan9100: UInt32 = 0x9100
 
-    /// The largest value of an Ethernet header's type field that is a length, so that LLC follows (IEEE 802.3 §3.2.6).
+    /// The largest value in an Ethernet header's type field that is a length, so that LLC follows (IEEE 802.3 §3.2.6).
     static let maximumLength: UInt32 = 1500
 
     static let ipLLC: UInt32 = 0x06
@@ -29,22 +29,22 @@ enum FilterPayload {
     static let netbeui: UInt32 = 0xF0
     static let iso: UInt32 = 0xFE
 
-    /// The first two bytes of IPX in an Ethernet frame without LLC: a checksum that is not used (Novell's "raw" 802.3).
+    /// The first two IPX bytes in an Ethernet frame without LLC: an unused checksum (Novell's "raw" 802.3).
     static let rawIPX: UInt32 = 0xFFFF
-    /// The organization of AppleTalk in SNAP headers.
+    /// The AppleTalk organization in SNAP headers.
     static let appleOrganization: UInt32 = 0x08_0007
-    /// The organization of Ethernet types in SNAP headers (RFC 1042).
+    /// The organization for Ethernet types in SNAP headers (RFC 1042).
     static let ethernetOrganization: UInt32 = 0
 }
 
-/// Protocols in the network layer of ISO (ISO 9577).
+/// Protocols in the ISO network layer (ISO 9577).
 enum ISOProtocol {
     static let clnp: UInt32 = 0x81
     static let esis: UInt32 = 0x82
     static let isis: UInt32 = 0x83
 }
 
-/// Types of IS-IS packets, of level 1 and 2 (ISO 10589 §9).
+/// IS-IS packet types for levels 1 and 2 (ISO 10589 §9).
 enum ISISType {
     static let lanHello1: UInt32 = 0x0F
     static let lanHello2: UInt32 = 0x10
@@ -55,7 +55,7 @@ enum ISISType {
     static let complete2: UInt32 = 0x19
     static let partial1: UInt32 = 0x1A
     static let partial2: UInt32 = 0x1B
-    /// The bits of the type. The others are reserved.
+    /// The type bits. The others are reserved.
     static let mask: UInt32 = 0x1F
 
     static let complete = [complete1, complete2]

@@ -1,4 +1,4 @@
-/// One classic BPF instruction, but with jumps of any length.
+/// One classic BPF instruction, but with unlimited jump length.
 struct FilterInstruction: Hashable, Sendable {
     var code: UInt16
     var k: UInt32
@@ -6,18 +6,18 @@ struct FilterInstruction: Hashable, Sendable {
     var jt: Int32 = 0
     var jf: Int32 = 0
 
-    /// Whether the class of the instruction, its lowest three bits, is a jump.
+    /// Whether the instruction's class, its lowest three bits, is a jump.
     var isJump: Bool { code & 7 == FilterProgram.Code.jump & 7 }
 }
 
 /// A compiled filter for one link type. It evaluates packets in memory, or is converted to a program for the kernel.
 struct FilterProgram: Hashable, Sendable {
-    /// Offsets from this value on select the kernel's metadata instead of packet bytes.
+    /// Offsets from this value on select kernel metadata, not packet bytes.
     static let ancillary = Int(UInt32(bitPattern: -0x1000))
     static let directionAt = ancillary + 4
     static let interfaceAt = ancillary + 8
 
-    /// A chain of headers to follow. Its length is unlimited, which classic BPF cannot express.
+    /// A header chain to follow. Its length is unlimited, which classic BPF cannot express.
     struct Chain: Hashable, Sendable {
         var version6: Bool
         var at: Int
@@ -25,9 +25,9 @@ struct FilterProgram: Hashable, Sendable {
         var proto: UInt32
     }
 
-    /// The kernel's metadata of a packet.
+    /// The kernel's metadata for a packet.
     struct KernelFacts: Sendable {
-        /// A value of ``CookedPacketType``.
+        /// A ``CookedPacketType`` value.
         var direction: UInt8
         var interface: UInt32
 
@@ -100,7 +100,7 @@ struct FilterProgram: Hashable, Sendable {
 
     /// Runs the program. A load outside the packet rejects the packet, as in the kernel.
     ///
-    /// - Returns: The number of bytes of the packet to keep; 0 rejects it.
+    /// - Returns: The number of packet bytes to keep; 0 rejects the packet.
     @inline(__always)
     func run(_ packet: borrowing ByteView, originalCount: Int, _ facts: KernelFacts? = nil) -> UInt32 {
         switch decisions.end(packet) {

@@ -1,8 +1,8 @@
-/// Tests for Signalling System 7 over MTP2: types of signal units, and the fields of the routing label.
+/// Tests for Signalling System 7 over MTP2: signal unit types, and the routing label fields.
 ///
-/// The label packs its numbers from the least significant bit of the first byte on.
+/// The label packs its numbers from the first byte's least significant bit on.
 extension FilterLayout {
-    /// The offset of the byte with the length of the signal unit; `nil` for link types other than MTP2.
+    /// The offset to the signal unit's length byte; `nil` for link types other than MTP2.
     private var signalAt: Int? {
         switch linkType {
         case .mtp2: 2
@@ -11,19 +11,19 @@ extension FilterLayout {
         }
     }
 
-    /// The length indicator of signal units (ITU-T Q.703 §2.3.3): zero for fill-in units, one or two for link status units, more for
-    /// message units.
+    /// The signal unit length indicator (ITU-T Q.703 §2.3.3): zero for fill-in units, one or two for link status units,
+    /// more for message units.
     private struct LengthIndicator {
         var mask: UInt32
-        /// The largest length indicator of a link status unit.
+        /// The largest length indicator in a link status unit.
         var linkStatus: UInt32
 
         static let short = LengthIndicator(mask: 0x3F, linkStatus: 2)
-        /// The length indicator of units with 12-bit sequence numbers, in the byte order of the header.
+        /// The length indicator in units with 12-bit sequence numbers, in the header's byte order.
         static let long = LengthIndicator(mask: 0xFF80, linkStatus: 0x100)
     }
 
-    /// The largest values of the fields (ITU-T Q.704 §2.2).
+    /// The largest field values (ITU-T Q.704 §2.2).
     private enum Maximum {
         static let serviceInformation: UInt32 = 0xFF
         static let pointCode: UInt32 = 0x3FFF

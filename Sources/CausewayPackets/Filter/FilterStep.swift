@@ -2,7 +2,7 @@
 ///
 /// A load and the comparison after it are fused into one step, because dispatching costs more than executing.
 struct FilterStep: Hashable, Sendable {
-    /// Codes of fused steps. All other steps have the instruction's code.
+    /// Codes for fused steps. All other steps have the instruction's code.
     static let byteEqual: UInt16 = 0x22
     static let halfEqual: UInt16 = 0x0A
     static let wordEqual: UInt16 = 0x12
@@ -13,13 +13,13 @@ struct FilterStep: Hashable, Sendable {
     var k: UInt32
     var jt: Int32
     var jf: Int32
-    /// The mask of the loaded value, the bits to test, and the expected value.
+    /// The mask for the loaded value, the bits to test, and the expected value.
     var mask: UInt32 = .max
     var tested: UInt32 = .max
     var value: UInt32 = 0
 
-    /// Returns the next position. The hint `_fastPath` makes the compiler emit a branch, which the processor predicts, instead of a
-    /// conditional move, which adds latency.
+    /// Returns the next position. The hint `_fastPath` makes the compiler emit a branch, which the processor predicts.
+    /// A conditional move would add latency.
     @inline(__always)
     func next(_ holds: Bool) -> Int {
         if _fastPath(holds) { return Int(jt) }
@@ -57,7 +57,7 @@ struct FilterStep: Hashable, Sendable {
         let jump = instructions[next]
         switch jump.code {
         case Code.jumpEqual: (step.value, step.jt, step.jf) = (jump.k, jump.jt, jump.jf)
-        // "Any of these bits" is the negation of "none of these bits".
+        // "Any bit is set" negates "no bit is set".
         case Code.jumpAny: (step.tested, step.jt, step.jf) = (jump.k, jump.jf, jump.jt)
         default: return nil
         }

@@ -1,6 +1,6 @@
 import CausewayTypes
 
-/// A token of a filter expression.
+/// A filter expression token.
 struct FilterToken: Sendable {
     enum Kind: Hashable, Sendable {
         /// A word. `escaped` marks a name after a backslash, which is not a keyword.
@@ -16,7 +16,7 @@ struct FilterToken: Sendable {
         case end
     }
     var kind: Kind
-    /// Position in characters from the beginning of the expression.
+    /// Position in the expression, in characters.
     var position: Int
 
     /// The token as written in the expression.

@@ -1,4 +1,4 @@
-/// A tunnel over UDP with its own header: the conditions of the tunnel, and the offset of the payload.
+/// A tunnel over UDP with its own header: the tunnel's conditions, and the payload's offset.
 struct FilterTunnel {
     var isGeneve: Bool
     /// The required virtual network identifier, or `nil` for any.
@@ -6,20 +6,22 @@ struct FilterTunnel {
     /// The first slot to use.
     var slot: Int
 
-    /// The number of slots. Geneve carries frames or bare IP packets, so the type and the network layer need separate positions.
+    /// The slot count. Geneve carries frames or bare IP packets, so the type and the network layer need separate
+    /// positions.
     var slotCount: Int { isGeneve ? 2 : 1 }
 
     private static let udpLength = 8
     private static let headerLength = 8
-    /// Offset of the type in a frame.
+    /// Offset to the type in a frame.
     private static let frameTypeAt: UInt32 = 12
-    /// The bits of the version in the first byte of Geneve's header, and of the length of the options in units of four bytes (RFC 8926 §3.4).
+    /// The version bits in the Geneve header's first byte, and the bits for the option length in 4-byte units
+    /// (RFC 8926 §3.4).
     private static let geneveVersion: UInt32 = 0xC0
     private static let geneveOptions: UInt32 = 0x3F
     /// The flag that a VXLAN header has a network identifier (RFC 7348 §5).
     private static let vxlanHasNetwork: UInt32 = 0x08
 
-    /// Returns the tests for the tunnel, and the nodes that compute the position of its payload.
+    /// Returns the tests for the tunnel, and the nodes that compute its payload position.
     ///
     /// - Parameter at: Creates a load at an offset from the UDP header.
     func nodes(_ at: (Int, Int) -> FilterLoad) -> [FilterNode] {
@@ -41,14 +43,14 @@ struct FilterTunnel {
         ]
     }
 
-    /// Computes the position of Geneve's payload after the options. The header states their length in units of four bytes.
+    /// Computes the Geneve payload position after the options, whose length the header states in 4-byte units.
     private func content(of start: FilterLoad, _ place: FilterExpression, isFrame: FilterNode) -> FilterNode {
         let first = FilterExpression.load(size: 1, offset: start.offset, place: start.place, index: .number(0))
         let options = FilterExpression.binary(.binary(first, .and, .number(Self.geneveOptions)), .left, .number(2))
         let length = FilterExpression.binary(options, .add, .number(UInt32(Self.headerLength)))
         let end = FilterExpression.binary(place, .add, length)
-        // Without a frame, the type is in Geneve's header. The positions are then set so that the offsets of a frame's type and payload
-        // lead to the correct bytes.
+        // Without a frame, the type is in Geneve's header. The positions are then set so that a frame's type and
+        // payload offsets lead to the correct bytes.
         let typeAt = FilterExpression.binary(place, .subtract, .number(Self.frameTypeAt - 2))
         return .any([
             .all([isFrame, .mark(slot: slot, end), .mark(slot: slot + 1, end)]),

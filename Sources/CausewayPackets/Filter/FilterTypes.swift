@@ -1,6 +1,6 @@
-/// Tests for the payload type of each link.
+/// Payload type tests for each link.
 extension FilterLayout {
-    /// Protocol numbers of PPP that only filters test (IANA registry "PPP DLL Protocol Numbers").
+    /// PPP protocol numbers that only filters test (IANA registry "PPP DLL Protocol Numbers").
     private enum PPP {
         static let iso: UInt32 = 0x23
         static let xns: UInt32 = 0x25
@@ -12,28 +12,28 @@ extension FilterLayout {
         static let ipv4Forms: [UInt32] = [0x21, 0x2D, 0x2F]
     }
 
-    /// The control field and the protocol of Frame Relay (RFC 2427 §3).
+    /// The Frame Relay control field and protocol (RFC 2427 §3).
     private enum FrameRelay {
-        /// The control field of unnumbered information, before the protocol.
+        /// The control field for unnumbered information, before the protocol.
         static let unnumbered: UInt32 = 0x0300
         static let ipv6: UInt32 = 0x8E
         static let ipv4: UInt32 = 0xCC
     }
 
-    /// The characters "MGC" at the beginning of Juniper's headers.
+    /// The characters "MGC" that begin Juniper's headers.
     private static let juniperMagic: UInt32 = 0x4D47_4300
-    /// The access points and the control field before the organization of a SNAP header (RFC 1042).
+    /// The access points and the control field before the organization in a SNAP header (RFC 1042).
     private static let snapHeader: UInt32 = 0xAAAA_0300
 
-    /// Returns the value of the destination and source fields if both contain the access point.
+    /// Returns the value that the destination and source fields have if both contain the access point.
     private static func doubled(_ accessPoint: UInt32) -> UInt32 { accessPoint << 8 | accessPoint }
 
-    /// Returns the organization in the SNAP header of an AppleTalk protocol.
+    /// Returns the SNAP organization for an AppleTalk protocol.
     private static func organization(_ type: UInt32) -> UInt32 {
         type == FilterPayload.appleTalk ? FilterPayload.appleOrganization : FilterPayload.ethernetOrganization
     }
 
-    /// Returns a test for the version field of an IP header.
+    /// Returns a test for an IP header's version field.
     private func hasVersion(_ version: UInt8) -> FilterNode {
         .equal(network(1, 0), UInt32(version) << 4, mask: 0xF0)
     }
@@ -67,7 +67,7 @@ extension FilterLayout {
         }
     }
 
-    /// Offset of the byte that identifies an ISO protocol.
+    /// Offset to the byte with the ISO protocol.
     private var isoAt: Int {
         switch link {
         case .llc, .wireless: typeAt - 3
@@ -129,7 +129,7 @@ extension FilterLayout {
     }
 
     private func arcnet(_ type: UInt32) -> FilterNode {
-        /// The system codes of ARCNET (RFC 1201, and the registry of ATA).
+        /// The ARCNET system codes (RFC 1201, and the ATA registry).
         let codes: [UInt32: UInt32] = [
             FilterPayload.ipv4: 0xD4, FilterPayload.ipv6: 0xC4, FilterPayload.arp: 0xD5,
             FilterPayload.reverseARP: 0xD6, FilterPayload.appleTalk: 0xDD,
@@ -148,7 +148,7 @@ extension FilterLayout {
         }
     }
 
-    /// Returns a test for the bottom of the label stack, and for the IP version in the first half byte.
+    /// Returns a test for the last label, and for the IP version in the first half byte after it.
     private func overMPLS(_ type: UInt32) -> FilterNode {
         let bottom = FilterNode.equal(load(1, networkAt - 2), 1, mask: 1)
         switch type {

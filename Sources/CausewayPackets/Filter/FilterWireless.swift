@@ -1,43 +1,43 @@
 /// Finds IEEE 802.11 headers and tests their fields. These headers, and the capture headers before them, have variable lengths.
 extension FilterLayout {
-    /// The bits of the frame control field (IEEE 802.11 §9.2.4.1): the type in the first byte, flags in the second.
+    /// The frame control field bits (IEEE 802.11 §9.2.4.1): the type in the first byte, flags in the second.
     enum FrameControl {
         static let typeMask: UInt32 = 0x0C
         static let subtypeMask: UInt32 = 0xF0
         static let management: UInt32 = 0x00
         static let control: UInt32 = 0x04
         static let data: UInt32 = 0x08
-        /// Subtypes of control frames.
+        /// Control frame subtypes.
         static let clearToSend: UInt32 = 0xC0
         static let acknowledgement: UInt32 = 0xD0
-        /// The bit in the subtype of data frames that is set if the header has a QoS field.
+        /// The subtype bit for data frames with a QoS field.
         static let qualityOfService: UInt32 = 0x80
         static let toDistribution: UInt32 = 0x01
         static let fromDistribution: UInt32 = 0x02
         static let distributionMask: UInt32 = 0x03
     }
 
-    /// Bits in the fields of radiotap headers (radiotap.org).
+    /// Bits in radiotap header fields (radiotap.org).
     private enum Radiotap {
-        /// Bits in the word that lists the present fields. The word is little-endian.
+        /// Bits in the presence word, which lists the fields. The word is little-endian.
         static let clock: UInt32 = 0x0100_0000
         static let flags: UInt32 = 0x0200_0000
         static let extended: UInt32 = 0x0000_0080
-        /// The bit in the flags field that is set if the 802.11 header is padded.
+        /// The flags field bit for a padded 802.11 header.
         static let padded: UInt32 = 0x20
     }
 
-    /// The first word of an AVS header: its version.
+    /// An AVS header's first word: its version.
     private static let avsVersion: UInt32 = 0x8021_1000
     private static let avsMask: UInt32 = 0xFFFF_F000
     private static let prismHeaderLength: UInt32 = 144
     /// The link type 105 (IEEE 802.11) as PPI headers state it, in little-endian order.
     private static let wirelessInPPI: UInt32 = 0x6900_0000
-    /// The lengths of 802.11 headers with three addresses, without and with a QoS field.
+    /// The 802.11 header lengths with three addresses, without and with a QoS field.
     private static let headerLength: UInt32 = 24
     private static let qualityHeaderLength: UInt32 = 26
 
-    /// Adds the code that stores the positions of the beginning and the end of the 802.11 header in slots.
+    /// Adds code to store the 802.11 header's start and end in slots.
     mutating func findWirelessHeaders() {
         switch linkType {
         case .wireless: break
@@ -63,8 +63,8 @@ extension FilterLayout {
         (linkSlot, slots) = (0, 1)
     }
 
-    /// Computes the payload position: the header has 24 bytes, and two more with a QoS field. Radiotap states whether the header is padded
-    /// to a multiple of four.
+    /// Computes the payload position: the header has 24 bytes, and two more with a QoS field. Radiotap states whether
+    /// the header is padded to a multiple of four.
     private func payloadMarks(_ payload: Int) -> [FilterNode] {
         func end(_ length: UInt32) -> FilterNode {
             .mark(slot: payload, .binary(.place(FilterPlace(slot: linkSlot)), .add, .number(length)))
@@ -89,7 +89,7 @@ extension FilterLayout {
         return [length, .not(.all([padded, .not(.mark(slot: payload, rounded))]))]
     }
 
-    /// Returns a test for a bit of the byte with the frame's type.
+    /// Returns a test for a bit in the byte with the frame's type.
     private func isSet(_ mask: UInt32) -> FilterNode { .not(.equal(linkHeader(1, 0), 0, mask: mask)) }
     private var isControl: FilterNode { isSet(FrameControl.control) }
     private var isToDistribution: FilterNode {
@@ -126,7 +126,7 @@ extension FilterLayout {
         return .any([.all([isData, ofData]), .all([.not(isData), other])])
     }
 
-    /// Returns a test for the type or the subtype of a frame.
+    /// Returns a test for a frame's type or subtype.
     private func hasFrameControl(_ value: UInt32, mask: UInt32) -> FilterNode {
         .equal(linkHeader(1, 0), value, mask: mask)
     }
@@ -135,7 +135,7 @@ extension FilterLayout {
     func wirelessAddress(_ name: String, _ bits: UInt64) -> FilterNode? {
         guard addresses == .wireless else { return nil }
         let isControlType = hasFrameControl(FrameControl.control, mask: FrameControl.typeMask)
-        // Control frames of type CTS and ACK have no second address.
+        // CTS and ACK control frames have no second address.
         let hasSecond = FilterNode.not(
             .all([
                 isControlType,
@@ -159,7 +159,7 @@ extension FilterLayout {
     }
 }
 
-/// The names of 802.11 types, subtypes and directions in expressions.
+/// 802.11 type, subtype and direction names in expressions.
 enum FilterWirelessNames {
     private typealias FrameControl = FilterLayout.FrameControl
 

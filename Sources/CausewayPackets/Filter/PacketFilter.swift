@@ -2,11 +2,11 @@ package import CausewayWire
 
 /// Settings for compiling a filter expression.
 package struct FilterSettings: Sendable {
-    /// The netmask of the network, for `ip broadcast`.
+    /// The network's netmask, for `ip broadcast`.
     package var netmask: UInt32?
     /// Resolves a host name to its addresses. By default no name resolves: a filter makes no look-ups.
     package var resolve: @Sendable (String) -> [InternetAddress] = { _ in [] }
-    /// The number of bytes to keep of a matching packet.
+    /// The number of bytes to keep from a matching packet.
     package var snapLength: UInt32 = 262_144
     /// Whether the filter runs in the kernel, which provides direction and interface.
     package var isLive = false
@@ -14,7 +14,7 @@ package struct FilterSettings: Sendable {
     package init() {}
 }
 
-/// A packet filter in the language of libpcap (`tcp port 80 and not host 10.0.0.1`), compiled for one link type.
+/// A packet filter in libpcap's language (`tcp port 80 and not host 10.0.0.1`), compiled for one link type.
 ///
 /// ```swift
 /// let filter = try PacketFilter("udp port 53 or icmp", linkType: .ethernet)
@@ -23,9 +23,9 @@ package struct FilterSettings: Sendable {
 ///
 /// Hosts joined by "or" become a binary search: a test for hundreds of hosts takes a few comparisons.
 public struct PacketFilter: Hashable, Sendable {
-    /// The expression that was compiled.
+    /// The compiled expression.
     public let expression: String
-    /// The link type that the filter applies to.
+    /// The filter's link type.
     public let linkType: LinkType
     let node: FilterNode
     let program: FilterProgram
@@ -53,7 +53,7 @@ public struct PacketFilter: Hashable, Sendable {
         self.program = program
     }
 
-    /// Returns whether a packet matches. A packet does not match if the filter loads bytes beyond the end of the packet.
+    /// Returns whether a packet matches. A packet does not match if the filter loads bytes beyond its end.
     public func matches(_ packet: borrowing ByteView, originalCount: Int? = nil) -> Bool {
         let end = program.decisions.end(packet)
         if _fastPath(end != FilterDecision.open) { return end == FilterDecision.taken }
@@ -66,7 +66,7 @@ public struct PacketFilter: Hashable, Sendable {
         program.interpret(packet, originalCount: originalCount ?? packet.count) != 0
     }
 
-    /// Returns whether a packet of a live capture matches, with the kernel's metadata.
+    /// Returns whether a packet from a live capture matches, with the kernel's metadata.
     ///
     /// - Parameter direction: The packet type as in Linux's cooked headers; 4 is a packet that this host sent.
     package func matches(
@@ -79,10 +79,10 @@ public struct PacketFilter: Hashable, Sendable {
     /// The number of instructions in the program.
     public var instructionCount: Int { program.instructions.count }
 
-    /// The maximum number of instructions that the kernel accepts.
+    /// The kernel's maximum instruction count.
     public static let kernelLimit = 4096
 
-    /// The program for the kernel: code, jumps and operand of each instruction.
+    /// The program for the kernel: code, jumps and operand for each instruction.
     ///
     /// `nil` if the kernel cannot run the filter: the program is too long, or the expression uses `protochain`.
     public var kernelProgram: [(code: UInt16, jt: UInt8, jf: UInt8, k: UInt32)]? {
@@ -104,13 +104,13 @@ public struct PacketFilter: Hashable, Sendable {
 /// Converts programs to kernel instructions. Classic BPF has one byte for a conditional jump: a longer jump needs an extra unconditional
 /// jump.
 enum KernelProgram {
-    /// The largest distance of a conditional jump.
+    /// The largest conditional jump distance.
     private static let longestJump = Int(UInt8.max)
 
     static func make(_ code: [FilterInstruction]) -> [(code: UInt16, jt: UInt8, jf: UInt8, k: UInt32)]? {
         guard code.count <= PacketFilter.kernelLimit else { return nil }
-        // The indices of the instructions whose true or false branch needs an unconditional jump after the instruction. Each insertion
-        // moves later instructions, so repeat until stable.
+        // The instructions (by index) whose true or false branch needs an unconditional jump after the instruction.
+        // Each insertion moves later instructions, so repeat until stable.
         var longTrue = Set<Int>()
         var longFalse = Set<Int>()
         while true {

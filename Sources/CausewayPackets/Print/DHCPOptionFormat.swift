@@ -1,9 +1,9 @@
-/// The name of a DHCP option, and the form in which its value is printed (RFC 2132).
+/// A DHCP option's name, and its value's print format (RFC 2132).
 struct DHCPOptionFormat: Sendable {
     enum Format {
         case addresses, addressPairs, bytes, u16, u32, i32, text, flags
         case netbiosNode, overload, parameters, clientID, userClass, domainName, relay, routes
-        /// Numbers of four, two or one byte each. The size is the largest of these that divides the length.
+        /// Numbers with four, two or one byte each: the largest size that divides the length.
         case unknown
     }
 

@@ -19,18 +19,18 @@ enum ICMPType {
     static let extendedEchoReply: UInt8 = 43
 }
 
-/// Codes of ICMP error messages (IANA registry "ICMP Type Numbers", code fields).
+/// ICMP error message codes (IANA registry "ICMP Type Numbers", code fields).
 enum ICMPCode {
-    // Codes of `ICMPType/destinationUnreachable` (RFC 792).
+    // Codes for `ICMPType/destinationUnreachable` (RFC 792).
     static let protocolUnreachable: UInt8 = 2
     static let portUnreachable: UInt8 = 3
     static let fragmentationNeeded: UInt8 = 4
-    // The first code of `ICMPType/redirect` that applies to a type of service only (RFC 792).
+    // The first `ICMPType/redirect` code that applies to a type of service only (RFC 792).
     static let redirectTypeOfServiceNetwork: UInt8 = 2
-    // Codes of `ICMPType/timeExceeded` (RFC 792).
+    // Codes for `ICMPType/timeExceeded` (RFC 792).
     static let timeToLiveExceeded: UInt8 = 0
     static let reassemblyTimeExceeded: UInt8 = 1
-    // The code of `ICMPType/parameterProblem` with a pointer to the error (RFC 792).
+    // The code for `ICMPType/parameterProblem` with a pointer to the error (RFC 792).
     static let pointer: UInt8 = 0
 }
 
@@ -58,22 +58,22 @@ enum ICMP6Type {
     static let extendedEchoReply: UInt8 = 161
 }
 
-/// Codes of ICMPv6 messages (IANA registry "ICMPv6 'Code' Fields").
+/// ICMPv6 message codes (IANA registry "ICMPv6 'Code' Fields").
 enum ICMP6Code {
-    // Codes of `ICMP6Type/destinationUnreachable` (RFC 4443 §3.1).
+    // Codes for `ICMP6Type/destinationUnreachable` (RFC 4443 §3.1).
     static let noRoute: UInt8 = 0
     static let prohibited: UInt8 = 1
     static let beyondScope: UInt8 = 2
     static let addressUnreachable: UInt8 = 3
     static let portUnreachable: UInt8 = 4
-    // Codes of `ICMP6Type/timeExceeded` (RFC 4443 §3.3).
+    // Codes for `ICMP6Type/timeExceeded` (RFC 4443 §3.3).
     static let hopLimitExceeded: UInt8 = 0
     static let reassemblyTimeExceeded: UInt8 = 1
-    // Codes of `ICMP6Type/parameterProblem` (RFC 4443 §3.4, RFC 7112).
+    // Codes for `ICMP6Type/parameterProblem` (RFC 4443 §3.4, RFC 7112).
     static let erroneousField: UInt8 = 0
     static let unrecognizedNextHeader: UInt8 = 1
     static let unrecognizedOption: UInt8 = 2
     static let incompleteHeaderChain: UInt8 = 3
-    // The code of `ICMP6Type/rpl` for a Destination Advertisement Object Acknowledgement (RFC 6550 §6).
+    // The code for `ICMP6Type/rpl` for a Destination Advertisement Object Acknowledgement (RFC 6550 §6).
     static let destinationAdvertisementAcknowledgement: UInt8 = 3
 }

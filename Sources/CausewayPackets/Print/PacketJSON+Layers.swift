@@ -1,6 +1,6 @@
-/// Writes the headers of a packet, each as an object.
+/// Writes a packet's headers, each as an object.
 extension PacketJSON {
-    /// The text ranges of header members that are repeated outside the `layers` array.
+    /// The text ranges for header members that are repeated outside the `layers` array.
     struct Level {
         var ethernet: Range<Int>?
         var vlan: Range<Int>?
@@ -8,7 +8,8 @@ extension PacketJSON {
         var network: (kind: LayerKind, members: Range<Int>)?
         var transport: (kind: LayerKind, members: Range<Int>)?
 
-        /// Records the members of a header. If the header begins another encapsulation level, discards the members of the previous level.
+        /// Records a header's members. If the header begins another encapsulation level, discards the previous level's
+        /// members.
         mutating func note(_ kind: LayerKind, _ members: Range<Int>) {
             switch kind {
             case .ethernet: self = Level(ethernet: members)
@@ -57,7 +58,7 @@ extension PacketJSON {
         end()
     }
 
-    /// Writes the members of a header; none if the header is truncated.
+    /// Writes a header's members; none if the header is truncated.
     private mutating func members(_ kind: LayerKind, _ p: borrowing ByteView, _ at: Int) {
         switch kind {
         case .ethernet: if let header = try? EthernetHeader(p, at: at) { members(of: header) }

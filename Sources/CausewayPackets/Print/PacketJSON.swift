@@ -3,21 +3,23 @@ import CausewayWire
 
 /// Encodes packets as JSON, one object per line, for programs.
 ///
-/// `layers` has one object per header, outermost first, with the protocol name in `layer`. The members outside of it (`ethernet`, `vlan`,
-/// `arp`, `ipv4`, `ipv6`, `tcp`, `udp`, `icmp`) repeat those of the innermost encapsulation level, so that they describe one packet.
-/// `issues` lists truncated and invalid parts, and each checksum has a status. Times are exact decimal seconds, as a string.
+/// `layers` has one object per header, outermost first, with the protocol name in `layer`. The members outside it
+/// (`ethernet`, `vlan`, `arp`, `ipv4`, `ipv6`, `tcp`, `udp`, `icmp`) repeat those from the innermost encapsulation
+/// level, so that they describe one packet. `issues` lists truncated and invalid parts, and each checksum has a status.
+/// Times are exact decimal seconds, as a string.
 public struct PacketJSON: Sendable {
     var out = TextBuffer()
     var needsComma = false
-    /// The quoted name of the latest packet's link type. The next packet usually has the same link type.
+    /// The quoted link type name for the latest packet. The next packet usually has the same link type.
     private var linkName: (type: LinkType, text: TextBuffer)?
 
     private var initials: QUICInitials?
 
     /// Creates an encoder.
     ///
-    /// - Parameter initialCipher: Decrypts the first packets of QUIC connections on any port, to write `tlsServerName` and `tlsProtocols`
-    ///   in the packet that completes the ClientHello. Without a cipher, both members are omitted for QUIC.
+    /// - Parameter initialCipher: Decrypts the first packets on QUIC connections, on any port, to write `tlsServerName`
+    ///   and `tlsProtocols` in the packet that completes the ClientHello. Without a cipher, both members are omitted
+    ///   for QUIC.
     public init(initialCipher: QUICInitialCipher? = nil) {
         initials = initialCipher.map { QUICInitials($0) }
     }
@@ -30,7 +32,7 @@ public struct PacketJSON: Sendable {
         return out.bytes
     }
 
-    /// Appends the object for a packet to `buffer`. Allocates no memory except for the growth of `buffer`.
+    /// Appends the object for a packet to `buffer`. Allocates only when `buffer` grows.
     package mutating func append(_ packet: CapturedPacket, _ bytes: borrowing ByteView, to buffer: inout [UInt8]) {
         write(packet, bytes, false)
         out.append(to: &buffer)
@@ -84,7 +86,7 @@ public struct PacketJSON: Sendable {
         end()
     }
 
-    /// Returns the ClientHello that a datagram of QUIC completes.
+    /// Returns the ClientHello that a QUIC datagram completes.
     private mutating func quicHello(_ packet: borrowing Packet) -> ClientHello? {
         guard initials != nil, let udp = packet.udp else { return nil }
         var flow = QUICInitials.Flow(sourcePort: udp.sourcePort, destinationPort: udp.destinationPort)
@@ -203,7 +205,7 @@ extension TCPHeader.Flags {
     }
 }
 
-/// The bytes that a JSON string escapes (RFC 8259 §7), and the lead byte of the C1 control characters in UTF-8.
+/// The bytes to escape in a JSON string (RFC 8259 §7), and the UTF-8 lead byte for C1 control characters.
 private enum JSONByte {
     static let space: UInt8 = 0x20
     static let quote: UInt8 = 0x22
@@ -242,7 +244,7 @@ extension TextBuffer {
         put("\"")
     }
 
-    /// Appends the letters of flags in the order of their bits.
+    /// Appends the flag letters in bit order.
     mutating func put(_ flags: TCPHeader.Flags) {
         let letters: InlineArray<9, UInt8> = [0x46, 0x53, 0x52, 0x50, 0x2E, 0x55, 0x45, 0x57, 0x65]
         for bit in 0..<9 where flags.rawValue >> UInt16(bit) & 1 != 0 { put(byte: letters[bit]) }

@@ -14,7 +14,7 @@ extension PacketPrinter {
         static let reset: UInt8 = 7
     }
 
-    /// Prints a packet. Its sequence numbers have 24 or 48 bits.
+    /// Prints a packet, whose sequence numbers have 24 or 48 bits.
     mutating func dccp(_ p: borrowing ByteView, _ length: Int, _ carrier: Carrier) throws(WireError) {
         part = "dccp"
         let first = try p.u8(8)
@@ -60,7 +60,7 @@ extension PacketPrinter {
         return UInt64(try p.u16(end - 6)) << 32 | UInt64(try p.u32(end - 4))
     }
 
-    /// Prints fields of the header. The checksum covers the header, and as much of the content as `CsCov` says (RFC 4340 §9.2).
+    /// Prints header fields. The checksum covers the header and as much content as `CsCov` states (RFC 4340 §9.2).
     private mutating func dccpDetails(
         _ p: borrowing ByteView, _ length: Int, _ carrier: Carrier
     ) throws(WireError) {

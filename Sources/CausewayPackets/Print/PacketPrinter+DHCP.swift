@@ -1,6 +1,6 @@
 /// Prints BOOTP and DHCP (RFC 951, RFC 2131).
 extension PacketPrinter {
-    /// The operations of BOOTP (RFC 951 §3).
+    /// BOOTP operations (RFC 951 §3).
     private enum BOOTPOperation {
         static let request: UInt8 = 1
         static let reply: UInt8 = 2
@@ -8,7 +8,7 @@ extension PacketPrinter {
 
     /// Ethernet (IANA registry "ARP Parameters", hardware types).
     static let ethernetHardware: UInt8 = 1
-    /// The first four bytes of the options (RFC 2131 §3).
+    /// The first four option bytes (RFC 2131 §3).
     private static let magicCookie: UInt32 = 0x6382_5363
 
     /// Options that are parsed (IANA registry "BOOTP Vendor Extensions and DHCP Options").

@@ -1,6 +1,6 @@
-/// Prints the values of DHCP options (RFC 2132).
+/// Prints DHCP option values (RFC 2132).
 extension PacketPrinter {
-    /// Prints a value. For an incomplete element at the end of a list, prints only the length.
+    /// Prints a value. For an incomplete last list element, prints only the length.
     mutating func value(
         _ format: DHCPOptionFormat.Format, _ p: borrowing ByteView, _ length: Int
     ) throws(WireError) {
@@ -25,7 +25,7 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints numbers of `size` bytes, separated by commas.
+    /// Prints `size`-byte numbers, separated by commas.
     private mutating func numbers(
         _ p: borrowing ByteView, _ length: Int, _ size: Int, _ print: (inout PacketPrinter, UInt32) -> Void
     ) throws(WireError) {
@@ -77,7 +77,7 @@ extension PacketPrinter {
         out.put("\"")
     }
 
-    /// Prints the name of a one-byte code, or its number.
+    /// Prints a one-byte code's name or number.
     private mutating func code(
         _ p: borrowing ByteView, _ length: Int, _ names: [UInt8: StaticString]
     ) throws(WireError) {
@@ -98,7 +98,7 @@ extension PacketPrinter {
         }
     }
 
-    /// Values of the first byte of a client identifier that are not hardware types (RFC 2132 §9.14, RFC 4361 §6.1).
+    /// Values in a client identifier's first byte that are not hardware types (RFC 2132 §9.14, RFC 4361 §6.1).
     private enum ClientIDType {
         static let text: UInt8 = 0
         static let unique: UInt8 = 255
@@ -121,7 +121,7 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints the instances of a user class (RFC 3004 §4).
+    /// Prints user class instances (RFC 3004 §4).
     private mutating func userClass(_ p: borrowing ByteView, _ length: Int) {
         guard length >= 2 else { return tooShort(2) }
         var offset = 0
@@ -138,7 +138,7 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints the flags, the two response codes and the name of the client's domain name (RFC 4702 §2).
+    /// Prints the flags, the two response codes and the name from the Client FQDN option (RFC 4702 §2).
     private mutating func domainName(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         guard length >= 3 else { return tooShort(3) }
         let flags = try p.u8(0)
@@ -185,7 +185,7 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints the information that a relay added (RFC 3046 §2.0). Only identifiers are text.
+    /// Prints the information from a relay (RFC 3046 §2.0). Only identifiers are text.
     private mutating func relay(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         let names: [UInt8: StaticString] = [1: "Circuit-ID", 2: "Remote-ID", 6: "Subscriber-ID"]
         var offset = 0

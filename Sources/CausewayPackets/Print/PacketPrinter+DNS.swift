@@ -240,7 +240,8 @@ extension PacketPrinter {
         }
     }
 
-    /// Counts a character of a name. A name has at most 255 characters; a longer name is truncated, with a mark in the output.
+    /// Counts one character of a name. A name has at most 255 characters; a longer name is truncated, with a mark in
+    /// the output.
     private mutating func nameHasRoom(_ count: inout Int, _ isTooLong: inout Bool) -> Bool {
         count += 1
         if count > 255, !isTooLong {

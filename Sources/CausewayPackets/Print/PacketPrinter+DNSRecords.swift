@@ -9,9 +9,9 @@ extension DNSRecordType {
     fileprivate static var uri: DNSRecordType { DNSRecordType(rawValue: 256) }
 }
 
-/// Prints the data of DNS records.
+/// Prints DNS record data.
 extension PacketPrinter {
-    /// Options of EDNS (IANA registry "DNS EDNS0 Option Codes (OPT)").
+    /// EDNS options (IANA registry "DNS EDNS0 Option Codes (OPT)").
     private enum EDNSOption {
         static let authenticationAlgorithms: UInt16 = 5
         static let hashAlgorithms: UInt16 = 6

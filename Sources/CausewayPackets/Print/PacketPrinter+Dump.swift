@@ -60,7 +60,7 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints one byte of text from the network. A non-printable byte appears with a caret, `M-`, or both.
+    /// Prints one text byte from the network. A non-printable byte appears with a caret, `M-`, or both.
     mutating func visible(_ byte: UInt8) {
         var rest = byte
         if rest & 0x80 != 0 {

@@ -6,13 +6,13 @@ extension PacketPrinter {
     private static let geoNext: [StaticString] = ["Any", "BTP-A", "BTP-B", "IPv6"]
     private static let geoShapes: [StaticString] = ["Circle", "Rect", "Elipse"]
 
-    /// EtherTypes of these protocols (IEEE registry of EtherTypes; 0x1111 as tcpdump reads it).
+    /// EtherTypes for these protocols (IEEE EtherType registry; 0x1111 as tcpdump reads it).
     private enum VehicularType {
         static let calmFast: UInt16 = 0x1111
         static let geoNetworking: UInt16 = 0x8947
     }
 
-    /// Header types of GeoNetworking (ETSI TS 102 636-4-1).
+    /// GeoNetworking header types (ETSI TS 102 636-4-1).
     private enum GeoHeaderType {
         static let any: UInt8 = 0
         static let beacon: UInt8 = 1
@@ -23,7 +23,7 @@ extension PacketPrinter {
         static let locationService: UInt8 = 6
     }
 
-    /// Header subtypes of GeoNetworking (ETSI TS 102 636-4-1).
+    /// GeoNetworking header subtypes (ETSI TS 102 636-4-1).
     private enum GeoSubtype {
         static let circle: UInt8 = 0
         static let ellipse: UInt8 = 2
@@ -33,20 +33,20 @@ extension PacketPrinter {
         static let reply: UInt8 = 1
     }
 
-    /// Values of the next header field for the Basic Transport Protocol (ETSI TS 102 636-4-1).
+    /// Next header values for the Basic Transport Protocol (ETSI TS 102 636-4-1).
     private enum GeoNextHeader {
         static let transportA: UInt8 = 1
         static let transportB: UInt8 = 2
     }
 
-    /// Message types of the ITS header, as tcpdump reads them.
+    /// ITS header message types, as tcpdump reads them.
     private enum ITSMessage {
         static let awareness: UInt8 = 0
         static let notification: UInt8 = 1
         static let ecoAwareness: UInt8 = 106
     }
 
-    /// Prints the source address of the frame as the source, as tcpdump does for both protocols.
+    /// Prints the frame's source address as the source, as tcpdump does for both protocols.
     private mutating func vehicle(_ name: StaticString, _ frame: borrowing ByteView) throws(WireError) {
         out.put(name)
         out.put(" src:")
@@ -54,7 +54,7 @@ extension PacketPrinter {
         out.put("; ")
     }
 
-    /// Prints the payload of a frame. Returns whether its type is one of these protocols.
+    /// Prints a frame's payload. Returns whether its type belongs to these protocols.
     mutating func vehicular(
         _ type: UInt16, _ p: borrowing ByteView, _ length: Int, _ frame: borrowing ByteView
     ) throws(WireError) -> Bool {

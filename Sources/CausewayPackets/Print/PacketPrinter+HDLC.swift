@@ -1,15 +1,15 @@
 /// Prints Cisco HDLC (RFC 1547 §4.3.1) and its address protocol SLARP.
 extension PacketPrinter {
-    /// Values of the address field.
+    /// Address field values.
     private enum HDLCAddress {
         static let unicast: UInt8 = 0x0F
         static let broadcast: UInt8 = 0x8F
     }
-    /// The protocol field of SLARP has the EtherType of reverse ARP.
+    /// SLARP uses the reverse ARP EtherType in the protocol field.
     private static let slarp: EtherType = .reverseARP
     private static let slarpLength = 14
 
-    /// Codes of SLARP packets.
+    /// SLARP packet codes.
     private enum SLARPCode {
         static let request: UInt32 = 0
         static let reply: UInt32 = 1
@@ -64,7 +64,7 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints an uptime that is given in milliseconds.
+    /// Prints an uptime given in milliseconds.
     private mutating func slarpUptime(_ time: UInt32) {
         let seconds = time / 1000
         put(", link uptime=", seconds / 86_400, "d")

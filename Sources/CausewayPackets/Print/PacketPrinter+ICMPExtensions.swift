@@ -1,4 +1,4 @@
-/// Prints the extensions of ICMP error messages (RFC 4884).
+/// Prints extensions in ICMP error messages (RFC 4884).
 extension PacketPrinter {
     /// Object classes (IANA registry "ICMP Extension Object Classes and Class Sub-types").
     private enum ExtensionClass {
@@ -7,7 +7,7 @@ extension PacketPrinter {
         static let interfaceIdentification: UInt8 = 3
     }
 
-    /// The ways in which an object identifies an interface (RFC 8335 §2.1).
+    /// How an object identifies an interface (RFC 8335 §2.1).
     private enum IdentificationType {
         static let name: UInt8 = 1
         static let index: UInt8 = 2

@@ -1,11 +1,12 @@
 /// Prints IPv4 and its payload.
 extension PacketPrinter {
-    /// The fields of an enclosing IP header that the payload's printer needs for checksums and addresses.
+    /// The enclosing IP header fields that the payload's printer needs for checksums and addresses.
     struct Carrier {
         var isIPv6 = false
         var source: (UInt64, UInt64) = (0, 0)
         var destination: (UInt64, UInt64) = (0, 0)
-        /// The protocol field of the IP header. If an extension header follows, the field identifies this header instead of the payload.
+        /// The IP header's protocol field. If an extension header follows, the field identifies this header, not the
+        /// payload.
         var next: UInt8 = 0
         var isFragmented = false
         var hopLimit: UInt8 = 0
@@ -74,7 +75,7 @@ extension PacketPrinter {
             addresses(carrier)
             out.put(": ")
         }
-        // If the packet has a payload, at least one byte of it must be captured.
+        // If the packet has a payload, at least one payload byte must be captured.
         try packet.require(headerLength + (content > headerLength ? 1 : 0), at: 0)
         try self.content(packet.from(headerLength), content - headerLength, carrier, number)
     }
@@ -85,7 +86,7 @@ extension PacketPrinter {
         invalid()
     }
 
-    /// Codepoints of Explicit Congestion Notification (RFC 3168 §5).
+    /// Explicit Congestion Notification codepoints (RFC 3168 §5).
     private enum Congestion {
         static let ect1: UInt8 = 1
         static let ect0: UInt8 = 2
@@ -140,7 +141,7 @@ extension PacketPrinter {
         return value == 0xFFFF ? 0 : value
     }
 
-    /// Prints the payload of an IP packet.
+    /// Prints an IP packet's payload.
     mutating func content(
         _ p: borrowing ByteView, _ length: Int, _ carrier: Carrier, _ number: UInt8
     ) throws(WireError) {

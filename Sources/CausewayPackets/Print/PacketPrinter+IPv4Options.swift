@@ -1,4 +1,4 @@
-/// Prints the options of IPv4 (RFC 791 §3.1).
+/// Prints IPv4 options (RFC 791 §3.1).
 extension PacketPrinter {
     /// Option types (IANA registry "IP Option Numbers").
     private enum IPv4Option {
@@ -13,7 +13,7 @@ extension PacketPrinter {
         static let routerAlert: UInt8 = 148
     }
 
-    /// Flags of the timestamp option (RFC 791 §3.1).
+    /// Timestamp option flags (RFC 791 §3.1).
     private enum TimestampFlag {
         static let timestampsOnly: UInt8 = 0
         static let withAddresses: UInt8 = 1

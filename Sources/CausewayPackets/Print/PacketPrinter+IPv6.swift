@@ -36,7 +36,7 @@ extension PacketPrinter {
             addresses(carrier)
             out.put(": ")
         }
-        // The length of a jumbogram follows in the hop-by-hop header.
+        // A jumbogram's length follows in the hop-by-hop header.
         let total = stated == 0 && header == .hopByHopOptions ? length : min(payload + 40, length)
         try headers(p.prefix(total), carrier, next, total, stated, length)
     }
@@ -58,7 +58,7 @@ extension PacketPrinter {
         put("), payload length ", stated, ") ")
     }
 
-    /// Prints the chain of extension headers and the payload.
+    /// Prints the extension header chain and the payload.
     private mutating func headers(
         _ p: borrowing ByteView, _ first: Carrier, _ firstNext: UInt8, _ total: Int, _ stated: Int, _ length: Int
     ) throws(WireError) {
@@ -147,7 +147,7 @@ extension PacketPrinter {
         static let homeAddress: UInt8 = 0xC9
     }
 
-    /// Prints the options of a header (RFC 8200 §4.2). Returns the jumbo payload length.
+    /// Prints a header's options (RFC 8200 §4.2). Returns the jumbo payload length.
     private mutating func optionsOf(_ p: borrowing ByteView, _ start: Int, _ size: Int) throws(WireError) -> Int? {
         var (offset, jumbo) = (start + 2, 0)
         let shows = verbosity > 0

@@ -1,4 +1,4 @@
-/// Prints routing headers of IPv6.
+/// Prints IPv6 routing headers.
 extension PacketPrinter {
     /// Routing types (IANA registry "Routing Types").
     private enum RoutingType {
@@ -37,7 +37,7 @@ extension PacketPrinter {
         }
     }
 
-    /// TLV types of the segment routing header (RFC 8754 §2.1).
+    /// TLV types in the segment routing header (RFC 8754 §2.1).
     private enum SegmentTLV {
         static let pad1: UInt8 = 0
         static let padN: UInt8 = 4

@@ -1,4 +1,4 @@
-/// Prints the key exchange of IPsec, and the packets that IPsec protects.
+/// Prints the IPsec key exchange, and IPsec-protected packets.
 extension PacketPrinter {
     private enum Version {
         static let one: UInt8 = 1
@@ -94,7 +94,7 @@ extension PacketPrinter {
     }
 }
 
-/// The two peers of a key exchange, in the direction of its first message.
+/// The two key exchange peers, in the first message's direction.
 struct ExchangePeers: Sendable {
     private let source: (UInt64, UInt64)
     private let destination: (UInt64, UInt64)

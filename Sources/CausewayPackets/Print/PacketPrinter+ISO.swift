@@ -20,7 +20,7 @@ extension PacketPrinter {
     private static let node = 7
     private static let links = 8
 
-    /// Prints a packet of the ISO network layer. Returns whether the protocol is supported.
+    /// Prints an ISO network layer packet. Returns whether the protocol is supported.
     mutating func iso(_ p: borrowing ByteView, _ length: Int) throws(WireError) -> Bool {
         guard try p.u8(0) == Self.isis else { return false }
         part = "isis"

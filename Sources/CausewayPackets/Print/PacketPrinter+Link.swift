@@ -38,7 +38,7 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints an IP packet without a link layer. The name of the network layer is always printed.
+    /// Prints an IP packet without a link layer. The network layer's name is always printed.
     private mutating func rawIP(_ p: borrowing ByteView, _ length: Int, _ isIPv6: Bool) throws(WireError) {
         if options.showsLink { out.put(isIPv6 ? "IP6 " : "IP ") }
         if isIPv6 { try ipv6(p, length) } else { try ipv4(p, length) }
@@ -116,7 +116,7 @@ extension PacketPrinter {
         if tag & 0x1000 != 0 { out.put(", DEI") }
     }
 
-    /// Prints the payload of an Ethernet type. Returns whether the type is known.
+    /// Prints the payload for an Ethernet type. Returns whether the type is known.
     mutating func etherType(_ type: UInt16, _ p: borrowing ByteView, _ length: Int) throws(WireError) -> Bool {
         switch EtherType(rawValue: type) {
         case .ipv4: try ipv4(p, length)

@@ -28,7 +28,7 @@ extension PacketPrinter {
         static let deviceIdentifier: UInt16 = 1
     }
 
-    /// Prints CDP, the discovery protocol of Cisco.
+    /// Prints CDP, the Cisco Discovery Protocol.
     mutating func cdp(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "cdp"
         put("CDPv", try p.u8(0))

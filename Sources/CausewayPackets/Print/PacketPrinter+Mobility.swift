@@ -1,4 +1,4 @@
-/// Prints mobility headers of IPv6 (RFC 6275 §6.1).
+/// Prints IPv6 mobility headers (RFC 6275 §6.1).
 extension PacketPrinter {
     /// Message types (IANA registry "Mobility Header Types").
     private enum MobilityType {

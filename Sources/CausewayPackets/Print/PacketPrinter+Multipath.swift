@@ -1,4 +1,4 @@
-/// Prints the TCP options of Multipath TCP (RFC 8684 §3, and version 0: RFC 6824 §3).
+/// Prints the Multipath TCP options (RFC 8684 §3, and version 0: RFC 6824 §3).
 extension PacketPrinter {
     /// Option subtypes (IANA registry "MPTCP Option Subtypes").
     private enum Subtype {
@@ -13,14 +13,14 @@ extension PacketPrinter {
         static let reset: UInt8 = 8
     }
 
-    /// The flag B of MP_JOIN and MP_PRIO (RFC 8684 §3.2).
+    /// The flag B in MP_JOIN and MP_PRIO (RFC 8684 §3.2).
     private static let backup: UInt8 = 1
-    /// The flag A of MP_CAPABLE: the peer requires checksums (RFC 8684 §3.1).
+    /// The flag A in MP_CAPABLE: the peer requires checksums (RFC 8684 §3.1).
     private static let checksumRequired: UInt8 = 0x80
-    /// The flag E of ADD_ADDR (RFC 8684 §3.4.1).
+    /// The flag E in ADD_ADDR (RFC 8684 §3.4.1).
     private static let echo: UInt8 = 1
 
-    /// Flags of the DSS option (RFC 8684 §3.3).
+    /// DSS option flags (RFC 8684 §3.3).
     private enum SignalFlag {
         static let dataACK: UInt8 = 1
         static let longDataACK: UInt8 = 2

@@ -1,13 +1,14 @@
-/// Prints calls of NFS, versions 2 and 3 (RFC 1094, RFC 1813). For version 4 (RFC 7530), prints only that the call is a compound.
+/// Prints NFS calls, versions 2 and 3 (RFC 1094, RFC 1813). For version 4 (RFC 7530), prints only that the call is a
+/// compound.
 extension PacketPrinter {
-    /// The procedures of version 3, by number.
+    /// The version 3 procedures, by number.
     enum NFSProcedure: UInt32 {
         case null, getattr, setattr, lookup, access, readlink, read, write, create, mkdir, symlink, mknod, remove
         case rmdir, rename, link, readdir, readdirplus, fsstat, fsinfo, pathconf, commit
         /// An unassigned number.
         case nop = 25
 
-        /// The procedures of version 2, by number.
+        /// The version 2 procedures, by number.
         private static let second: [NFSProcedure] = [
             .null, .getattr, .setattr, .nop, .lookup, .readlink, .read, .nop, .write, .create, .remove, .rename, .link,
             .symlink, .mkdir, .rmdir, .readdir, .fsstat, .nop, .nop, .nop, .nop, .nop, .nop, .nop, .nop,
@@ -30,10 +31,10 @@ extension PacketPrinter {
         " pathconf", " commit",
     ]
 
-    /// The COMPOUND procedure of version 4 (RFC 7530).
+    /// The version 4 COMPOUND procedure (RFC 7530).
     static let nfsCompound: UInt32 = 1
 
-    /// Prints the name of a procedure. Returns the procedure if its arguments can be printed.
+    /// Prints a procedure's name. Returns the procedure if its arguments can be printed.
     mutating func nfsName(_ procedure: RemoteProcedure) -> NFSProcedure? {
         if procedure.version == 4, procedure.number == Self.nfsCompound {
             out.put(" compound")
@@ -84,7 +85,7 @@ extension PacketPrinter {
         try fileName(p, &offset)
     }
 
-    /// The mask of all access rights (RFC 1813 §3.3.4). Higher bits are unassigned.
+    /// The mask for all access rights (RFC 1813 §3.3.4). Higher bits are unassigned.
     private static let allRights: UInt32 = 0x3F
 
     private static let rights: [(UInt32, StaticString)] = [
@@ -130,14 +131,14 @@ extension PacketPrinter {
         if verbosity > 0 { writeMode(try p.u32(offset + 12)) }
     }
 
-    /// Values of `stable_how` (RFC 1813 §3.3.7).
+    /// `stable_how` values (RFC 1813 §3.3.7).
     private enum StableHow {
         static let unstable: UInt32 = 0
         static let dataSync: UInt32 = 1
         static let fileSync: UInt32 = 2
     }
 
-    /// Prints how much of a write the server stores on disk before it replies (`stable_how` of RFC 1813).
+    /// Prints how much written data the server stores on disk before it replies (`stable_how` in RFC 1813).
     mutating func writeMode(_ mode: UInt32) {
         switch mode {
         case StableHow.unstable: out.put(" <unstable>")

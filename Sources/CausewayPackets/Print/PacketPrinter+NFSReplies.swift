@@ -1,4 +1,5 @@
-/// Prints replies of NFS, versions 2 and 3. The format of a reply depends on its call, so the capture must contain the call too.
+/// Prints NFS replies, versions 2 and 3. A reply's format depends on its call, so the capture must contain the call
+/// too.
 extension PacketPrinter {
     private enum Response {
         static let accepted: UInt32 = 0
@@ -42,7 +43,7 @@ extension PacketPrinter {
         guard try status(p, &offset) else { return }
         switch procedure {
         case .getattr, .setattr:
-            // The attributes are the result of these calls, so they are always printed.
+            // The attributes are these calls' result, so they are always printed.
             try fileAttributes(p, &offset, false, detail: 1)
         case .read, .write: try fileAttributes(p, &offset, false, detail: verbosity)
         case .lookup, .create, .mkdir:
@@ -154,7 +155,7 @@ extension PacketPrinter {
         try change(p, &offset)
     }
 
-    /// Prints the optional attributes of a file (RFC 1813 §2.6 `post_op_attr`), after the text `before`.
+    /// Prints a file's optional attributes (RFC 1813 §2.6 `post_op_attr`), after the text `before`.
     private mutating func attributes(
         _ before: StaticString, _ p: borrowing ByteView, _ offset: inout Int
     ) throws(WireError) {
@@ -166,7 +167,8 @@ extension PacketPrinter {
         try fileAttributes(p, &offset, true, detail: verbosity)
     }
 
-    /// Prints the size and the times of a file before an operation, and all its attributes after the operation (RFC 1813 §2.6 `wcc_data`).
+    /// Prints a file's size and times before an operation, and all its attributes afterwards (RFC 1813 §2.6
+    /// `wcc_data`).
     private mutating func change(_ p: borrowing ByteView, _ offset: inout Int) throws(WireError) {
         if verbosity > 1 { out.put(" PRE:") }
         let isThere = try p.u32(offset) != 0
@@ -211,7 +213,7 @@ extension PacketPrinter {
     }
 
     private mutating func serverInformation(_ p: borrowing ByteView, _ offset: Int) throws(WireError) {
-        // The last word, the properties of the file system, is not printed.
+        // The last word, the file system properties, is not printed.
         try p.require(48, at: offset)
         put(" rtmax ", try p.u32(offset))
         put(" rtpref ", try p.u32(offset + 4))

@@ -1,10 +1,10 @@
-/// Prints values that occur in calls and in replies of NFS.
+/// Prints values that occur in NFS calls and replies.
 extension PacketPrinter {
-    /// Prints the first 32 bytes of a file handle, whose format only the server knows.
+    /// Prints a file handle's first 32 bytes. Only the server knows the format.
     mutating func fileHandle(_ p: borrowing ByteView, _ offset: inout Int, _ isThird: Bool) throws(WireError) {
         var count = 32
         if isThird {
-            // A handle consists of whole words of four bytes.
+            // A handle consists of whole 4-byte words.
             count = Int(try p.u32(offset)) / 4 * 4
             offset += 4
         }
@@ -78,7 +78,7 @@ extension PacketPrinter {
             return try p.u32(offset)
         }
 
-        /// The choice of `time_how` after which a time follows: `SET_TO_CLIENT_TIME` (RFC 1813 §2.6).
+        /// The `time_how` value before a time: `SET_TO_CLIENT_TIME` (RFC 1813 §2.6).
         private static let setToClientTime: UInt32 = 2
 
         /// Reads an optional time. It is present only if the client sets the time.
@@ -110,7 +110,8 @@ extension PacketPrinter {
         out.put(String(value, radix: 8))
     }
 
-    /// Prints the attributes of a file (RFC 1813 §2.6 `fattr3`, RFC 1094 §2.3.5). If `detail` is 0, skips them and prints nothing.
+    /// Prints a file's attributes (RFC 1813 §2.6 `fattr3`, RFC 1094 §2.3.5). If `detail` is 0, skips them and prints
+    /// nothing.
     mutating func fileAttributes(
         _ p: borrowing ByteView, _ offset: inout Int, _ isThird: Bool, detail: Int
     ) throws(WireError) {
@@ -148,7 +149,7 @@ extension PacketPrinter {
         time(" ", try p.u32(times + 16), try p.u32(times + 20))
     }
 
-    /// Reads the status of a call. Prints the error of a failed call. Returns whether the call succeeded.
+    /// Reads a call's status. Prints the error if the call failed. Returns whether it succeeded.
     mutating func status(_ p: borrowing ByteView, _ offset: inout Int) throws(WireError) -> Bool {
         let status = try p.u32(offset)
         offset += 4
@@ -158,7 +159,7 @@ extension PacketPrinter {
         return false
     }
 
-    /// The error texts of RFC 1813 §2.6 (`nfsstat3`), and of other Unix error numbers that servers send.
+    /// The error texts from RFC 1813 §2.6 (`nfsstat3`), and for other Unix error numbers that servers send.
     private static let failures: [UInt32: StaticString] = [
         1: "Operation not permitted", 2: "No such file or directory", 5: "Input/output error",
         6: "Device not configured", 11: "Resource deadlock avoided", 12: "Cannot allocate memory",

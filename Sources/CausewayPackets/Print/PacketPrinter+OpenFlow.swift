@@ -1,4 +1,4 @@
-/// Prints the headers of OpenFlow messages, versions 1.0 and 1.3 (OpenFlow Switch Specification).
+/// Prints OpenFlow message headers, versions 1.0 and 1.3 (OpenFlow Switch Specification).
 extension PacketPrinter {
     private static let openFlowHeader = 8
 
@@ -31,7 +31,7 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints the header of a message. Returns the length of the message; `nil` if this length is wrong or the segment ends inside the
+    /// Prints a message header. Returns the message length; `nil` if the length is wrong or the segment ends inside the
     /// header.
     private mutating func openFlowMessage(
         _ p: borrowing ByteView, _ offset: Int, _ rest: Int

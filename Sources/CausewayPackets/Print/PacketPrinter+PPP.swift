@@ -1,6 +1,6 @@
 /// Prints PPP and PPPoE (RFC 1661, RFC 2516).
 extension PacketPrinter {
-    /// Codes of PPPoE packets (RFC 2516 §4, §5).
+    /// PPPoE packet codes (RFC 2516 §4, §5).
     private enum PPPoECode {
         static let session: UInt8 = 0
         static let initiation: UInt8 = 9

@@ -87,7 +87,7 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints a time: 48 bits of seconds and 32 bits of nanoseconds.
+    /// Prints a time: 48-bit seconds and 32-bit nanoseconds.
     private mutating func ptpTime(
         _ name: StaticString, _ p: borrowing ByteView, between: StaticString = " seconds, "
     ) throws(WireError) {

@@ -1,9 +1,9 @@
-/// Prints the long headers of QUIC (RFC 9000 §17.2), and the names in the ClientHello that Initial packets carry.
+/// Prints QUIC long headers (RFC 9000 §17.2), and the names in the ClientHello that Initial packets carry.
 extension PacketPrinter {
     private static let names: [StaticString] = ["initial", "0-rtt", "handshake", "retry"]
     private static let integrityTag = 16
 
-    /// Prints a datagram on the QUIC port. Returns whether it has the form of a QUIC packet.
+    /// Prints a datagram on the QUIC port. Returns whether it looks like a QUIC packet.
     mutating func quic(
         _ p: borrowing ByteView, _ length: Int, _ ports: (source: UInt16, destination: UInt16), _ carrier: Carrier
     ) throws(WireError) -> Bool {
@@ -33,7 +33,7 @@ extension PacketPrinter {
                 destinationLow: destination.1, sourcePort: ports.source, destinationPort: ports.destination))
     }
 
-    /// Prints the header of the first packet. Returns whether it has the form of a QUIC packet.
+    /// Prints the first packet's header. Returns whether it looks like a QUIC packet.
     private mutating func quicHeader(_ p: borrowing ByteView, _ length: Int) throws(WireError) -> Bool {
         guard let first = try? p.u8(0), first & QUICPacketPlace.fixedBit != 0 else { return false }
         guard first & QUICPacketPlace.longHeader != 0 else {
@@ -68,7 +68,7 @@ extension PacketPrinter {
         for index in 0..<bytes.count { out.hex(bytes[index], width: 2) }
     }
 
-    /// Prints a connection identifier after its length. Returns the offset of the next field.
+    /// Prints a connection identifier, which follows its length. Returns the next field's offset.
     private mutating func identifier(
         _ before: StaticString, _ p: borrowing ByteView, _ offset: Int
     ) throws(WireError) -> Int {

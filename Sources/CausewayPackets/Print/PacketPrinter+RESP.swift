@@ -1,4 +1,4 @@
-/// Prints the protocol of Redis: commands and replies, element by element.
+/// Prints the Redis protocol: commands and replies, element by element.
 extension PacketPrinter {
     private enum Kind {
         static let line: UInt8 = 0x2B
@@ -17,7 +17,7 @@ extension PacketPrinter {
         try p.require(length, at: 0)
     }
 
-    /// Prints one element. Returns the offset of the next element. The elements of an array follow its length.
+    /// Prints one element. Returns the next element's offset. Array elements follow the array's length.
     private mutating func element(_ p: borrowing ByteView, _ offset: Int, _ limit: Int) throws(WireError) -> Int {
         guard let (line, next) = line(p, offset + 1, limit) else {
             // Words without a type byte are an inline command, as typed by a person.

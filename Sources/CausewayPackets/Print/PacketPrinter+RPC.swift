@@ -1,6 +1,6 @@
-/// Parses the parts of remote procedure calls (RFC 5531) that NFS needs.
+/// Parses the remote procedure call fields (RFC 5531) that NFS needs.
 extension PacketPrinter {
-    /// The port of NFS servers.
+    /// The NFS server port.
     static let nfsPort: UInt16 = 2049
 
     private enum Kind {
@@ -14,20 +14,20 @@ extension PacketPrinter {
         static let authenticationError: UInt32 = 1
     }
 
-    /// The results of an accepted call: `accept_stat` (RFC 5531 §9).
+    /// Results for an accepted call: `accept_stat` (RFC 5531 §9).
     private enum AcceptStatus {
         static let success: UInt32 = 0
         static let systemError: UInt32 = 5
     }
 
-    /// Identifies a call until its reply arrives. A reply contains only the number of its call, not the procedure.
+    /// Identifies a call until its reply arrives. A reply contains only its call's number, not the procedure.
     struct RemoteCall: Hashable {
         var transaction: UInt32
         var isIPv6: Bool
         var clientHigh, clientLow, serverHigh, serverLow: UInt64
     }
 
-    /// The procedure of a call.
+    /// A call's procedure.
     struct RemoteProcedure {
         var version: UInt32
         var number: UInt32
@@ -52,8 +52,8 @@ extension PacketPrinter {
         return true
     }
 
-    /// Prints the NFS message of a TCP segment that begins with a record (RFC 5531 §11). A segment from the middle of a record is not
-    /// recognized.
+    /// Prints the NFS message in a TCP segment that begins with a record (RFC 5531 §11). A segment that begins inside a
+    /// record is not recognized.
     mutating func nfsRecord(
         _ p: borrowing ByteView, _ length: Int, _ ports: (source: UInt16, destination: UInt16), _ carrier: Carrier
     ) throws(WireError) {
@@ -70,7 +70,7 @@ extension PacketPrinter {
                 serverHigh: server.0, serverLow: server.1)] = procedure
     }
 
-    /// Returns the procedure of the call to which a reply belongs; `nil` if the capture does not contain the call.
+    /// Returns the procedure for a reply's call; `nil` if the capture does not contain the call.
     func procedure(of transaction: UInt32, _ carrier: Carrier) -> RemoteProcedure? {
         let (client, server) = (carrier.destination, carrier.source)
         return remoteCalls[
@@ -79,13 +79,14 @@ extension PacketPrinter {
                 serverHigh: server.0, serverLow: server.1)]
     }
 
-    /// Returns the offset of a call's arguments, after the credentials and the verifier (RFC 5531 §9); `nil` if their lengths are invalid.
+    /// Returns the offset to a call's arguments, after the credentials and the verifier (RFC 5531 §9); `nil` if their
+    /// lengths are invalid.
     mutating func argumentsOfCall(_ p: borrowing ByteView, _ length: Int) throws(WireError) -> Int? {
         guard let verifier = try authentication("credentials length", p, 24, length) else { return nil }
         return try authentication("verifier length", p, verifier, length)
     }
 
-    /// Skips an authentication field. Returns the offset of the next field; `nil` if the length is invalid.
+    /// Skips an authentication field. Returns the next field's offset; `nil` if the length is invalid.
     private mutating func authentication(
         _ what: StaticString, _ p: borrowing ByteView, _ offset: Int, _ length: Int
     ) throws(WireError) -> Int? {
@@ -121,7 +122,7 @@ extension PacketPrinter {
         "Bogus response verifier", "Unknown failure",
     ]
 
-    /// Returns the offset of the results of an accepted call. If there are none, prints the reason and returns `nil`.
+    /// Returns the offset to an accepted call's results. If there are none, prints the reason and returns `nil`.
     mutating func results(_ p: borrowing ByteView, _ length: Int) throws(WireError) -> Int? {
         let count = Int(try p.u32(16))
         guard count < length else { throw .invalid("verifier length", at: 16) }

@@ -1,4 +1,4 @@
-/// Prints the radiotap header with the reception parameters of a wireless frame (radiotap.org).
+/// Prints the radiotap header with a wireless frame's reception parameters (radiotap.org).
 extension PacketPrinter {
     private enum Field {
         static let clock = 0
@@ -21,7 +21,7 @@ extension PacketPrinter {
         static let aggregate = 20
         static let veryHigh = 21
         static let more = 31
-        /// Size and alignment of each field in bytes.
+        /// Each field's size and alignment in bytes.
         static let sizes: [Int: (count: Int, alignment: Int)] = [
             clock: (8, 8), flags: (1, 1), rate: (1, 1), channel: (4, 2), hopping: (2, 1), signal: (1, 1), noise: (1, 1),
             quality: (2, 2), attenuation: (2, 2), attenuationDecibel: (2, 2), power: (1, 1), antenna: (1, 1),
@@ -52,7 +52,7 @@ extension PacketPrinter {
         return header
     }
 
-    /// Prints the fields in order, up to the first field of unknown size. Returns the value of the flags field.
+    /// Prints the fields in order, up to the first field with unknown size. Returns the flags field's value.
     private mutating func radiotapFields(_ p: borrowing ByteView) throws(WireError) -> UInt8 {
         let present = try p.u32(4).byteSwapped
         var (words, last) = (1, present)
@@ -73,7 +73,7 @@ extension PacketPrinter {
             try field(bit, p, offset, present)
             offset += size.count
         }
-        // The fields of further presence words, which describe other antennas or belong to vendors, are not printed.
+        // Further presence words describe other antennas or belong to vendors. Their fields are not printed.
         if words > 1 { put("[bit ", 32, "] ") }
         return flags
     }

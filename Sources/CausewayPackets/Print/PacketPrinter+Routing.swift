@@ -19,7 +19,7 @@ extension PacketPrinter {
         put(", length ", length - (isDigested ? Int(try p.u8(19)) : 0))
     }
 
-    /// The only packet type of VRRP (RFC 5798 §5.2.2).
+    /// The only VRRP packet type (RFC 5798 §5.2.2).
     private static let vrrpAdvertisement: UInt8 = 1
 
     /// Prints VRRP (RFC 3768 §5.1, RFC 5798 §5.1).
@@ -59,7 +59,7 @@ extension PacketPrinter {
         put(", length: ", length)
     }
 
-    /// Opcodes of IGRP.
+    /// IGRP opcodes.
     private enum IGRPOpcode {
         static let update: UInt8 = 1
         static let request: UInt8 = 2

@@ -44,7 +44,7 @@ extension PacketPrinter {
         static let sack: UInt8 = 3
     }
 
-    /// Flags of a DATA chunk (RFC 9260 §3.3.1).
+    /// DATA chunk flags (RFC 9260 §3.3.1).
     private enum DataFlag {
         static let ending: UInt8 = 1
         static let beginning: UInt8 = 2

@@ -1,4 +1,4 @@
-/// Prints the header of sFlow, version 5 (sflow.org, sFlow Version 5).
+/// Prints the sFlow header, version 5 (sflow.org, sFlow Version 5).
 extension PacketPrinter {
     private enum SFlowAgent {
         static let ipv4: UInt32 = 1

@@ -1,6 +1,6 @@
 /// Prints SNMP (RFC 3416) with the names and values in each message.
 extension PacketPrinter {
-    /// An element of the ASN.1 basic encoding rules (ITU-T X.690 §8).
+    /// An element in the ASN.1 basic encoding rules (ITU-T X.690 §8).
     private struct Element {
         var tag: UInt8
         var content: Range<Int>
@@ -24,7 +24,7 @@ extension PacketPrinter {
         static let getNext: UInt8 = 0xA1
         static let trap: UInt8 = 0xA4
         static let getBulk: UInt8 = 0xA5
-        /// The contiguous tags of message types.
+        /// The contiguous message type tags.
         static let kinds: ClosedRange<UInt8> = 0xA0...0xA8
     }
     private static let kindNames: [StaticString] = [
@@ -138,7 +138,7 @@ extension PacketPrinter {
         }
     }
 
-    /// Parses the header of an element. Its content may be truncated.
+    /// Parses an element's header. Its content may be truncated.
     private func element(_ p: borrowing ByteView, _ offset: Int) throws(WireError) -> Element {
         let tag = try p.u8(offset)
         let first = try p.u8(offset + 1)

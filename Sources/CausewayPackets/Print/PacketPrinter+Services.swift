@@ -50,7 +50,7 @@ extension PacketPrinter {
         put(" length: ", try p.u16(2))
     }
 
-    /// The first bytes of the Kerberos 5 messages AS-REQ and AS-REP: their ASN.1 application tags (RFC 4120 §5.10).
+    /// The first bytes in the Kerberos 5 messages AS-REQ and AS-REP: their ASN.1 application tags (RFC 4120 §5.10).
     private static let kerberosTags: ClosedRange<UInt8> = 106...107
 
     /// Prints Kerberos (RFC 4120). The content is mostly encrypted.

@@ -1,4 +1,4 @@
-/// Prints the spanning tree protocols of bridges (IEEE 802.1D §9).
+/// Prints the bridge spanning tree protocols (IEEE 802.1D §9).
 extension PacketPrinter {
     private enum Version {
         static let plain: UInt8 = 0
@@ -17,7 +17,7 @@ extension PacketPrinter {
             configuration: "Config", rapid: "Rapid STP", topologyChange: "Topology Change",
         ]
     }
-    /// Length of a rapid spanning tree message in bytes. A configuration message has one byte less.
+    /// Rapid spanning tree message length in bytes. A configuration message has one byte less.
     private static let rapidLength = 36
     private static let multipleLength = 105
     private static let minimumTreesLength = 53

@@ -1,12 +1,12 @@
-/// Prints the tag that a switch inserts between the addresses and the type of a frame, and IP over InfiniBand.
+/// Prints IP over InfiniBand, and switch tags, which stand between a frame's addresses and its type.
 extension PacketPrinter {
-    /// The tags of switches.
+    /// Switch tag formats.
     enum SwitchTag {
-        /// Marvell's tag of 4 bytes.
+        /// Marvell's 4-byte tag.
         case dsa
         /// Marvell's tag after an Ethernet type and 2 reserved bytes.
         case dsaExtended
-        /// Broadcom's tag of 4 bytes.
+        /// Broadcom's 4-byte tag.
         case broadcom
 
         var byteCount: Int { self == .dsaExtended ? 8 : 4 }
@@ -109,7 +109,8 @@ extension PacketPrinter {
 
     private static let infinibandHeader = 44
 
-    /// Prints IP over InfiniBand: 40 bytes of addresses, then a type and 2 reserved bytes (RFC 4391 §6). Returns the length of the header.
+    /// Prints IP over InfiniBand: 40 address bytes, then a type and 2 reserved bytes (RFC 4391 §6). Returns the
+    /// header's length.
     mutating func infiniband(_ p: borrowing ByteView, _ length: Int) throws(WireError) -> Int {
         part = "ipoib"
         try p.require(Self.infinibandHeader, at: 0)

@@ -63,7 +63,8 @@ extension PacketPrinter {
         putHex(" (incorrect -> 0x", Self.expected(found, sum), width: 4, ")")
     }
 
-    /// Makes sequence numbers relative to the beginning of the conversation. Records the beginning of a new conversation.
+    /// Makes sequence numbers relative to the start of the conversation. Records the initial numbers of a new
+    /// conversation.
     private mutating func relative(
         _ source: UInt16, _ destination: UInt16, _ carrier: Carrier, _ flags: TCPHeader.Flags, _ sequence: inout UInt32,
         _ acknowledgement: inout UInt32
@@ -113,7 +114,7 @@ extension PacketPrinter {
         static let experiment2: UInt8 = 254
     }
 
-    /// The experiment identifier of TCP Fast Open (IANA registry "TCP Experimental Option Experiment Identifiers").
+    /// The TCP Fast Open experiment identifier (IANA registry "TCP Experimental Option Experiment Identifiers").
     private static let fastOpenExperiment: UInt16 = 0xF989
 
     static let tcpOptionNames: [UInt8: StaticString] = [

@@ -20,7 +20,7 @@ extension PacketPrinter {
     ) throws(WireError) {
         func either(_ port: UInt16) -> Bool { source == port || destination == port }
         func either(_ ports: [UInt16]) -> Bool { ports.contains(source) || ports.contains(destination) }
-        // The payload of a reset is its reason (RFC 9293 §3.5.3).
+        // A reset's payload is its reason (RFC 9293 §3.5.3).
         if flags.contains(.rst) {
             if verbosity > 0 { try resetReason(p, length) }
             return
@@ -47,7 +47,7 @@ extension PacketPrinter {
         return nil
     }
 
-    /// Prints the server name and the application protocols of a TLS ClientHello.
+    /// Prints the server name and the application protocols in a TLS ClientHello.
     mutating func clientHello(_ hello: ClientHello) {
         out.put(": TLS ClientHello")
         if let name = hello.serverName {
@@ -67,7 +67,7 @@ extension PacketPrinter {
         try p.require(length, at: 0)
     }
 
-    /// Prints the first line of an SSH connection, which contains the version.
+    /// Prints an SSH connection's first line, which contains the version.
     private mutating func ssh(_ p: borrowing ByteView) {
         var index = 0
         guard p.count >= 4, p[0] == 0x53, p[1] == 0x53, p[2] == 0x48, p[3] == 0x2D else { return }

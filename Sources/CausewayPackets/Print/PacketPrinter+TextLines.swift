@@ -1,6 +1,6 @@
-/// A text protocol. The printer shows the first line of a message, or all lines.
+/// A text protocol. The printer shows a message's first line, or all lines.
 struct TextProtocol {
-    /// The word of a response that contains the three-digit status.
+    /// Which word in a response contains the three-digit status.
     enum StatusPlace { case first, second }
 
     var name: StaticString
@@ -12,8 +12,8 @@ struct TextProtocol {
 }
 
 extension PacketPrinter {
-    /// Prints the first line, or all lines if ``Options/verbosity`` is at least 1. If the bytes are not the beginning of a message, prints
-    /// only the protocol's name.
+    /// Prints the first line, or all lines if ``Options/verbosity`` is at least 1. If the bytes do not begin a message,
+    /// prints only the protocol's name.
     mutating func textLines(_ proto: TextProtocol, _ p: borrowing ByteView, _ length: Int) {
         out.put(proto.name)
         guard beginsMessage(p, proto) else { return }
@@ -39,7 +39,7 @@ extension PacketPrinter {
 
     private static let longestToken = 127
 
-    /// Returns a word up to the next white space, and the offset of the word after it; `nil` if there is no word of printable characters.
+    /// Returns a word up to the next white space, and the next word's offset; `nil` if there is no printable word.
     private func token(_ p: borrowing ByteView, _ start: Int) -> (Range<Int>, next: Int)? {
         var end = start
         while end < p.count, !isSpace(p[end]) {
@@ -75,7 +75,7 @@ extension PacketPrinter {
         return place.count == 3 || !isDigit(start + 3)
     }
 
-    /// Prints a line. Returns the offset of the next line; `nil` if the line is not text or is incomplete.
+    /// Prints a line. Returns the next line's offset; `nil` if the line is not text or is incomplete.
     private mutating func textLine(
         _ p: borrowing ByteView, _ start: Int, _ length: Int, _ before: StaticString
     ) -> Int? {

@@ -81,7 +81,7 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints GRE (RFC 2784). Version 1 is the variant of PPTP (RFC 2637).
+    /// Prints GRE (RFC 2784). Version 1 is the PPTP variant (RFC 2637).
     mutating func gre(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "gre"
         let flags = try p.u16(0)

@@ -1,6 +1,6 @@
 /// Prints wireless frames (IEEE 802.11 §9), whose numbers are little-endian.
 extension PacketPrinter {
-    /// The frame control field, which determines the length of the header.
+    /// The frame control field, which determines the header length.
     private struct FrameControl {
         static let management: UInt16 = 0
         static let control: UInt16 = 1
@@ -56,7 +56,7 @@ extension PacketPrinter {
         putHex(" KeyID ", word >> 30)
     }
 
-    /// Subtypes of control frames (IEEE 802.11 §9.2.4.1.3).
+    /// Control frame subtypes (IEEE 802.11 §9.2.4.1.3).
     private enum ControlSubtype {
         static let blockAckRequest: UInt8 = 8
         static let powerSavePoll: UInt8 = 10
@@ -92,7 +92,7 @@ extension PacketPrinter {
         out.mac(address.bits)
     }
 
-    /// Subtypes of management frames (IEEE 802.11 §9.2.4.1.3).
+    /// Management frame subtypes (IEEE 802.11 §9.2.4.1.3).
     private enum ManagementSubtype {
         static let associationRequest: UInt8 = 0
         static let associationResponse: UInt8 = 1
@@ -197,7 +197,8 @@ extension PacketPrinter {
         static let channel: UInt8 = 3
     }
 
-    /// Prints the network's name, its rates and its channel. If bytes are missing, prints the complete elements and then throws.
+    /// Prints the network name, its rates and its channel. If bytes are missing, prints the complete elements and then
+    /// throws.
     private mutating func elements(
         _ p: borrowing ByteView, _ start: Int, _ capability: UInt16?, withRates: Bool = true, isBeacon: Bool = false
     ) throws(WireError) {

@@ -1,12 +1,12 @@
-/// Prints packets as lines of text in the format of tcpdump.
+/// Prints packets as text lines in tcpdump's format.
 ///
-/// Addresses and ports are printed as numbers. The printer keeps at most ``conversationLimit`` TCP conversations, to print relative
-/// sequence numbers. No packet makes the printer fail: if bytes are missing, the line ends with the protocol's name in brackets (`[|tcp]`),
-/// and contradictory fields are marked `(invalid)`.
+/// Addresses and ports are printed as numbers. The printer keeps at most ``conversationLimit`` TCP conversations, to
+/// print relative sequence numbers. Printing never fails: if bytes are missing, the line ends with the protocol's name
+/// in brackets (`[|tcp]`), and contradictory fields are marked `(invalid)`.
 public struct PacketPrinter: Sendable {
-    /// The format of the time. All times are UTC.
+    /// The time format. All times are UTC.
     public enum TimeStyle: Sendable {
-        /// The format of the time:
+        /// The time format:
         ///
         /// - `clock`: the time of day
         /// - `none`: no time
@@ -17,29 +17,30 @@ public struct PacketPrinter: Sendable {
         case clock, none, seconds, sincePrevious, date, sinceFirst
     }
 
-    /// The format in which the packet's bytes follow the line.
+    /// The format of the packet bytes after the line.
     public enum Dump: Sendable {
-        /// The format of the bytes: hexadecimal numbers, text, or both. The cases that end in `WithLink` include the link-layer header.
+        /// The byte format: hexadecimal numbers, text, or both. The cases that end in `WithLink` include the link-layer
+        /// header.
         case none, hex, hexWithLink, hexAndText, hexAndTextWithLink, text, textWithLink
     }
 
     /// Options for the output.
     public struct Options: Sendable {
-        /// Level of detail, 0...3.
+        /// Detail level, 0...3.
         public var verbosity = 0
         /// Whether to print the link-layer header.
         public var showsLink = false
-        /// Whether to print only the sizes of transport payloads.
+        /// Whether to print only transport payload sizes.
         public var isQuiet = false
-        /// The format of the time.
+        /// The time format.
         public var time = TimeStyle.clock
         /// Whether to print the packet number.
         public var showsNumber = false
-        /// The format in which the packet's bytes follow the line.
+        /// The format of the packet bytes after the line.
         public var dump = Dump.none
         /// Whether to print absolute TCP sequence numbers.
         public var absoluteSequence = false
-        /// Whether to print nanoseconds instead of microseconds.
+        /// Whether to print nanoseconds, not microseconds.
         public var nanoseconds = false
         /// Whether to print every TCP and UDP payload as DNS, on any port.
         public var expectsDNS = false
@@ -48,7 +49,7 @@ public struct PacketPrinter: Sendable {
         public init() {}
     }
 
-    /// The maximum number of TCP conversations, and of IPsec key exchanges, that a printer keeps.
+    /// The maximum number of TCP conversations, and also of IPsec key exchanges, that a printer keeps.
     public static let conversationLimit = 65_536
 
     /// Options for the output.
@@ -57,9 +58,9 @@ public struct PacketPrinter: Sendable {
     /// The protocol name to print if bytes are missing.
     var part: StaticString = "link"
     var sequences = SequenceTable()
-    /// The peers of key exchanges by the initiator's cookie, at most ``conversationLimit``.
+    /// Key exchange peers by the initiator's cookie, at most ``conversationLimit``.
     var exchangePeers: [UInt64: ExchangePeers] = [:]
-    /// NFS calls that may still get a reply, at most ``conversationLimit``.
+    /// NFS calls that still await a reply, at most ``conversationLimit``.
     var remoteCalls: [RemoteCall: RemoteProcedure] = [:]
     var initials: QUICInitials?
     var packetNumber = 0
@@ -70,7 +71,7 @@ public struct PacketPrinter: Sendable {
     ///
     /// - Parameters:
     ///   - options: Options for the output.
-    ///   - initialCipher: Decrypts the first packets of QUIC connections, to print the names in their ClientHello if
+    ///   - initialCipher: Decrypts the first packets on QUIC connections, to print the names in their ClientHello if
     ///     ``Options/verbosity`` is at least 1. Without a cipher, these names are not printed for QUIC.
     public init(_ options: Options = Options(), initialCipher: QUICInitialCipher? = nil) {
         self.options = options
@@ -85,7 +86,7 @@ public struct PacketPrinter: Sendable {
         return out.bytes
     }
 
-    /// Appends the text for a packet to `buffer`. Allocates no memory except for the growth of `buffer`.
+    /// Appends the text for a packet to `buffer`. Allocates only when `buffer` grows.
     package mutating func append(_ packet: CapturedPacket, _ bytes: borrowing ByteView, to buffer: inout [UInt8]) {
         print(packet, bytes)
         out.append(to: &buffer)
@@ -144,7 +145,7 @@ public struct PacketPrinter: Sendable {
     /// Prints the mark for contradictory fields.
     mutating func invalid() { out.put(" (invalid)") }
 
-    /// Prints a condition that the packet violates, with both numbers.
+    /// Prints a violated condition, with both numbers.
     mutating func broken(_ what: StaticString, _ value: Int, _ sign: StaticString, _ limit: Int) {
         out.put(" [")
         out.put(what)

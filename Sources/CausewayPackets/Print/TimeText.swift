@@ -1,4 +1,4 @@
-/// Formats times. Caches the text of the latest second, because consecutive packets are usually captured in the same second.
+/// Formats times. Caches the latest second's text, because consecutive packets are usually captured in the same second.
 struct TimeText: Sendable {
     private var first: CaptureTime?
     private var previous: CaptureTime?
@@ -51,7 +51,7 @@ struct TimeText: Sendable {
         out.decimal(inDay % 60, width: 2, padding: 0x30)
     }
 
-    /// Appends a date of the proleptic Gregorian calendar, computed in eras of 400 years that begin in March.
+    /// Appends a date in the proleptic Gregorian calendar, computed in 400-year eras that begin in March.
     private static func date(_ seconds: Int64, _ out: inout TextBuffer) {
         let days = (seconds - (((seconds % 86400) + 86400) % 86400)) / 86400 + 719_468
         let era = (days >= 0 ? days : days - 146_096) / 146_097
@@ -83,7 +83,7 @@ struct TimeText: Sendable {
     }
 }
 
-/// The initial sequence numbers of TCP conversations, by addresses and ports.
+/// Initial TCP sequence numbers, by addresses and ports.
 struct SequenceTable: Sendable {
     struct Key: Hashable {
         var lowHigh: UInt64, lowLow: UInt64, highHigh: UInt64, highLow: UInt64

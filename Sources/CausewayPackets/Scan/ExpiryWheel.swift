@@ -1,4 +1,4 @@
-/// A timer wheel for the timeouts of probes, with a resolution of ten milliseconds. A timeout cannot exceed one turn of the wheel.
+/// A timer wheel for probe timeouts, with a resolution of ten milliseconds. A timeout cannot exceed one turn.
 struct ExpiryWheel: Sendable {
     struct Entry: Sendable {
         var probe: UInt32
@@ -11,7 +11,7 @@ struct ExpiryWheel: Sendable {
     static let reach = slot * Int64(count - 2)
 
     private var slots: [[Entry]] = Array(repeating: [], count: count)
-    /// The number of the first slot that has not expired.
+    /// The number of the first unexpired slot.
     private var current: Int64 = 0
     private var held = 0
 
@@ -54,7 +54,7 @@ struct ExpiryWheel: Sendable {
         return all
     }
 
-    /// The time of the next expiry, or `nil` if the wheel is empty.
+    /// The next expiry time, or `nil` if the wheel is empty.
     var next: Int64? {
         guard held > 0 else { return nil }
         for ahead in 0..<Int64(Self.count) where !slots[Int((current + ahead) % Int64(Self.count))].isEmpty {

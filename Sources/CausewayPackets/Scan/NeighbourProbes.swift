@@ -7,7 +7,7 @@ package import CausewayWire
 package struct NeighbourProbes: Sendable {
     private let hardware: MACAddress
 
-    /// - Parameter hardware: The hardware address of the sending interface.
+    /// - Parameter hardware: The sending interface's hardware address.
     package init(hardware: MACAddress) { self.hardware = hardware }
 
     /// The packet filter expression for frames that ``answer(_:)`` decodes.
@@ -32,14 +32,14 @@ package struct NeighbourProbes: Sendable {
             packet.add(IPv6Header(source: source, destination: group, nextHeader: .icmp6, hopLimit: 255))
             packet.add(ICMPHeader(type: 135), version6: true)
             packet.add(payload: Self.bytes(address.high, 8) + Self.bytes(address.low, 8))
-            // The source link-layer address option. Its length is in units of eight bytes.
+            // The source link-layer address option. Its length is in 8-byte units.
             packet.add(payload: [1, 1] + Self.bytes(hardware.bits, 6))
         default: return nil
         }
         return packet.finish()
     }
 
-    /// Returns the IP address of the host that a frame shows to be present; `nil` if the frame is not an answer to a request.
+    /// Returns the IP address that a reply frame shows to be in use; `nil` if the frame is not an answer to a request.
     package func answer(_ frame: borrowing ByteView) -> InternetAddress? {
         guard let header = try? EthernetHeader(frame, at: 0) else { return nil }
         switch header.type {

@@ -1,17 +1,17 @@
-/// A list of ports in the syntax `22,80,8000-8100,https`, in the given order, without duplicates.
+/// Ports in the syntax `22,80,8000-8100,https`, in the given order, without duplicates.
 public struct PortList: Hashable, Sendable {
-    /// The ports in the order of the text.
+    /// The ports in text order.
     public private(set) var ports: [UInt16] = []
 
     /// A syntax error in a port list.
     public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
         /// The reason, as human-readable text.
         public var description: String
-        /// Offset of the invalid part, in bytes.
+        /// The invalid part's offset, in bytes.
         public var offset: Int
     }
 
-    /// Parses a list of port numbers, ranges and service names.
+    /// Parses port numbers, ranges and service names.
     ///
     /// - Throws: ``Failure`` for an invalid or unknown part.
     public init(_ text: String) throws(Failure) {
@@ -26,10 +26,10 @@ public struct PortList: Hashable, Sendable {
         }
     }
 
-    /// Creates the list of the most common ports: first those of known services, then the others in numerical order.
+    /// Creates a list with the most common ports: first those with known services, then the others in numerical order.
     ///
     /// - Parameters:
-    ///   - count: The number of ports, 1...65535.
+    ///   - count: The port count, 1...65535.
     ///   - technique: ``ScanTechnique/udp`` selects UDP services; all others select TCP services.
     public init(top count: Int, technique: ScanTechnique) {
         let named = technique == .udp ? Self.commonUDP : Self.commonTCP
@@ -61,7 +61,7 @@ public struct PortList: Hashable, Sendable {
         text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt16(text).flatMap { $0 > 0 ? $0 : nil } : nil
     }
 
-    /// The ports of the most common services come first.
+    /// The most common services come first.
     private static let commonTCP: [UInt16] = [
         443, 80, 22, 8080, 8443, 53, 21, 25, 3389, 445, 139, 135, 587, 993, 995, 110, 143, 465, 3306, 5432, 23, 5900,
         111, 1723, 8000, 8888, 6379, 27_017, 9200, 9090, 3000, 5000, 2049, 389, 636, 88, 5060, 5061, 1883, 8883, 631,
@@ -82,6 +82,6 @@ public struct PortList: Hashable, Sendable {
 }
 
 extension PortNames {
-    /// Returns the port of a service, or `nil`.
+    /// Returns a service's port, or `nil`.
     public static func port(named name: String) -> UInt16? { table.first { $0.0 == name }?.1 }
 }

@@ -1,15 +1,15 @@
-/// Schedules the probes of a port scan and collects the findings.
+/// Schedules a port scan's probes and collects the findings.
 ///
 /// The scan owns no socket and reads no clock: the caller gets the next action from ``next(at:)``, sends the probes and records the
 /// answers. Times are measured from any fixed instant. Late answers are accepted; answers to unknown probes are ignored.
 public struct PortSurvey: ~Copyable, Sendable {
-    /// One probe: indices into the caller's lists of hosts and ports, and the attempt, counted from 0.
+    /// One probe: indices into the caller's host and port lists, and the attempt, counted from 0.
     public struct Probe: Hashable, Sendable {
-        /// Index of the host in the caller's list.
+        /// Host index in the caller's list.
         public var host: Int
-        /// Index of the port in the caller's list.
+        /// Port index in the caller's list.
         public var port: Int
-        /// The number of the attempt, from 0.
+        /// The attempt number, from 0.
         public var attempt: Int
 
         /// Creates a probe.
@@ -20,7 +20,7 @@ public struct PortSurvey: ~Copyable, Sendable {
         }
     }
 
-    /// The next action of the caller.
+    /// The caller's next action.
     public enum Step: Hashable, Sendable {
         /// Send this probe.
         case send(Probe)
@@ -30,19 +30,19 @@ public struct PortSurvey: ~Copyable, Sendable {
         case finished
     }
 
-    /// The limits of a scan.
+    /// Scan limits.
     public struct Settings: Sendable {
         /// Maximum rate in probes per second; `nil` means no limit.
         public var maximumPerSecond: Double?
-        /// Maximum number of attempts for a silent port. If the port's host has never answered, at most two attempts are made.
+        /// Maximum attempts for a silent port. If the port's host has never answered, at most two attempts are made.
         public var attempts = 3
-        /// Maximum number of probes that wait for an answer.
+        /// Maximum number of unanswered probes in flight.
         public var maximumWaiting = 65_536
         /// Minimum time to wait for an answer.
         public var shortestWait: Duration = .milliseconds(50)
-        /// Maximum time to wait for the first answer of a host.
+        /// Maximum time to wait for a host's first answer.
         public var longestWait: Duration = .seconds(1)
-        /// The type of probe.
+        /// The probe type.
         public var technique: ScanTechnique
         /// Whether all hosts are on the local link. Such hosts have similar round-trip times.
         public var isNear = false
@@ -61,7 +61,7 @@ public struct PortSurvey: ~Copyable, Sendable {
     /// Send times in microseconds. They wrap around after an hour; only differences are used.
     private var left: [UInt32]
     private var estimates: [RoundTripEstimate]
-    /// The estimated round-trip time of all hosts, used for hosts that have not answered yet.
+    /// The estimated round-trip time over all hosts, used for hosts without an answer.
     private var common = RoundTripEstimate()
     /// Whether a host answered only a repeated probe. Missing answers may then be due to packet loss.
     private var hasSeenLoss = false
@@ -69,18 +69,18 @@ public struct PortSurvey: ~Copyable, Sendable {
     private var wheel = ExpiryWheel()
     private var expired: [ExpiryWheel.Entry] = []
     private var unasked: UInt32 = 0
-    /// Unanswered probes to repeat, and the number of them that have been repeated.
+    /// Unanswered probes to repeat, and the number already repeated.
     private var again: [UInt32] = []
     private var againTaken = 0
     private var waiting = 0
-    /// Whether a first answer of a host has shortened its timeouts, so that running timeouts must be set again.
+    /// Whether a host's first answer has shortened its timeouts, so that running timeouts must be set again.
     private var isImpatient = false
     /// The number of probes with a final result.
     public private(set) var settled = 0
     /// Probes that timed out since ``clearGivenUp()``. The caller may discard its state for them.
     public private(set) var givenUp: [Probe] = []
 
-    /// Creates a scan of each port on each host.
+    /// Creates a scan for each port on each host.
     ///
     /// - Precondition: `hosts * ports` is at most ``maximumProbes``.
     public init(hosts: Int, ports: Int, settings: Settings) {
@@ -97,10 +97,10 @@ public struct PortSurvey: ~Copyable, Sendable {
         pace = ScanPace(maximumPerSecond: settings.maximumPerSecond)
     }
 
-    /// The maximum number of probes in one scan, which stores nine bytes per probe. Scan a larger number of hosts in groups.
+    /// The maximum number of probes in one scan, which stores nine bytes per probe. Scan more hosts in groups.
     public static let maximumProbes = 1 << 22
 
-    /// The number of probes in the scan: hosts times ports.
+    /// The probe count: hosts times ports.
     public var probeCount: Int { total }
     /// The current rate in probes per second.
     public var rate: Double { pace.rate }
@@ -123,7 +123,7 @@ public struct PortSurvey: ~Copyable, Sendable {
         return .wait(until: .microseconds(max(wheel.next ?? time + longest, time + 1)))
     }
 
-    /// Returns the next probe: probes to repeat first, then each port on all hosts, which spreads the load over the hosts.
+    /// Returns the next probe: probes to repeat first, then each port on all hosts, which spreads the load.
     private mutating func candidate() -> UInt32? {
         while againTaken < again.count {
             if reason(Int(again[againTaken])) == .waitingAgain { return again[againTaken] }
@@ -182,7 +182,7 @@ public struct PortSurvey: ~Copyable, Sendable {
         expired.removeAll(keepingCapacity: true)
     }
 
-    /// Sets running timeouts again after the first answer of a host: they were set to the maximum, which is too long.
+    /// Sets running timeouts again after a host's first answer: they were set to the maximum, which is too long.
     private mutating func hasten() {
         isImpatient = false
         for entry in wheel.takeAll() {
@@ -195,7 +195,7 @@ public struct PortSurvey: ~Copyable, Sendable {
     }
     private var latest: Int64 = 0
 
-    /// Records an answer, or an error that the network reported.
+    /// Records an answer or a network error.
     public mutating func answered(_ probe: Probe, _ reason: ScanFinding.Reason, at now: Duration) {
         guard let index = index(of: probe), reason.isFinal, reason != .noResponse else { return }
         let time = Self.microseconds(now)
@@ -217,7 +217,8 @@ public struct PortSurvey: ~Copyable, Sendable {
             estimates[probe.host].wasTooShort()
         } else {
             let taken = Int64(UInt32(truncatingIfNeeded: time) &- left[index])
-            // A router reports an unreachable host only after seconds of address resolution: that is not a round-trip time.
+            // A router reports an unreachable host only after address resolution, which takes seconds: not a round-trip
+            // time.
             if reason != .hostUnreachable, reason != .addressUnreachable {
                 estimates[probe.host].learn(taken)
                 common.learn(taken)
@@ -230,7 +231,7 @@ public struct PortSurvey: ~Copyable, Sendable {
         if !wasKnown, estimates[probe.host].isKnown { isImpatient = true }
     }
 
-    /// Schedules a probe again that the kernel did not send for lack of buffer space.
+    /// Reschedules a probe that the kernel did not send because its buffers were full.
     public mutating func refused(_ probe: Probe, at now: Duration) {
         guard let index = index(of: probe), reason(index) == .waiting, probe.attempt == Int(attempts[index]) else {
             return

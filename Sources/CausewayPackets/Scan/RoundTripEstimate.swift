@@ -1,4 +1,5 @@
-/// Estimates a round-trip time from samples (RFC 6298 §2), in microseconds. The type is compact, because each host has one estimate.
+/// Estimates a round-trip time from samples (RFC 6298 §2), in microseconds. The type is compact, because each host has
+/// one estimate.
 struct RoundTripEstimate: Sendable {
     private var smoothed: Int32 = -1
     private var variation: Int32 = 0

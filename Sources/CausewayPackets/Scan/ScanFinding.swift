@@ -1,18 +1,18 @@
-/// The type of probe in a scan.
+/// The probe type in a scan.
 public enum ScanTechnique: String, Hashable, Sendable {
     /// A TCP SYN: an open port answers with SYN-ACK, a closed one with RST (RFC 9293 §3.10.7). Needs raw sockets.
     case syn
-    /// A connection by the kernel, closed as soon as it is established. Needs no privilege.
+    /// A kernel connection, closed as soon as it is established. Needs no privilege.
     case connect
     /// A UDP datagram: an answer means open, an ICMP port unreachable error means closed (RFC 1122 §4.1.3.1). Needs no privilege.
     case udp
-    /// An echo request, or address resolution on the local link: tests the host instead of a port.
+    /// An echo request, or address resolution on the local link: tests the host, not a port.
     case echo
 }
 
 /// The result for one port.
 public struct ScanFinding: Hashable, Sendable {
-    /// The state of a port.
+    /// A port's state.
     public enum State: String, Hashable, Sendable {
         /// The port was probed, with this result:
         ///
@@ -49,7 +49,7 @@ public struct ScanFinding: Hashable, Sendable {
         /// A rule of this host prohibits the probe. It says nothing about the probed host.
         case localRule
 
-        /// The name of the reason in the terms of port scanners.
+        /// The reason's name in port scanner terms.
         public var name: String {
             switch self {
             case .notAsked: "not-asked"
@@ -93,11 +93,11 @@ public struct ScanFinding: Hashable, Sendable {
             }
         }
 
-        /// Whether the result of the port is final.
+        /// Whether the port's result is final.
         var isFinal: Bool { rawValue >= Reason.noResponse.rawValue }
     }
 
-    /// The state of the port.
+    /// The port's state.
     public var state: State
     /// The observation that determined the state.
     public var reason: Reason

@@ -1,6 +1,7 @@
-/// Controls the rate of probes: increases with every answer, halves after a loss, and never exceeds the user's limit.
+/// Controls the probe rate: increases with every answer, halves after a loss, and never exceeds the user's limit.
 ///
-/// It applies the principle of TCP's congestion window (RFC 5681 §3.1) to a rate, because a window would wait for ports that never answer.
+/// It applies TCP's congestion window principle (RFC 5681 §3.1) to a rate, because a window would wait for ports that
+/// never answer.
 struct ScanPace: Sendable {
     /// Probes per second.
     private(set) var rate: Double
@@ -41,7 +42,7 @@ struct ScanPace: Sendable {
         rate = min(maximum, isStarting ? rate * (1 + 1.0 / 64) : rate + 50)
     }
 
-    /// Records the loss of a probe or of its answer. Losses within a round trip count once.
+    /// Records that a probe or its answer was lost. Losses within a round trip count once.
     mutating func lost(_ now: Int64, roundTrip: Int64) {
         guard now >= heldUntil else { return }
         isStarting = false

@@ -5,7 +5,8 @@ package import CausewayWire
 package struct ScanProbes: Sendable {
     /// A random key for sequence numbers. A forged answer does not match, because its sender does not know the key (compare RFC 6528 §3).
     private let secret: UInt64
-    /// The source port of the first attempt. Each further attempt uses the next port, so that an answer identifies its attempt.
+    /// The first attempt's source port. Each further attempt uses the next port, so that an answer identifies its
+    /// attempt.
     package let firstPort: UInt16
     package static let maximumAttempts = 16
 
@@ -21,19 +22,19 @@ package struct ScanProbes: Sendable {
         return UInt32(truncatingIfNeeded: mixed ^ mixed >> 31)
     }
 
-    /// Length of every SYN in bytes.
+    /// The SYN length in bytes.
     package static let synByteCount = 24
 
-    /// Appends a SYN without its IP header. `host` is the index of the host in the list.
+    /// Appends a SYN without its IP header. `host` is the host's index in the list.
     ///
-    /// Encoded directly, because a scan sends thousands per second and the overhead of ``PacketBuilder`` would matter.
+    /// Encoded directly, because a scan sends thousands per second and ``PacketBuilder`` would cost too much.
     package func appendSyn(
         from source: InternetAddress, to destination: InternetAddress, host: Int, port: UInt16, attempt: Int,
         to bytes: inout [UInt8]
     ) {
         let ports = UInt32(firstPort &+ UInt16(truncatingIfNeeded: attempt)) << 16 | UInt32(port)
         let sequence = sequence(host: host, port: port, attempt: attempt)
-        // Header length of six words, SYN, and the default window of a builder.
+        // A six-word header, SYN, and a builder's default window.
         let control: UInt32 = 0x6002_0400
         // A maximum segment size option, as in every real SYN: some firewalls drop a SYN without it (RFC 9293 §3.7.1).
         let option: UInt32 = 0x0204_05B4
@@ -65,7 +66,7 @@ package struct ScanProbes: Sendable {
 
     /// Decodes a received segment. Returns the port and the attempt to which the segment replies.
     ///
-    /// - Parameter host: The index of the sender in the list.
+    /// - Parameter host: The sender's index in the list.
     package func synAnswer(
         _ bytes: borrowing ByteView, at offset: Int, host: Int
     ) -> (port: UInt16, attempt: Int, reason: ScanFinding.Reason)? {
@@ -82,25 +83,25 @@ package struct ScanProbes: Sendable {
         return flags.contains(.syn) ? (port, attempt, .synAck) : nil
     }
 
-    /// Returns the port and the attempt of a segment that an ICMP error quotes.
+    /// Returns the port and the attempt for a segment that an ICMP error quotes.
     package func repeated(_ bytes: borrowing ByteView, at offset: Int) -> (port: UInt16, attempt: Int)? {
         guard let source = try? bytes.u16(offset), let port = try? bytes.u16(offset &+ 2) else { return nil }
         let attempt = Int(source) - Int(firstPort)
         return (0..<Self.maximumAttempts).contains(attempt) ? (port, attempt) : nil
     }
 
-    /// Returns a request to which the usual service of a port replies; empty if no service is known.
+    /// Returns a request to which a port's usual service replies; empty if no service is known.
     package static func datagram(for port: UInt16) -> [UInt8] {
         switch port {
         case 53, 5353, 5355:
-            // The version of a DNS server in class CH: every server answers in some way (RFC 4892 §2).
+            // A DNS server's version in class CH: every server sends some reply (RFC 4892 §2).
             return [0x4E, 0x57, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 7] + Array("version".utf8) + [4] + Array("bind".utf8)
                 + [0, 0, 16, 0, 3]
         case 123:
             // An NTP version 4 client request (RFC 5905 §7.3).
             return [0x23] + Array(repeating: 0, count: 47)
         case 161:
-            // SNMP GetRequest of sysDescr with the usual default community (RFC 1157 §4.1.2).
+            // SNMP GetRequest for sysDescr with the usual default community (RFC 1157 §4.1.2).
             let name: [UInt8] = [0x30, 0x0C, 0x06, 0x08, 0x2B, 6, 1, 2, 1, 1, 1, 0, 5, 0]
             let body: [UInt8] = [2, 1, 1, 2, 1, 0, 2, 1, 0, 0x30, UInt8(name.count)] + name
             let inner: [UInt8] = [2, 1, 0, 4, 6] + Array("public".utf8) + [0xA0, UInt8(body.count)] + body

@@ -1,6 +1,6 @@
 package import CausewayWire
 
-/// The findings of a scan on one host, as text and as JSON.
+/// A scan's findings on one host, as text and as JSON.
 package struct ScanReport: Sendable {
     package struct Row: Hashable, Sendable {
         package var port: UInt16
@@ -70,7 +70,7 @@ package struct ScanReport: Sendable {
 
     /// Returns the findings as one JSON object on one line.
     ///
-    /// - Parameter state: The state of the host itself, if no port was probed.
+    /// - Parameter state: The host's own state, if no port was probed.
     package func json(state: String? = nil) -> String {
         let ports = shown.map { row in
             let service = PortNames.name(of: row.port).map { ",\"service\":\"\($0)\"" } ?? ""

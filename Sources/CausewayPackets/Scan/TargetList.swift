@@ -9,7 +9,7 @@ package enum TargetRange: Hashable, Sendable {
     /// A host name to resolve.
     case name(String)
 
-    /// The maximum number of addresses in a range: a /8 is usually a mistake.
+    /// The maximum number of addresses in a range: a /8 is usually an error.
     package static let maximumHosts = 1 << 20
 
     package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
@@ -74,7 +74,7 @@ package enum TargetRange: Hashable, Sendable {
         }
     }
 
-    /// The addresses of the range; empty for a name.
+    /// The addresses in the range; empty for a name.
     package var addresses: [InternetAddress] {
         switch self {
         case .ipv4(let first, let count):

@@ -1,11 +1,11 @@
 /// Reassembles IP fragments (RFC 791 §3.2, RFC 8200 §4.5).
 ///
-/// Reads no clock: the caller passes the time of each packet. Memory is limited by ``datagramLimit`` and ``lifetime``. A datagram with
-/// overlapping fragments is dropped, because attackers use overlaps to evade filters (RFC 5722 §4).
+/// Reads no clock: the caller passes each packet's time. Memory is limited by ``datagramLimit`` and ``lifetime``. A
+/// datagram with overlapping fragments is dropped, because attackers use overlaps to evade filters (RFC 5722 §4).
 public struct Defragmenter: Sendable {
     /// Maximum number of incomplete datagrams. At this limit, a new datagram replaces the oldest one.
     public static let datagramLimit = 256
-    /// Maximum size of a datagram in bytes.
+    /// Maximum datagram size in bytes.
     public static let largestDatagram = 65_535
     /// Maximum time to wait for missing fragments, in seconds.
     public static let lifetime: Int64 = 30
@@ -18,7 +18,7 @@ public struct Defragmenter: Sendable {
     }
     struct Waiting: Sendable {
         var since: Int64
-        /// The header of the first fragment.
+        /// The first fragment's header.
         var header: [UInt8]?
         var parts: [(range: Range<Int>, bytes: [UInt8])] = []
         var total: Int?

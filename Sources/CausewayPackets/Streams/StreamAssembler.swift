@@ -1,16 +1,16 @@
-/// Reassembles the bytes of one direction of a TCP connection (RFC 9293 §3.10).
+/// Reassembles one direction of a TCP connection (RFC 9293 §3.10).
 ///
 /// Segments may arrive in any order, repeated and overlapping; the first copy of a byte is kept. The bytes after a gap are limited by
 /// ``roomLimit``: if more bytes wait, the gap is skipped and its size is reported.
 public struct StreamAssembler: Sendable {
-    /// Maximum number of bytes that wait for a gap to be filled.
+    /// Maximum number of bytes held back behind a gap.
     public static let roomLimit = 1 << 20
 
     /// The result of adding a segment.
     public struct Progress: Hashable, Sendable {
         /// The number of bytes lost before ``bytes``.
         public var skipped = 0
-        /// The next bytes of the stream.
+        /// The stream's next bytes.
         public var bytes: [UInt8] = []
         /// Whether the sender closed or reset the stream.
         public var isFinished = false
@@ -24,7 +24,7 @@ public struct StreamAssembler: Sendable {
     /// Creates an assembler for one direction.
     public init() {}
 
-    /// The number of bytes that wait for a gap to be filled.
+    /// The number of bytes held back behind a gap.
     public var pendingCount: Int { pending.reduce(0) { $0 + $1.bytes.count } }
 
     /// Adds a segment.
