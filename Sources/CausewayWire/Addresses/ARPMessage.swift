@@ -2,7 +2,7 @@ package import CausewayTypes
 
 /// A 48-bit link-layer (MAC) address, as Ethernet uses it.
 package struct LinkAddress: Hashable, Sendable, CustomStringConvertible {
-    /// The bits of the address. The first byte on the wire is the most significant byte; the upper 16 bits are 0.
+    /// The address bits. The first byte on the wire is the most significant byte; the upper 16 bits are 0.
     package let bits: UInt64
 
     /// Keeps the lower 48 bits of `bits`.
@@ -47,7 +47,7 @@ package struct ARPMessage: Hashable, Sendable {
         self.target = target
     }
 
-    /// Size of the Ethernet header in bytes: two addresses and a type.
+    /// Ethernet header size in bytes: two addresses and a type.
     private static let headerByteCount = 14
     private static let frameType: UInt16 = 0x0806
 
@@ -76,7 +76,7 @@ package struct ARPMessage: Hashable, Sendable {
         target = IPv4Address(bits: try reader.readInteger())
     }
 
-    /// An Ethernet frame with the message, sent to the broadcast address.
+    /// The message in an Ethernet frame to the broadcast address.
     package var broadcastFrame: [UInt8] {
         var bytes = LinkAddress.broadcast.bytes + senderLink.bytes + [0x08, 0x06, 0, 1, 0x08, 0x00, 6, 4]
         bytes += [0, UInt8(operation.rawValue)]

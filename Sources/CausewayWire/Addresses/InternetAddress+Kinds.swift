@@ -17,7 +17,7 @@ extension InternetAddress {
         }
     }
 
-    /// The interface that is the scope of the address; `nil` if the address has no scope.
+    /// The interface to which the address is scoped; `nil` if it has no scope.
     package var interface: NWInterface? {
         switch self {
         case .ipv4(let address): address.interface

@@ -17,11 +17,11 @@ package enum InternetAddress: Hashable, Sendable {
         /// itself.
         package static let unspecified = Family(rawValue: 0)
         package static let ipv4 = Family(rawValue: 2)
-        /// `AF_BRIDGE`: link messages of this family describe the membership of a bridge port, not the interface.
+        /// `AF_BRIDGE`: link messages with this family describe a bridge port's membership, not the interface.
         package static let bridge = Family(rawValue: 7)
         package static let ipv6 = Family(rawValue: 10)
 
-        /// Number of bits in an address of the family; 0 for families that this library does not know.
+        /// Address size in bits; 0 for families that this library does not know.
         package var bitWidth: Int {
             switch self {
             case .ipv4: 32
@@ -34,7 +34,7 @@ package enum InternetAddress: Hashable, Sendable {
     /// Reads an address of `family` from `reader`, which must contain exactly one address.
     ///
     /// - Returns: The address; `nil` for a family that is neither IPv4 nor IPv6. In this case nothing is read.
-    /// - Throws: ``WireError`` if the reader contains fewer or more bytes than one address of the family.
+    /// - Throws: ``WireError`` if the reader contains fewer or more bytes than one address.
     package init?(parsing reader: inout ByteReader, family: Family) throws(WireError) {
         switch family {
         case .ipv4:
@@ -56,10 +56,10 @@ package enum InternetAddress: Hashable, Sendable {
         }
     }
 
-    /// Whether the first `length` bits of the address equal the first `length` bits of `prefix`.
+    /// Whether the address and `prefix` have the same first `length` bits.
     ///
-    /// The result is `false` if the addresses have different families, or if `length` is negative or larger than an address of the family.
-    /// Scopes are not compared.
+    /// The result is `false` if the addresses have different families, or if `length` is negative or exceeds the
+    /// address size. Scopes are not compared.
     package func isInside(_ prefix: InternetAddress, length: Int) -> Bool {
         guard family == prefix.family, length >= 0, length <= family.bitWidth else { return false }
         let (mine, its) = (halves, prefix.halves)
@@ -67,7 +67,7 @@ package enum InternetAddress: Hashable, Sendable {
         return Self.agree(mine.high, its.high, bits: high) && Self.agree(mine.low, its.low, bits: low)
     }
 
-    /// The bits of the address, left-aligned and padded with zeros to 128 bits.
+    /// The address bits, left-aligned and padded with zeros to 128 bits.
     private var halves: (high: UInt64, low: UInt64) {
         switch self {
         case .ipv4(let address): (UInt64(address.bits) << 32, 0)

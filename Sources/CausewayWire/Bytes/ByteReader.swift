@@ -4,14 +4,14 @@
 /// outside its bytes, or allocate more than the caller requested.
 package struct ByteReader: ~Escapable {
     private let view: ByteView
-    /// The position of the first byte in the outermost buffer. The value is 0 unless the reader covers a part of a larger buffer.
+    /// The first byte's position in the outermost buffer; 0 unless the reader covers a part of a larger buffer.
     private let base: Int
     /// Number of bytes consumed.
     package private(set) var offset: Int
 
     /// Creates a reader at the start of `bytes`.
     ///
-    /// - Parameter base: Offset to add to positions in errors, for `bytes` that are part of a larger buffer.
+    /// - Parameter base: Offset to add to positions in errors, for `bytes` inside a larger buffer.
     @_lifetime(copy bytes)
     package init(_ bytes: RawSpan, base: Int = 0) {
         self.view = ByteView(bytes)
@@ -31,7 +31,7 @@ package struct ByteReader: ~Escapable {
 
     package var isAtEnd: Bool { remaining == 0 }
 
-    /// The position of the next byte in the outermost buffer. Errors report this position.
+    /// The next byte's position in the outermost buffer. Errors report this position.
     package var position: Int { base + offset }
 
     /// Reads one integer in network byte order.
@@ -105,8 +105,8 @@ package struct ByteReader: ~Escapable {
         offset += count
     }
 
-    /// Skips to the next multiple of `alignment` bytes, counted from the start of this reader. Skips to the end of the input if the input
-    /// ends earlier.
+    /// Skips to the next multiple of `alignment` bytes, counted from the start of this reader. Stops at the end of the
+    /// input.
     ///
     /// In many formats with padding between elements, the last element has no padding.
     package mutating func align(to alignment: Int) {

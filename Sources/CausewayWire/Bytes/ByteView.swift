@@ -100,7 +100,8 @@ public struct ByteView: ~Escapable {
         part(0, min(max(length, 0), count))
     }
 
-    /// Returns the part of `start..<end` that is inside the view; empty if `end` is less than `start`. Both offsets may be untrusted input.
+    /// Returns `start..<end` as far as it is inside the view; empty if `end` is less than `start`. Both offsets may be
+    /// untrusted input.
     @_lifetime(copy self)
     @inlinable
     public func clamped(_ start: Int, _ end: Int) -> ByteView {
@@ -108,7 +109,7 @@ public struct ByteView: ~Escapable {
         return part(start, max(start, min(end, count)))
     }
 
-    /// Returns the bytes of a range without a check. The caller guarantees that the range lies in the view.
+    /// Returns the bytes in a range without a check. The caller guarantees that the range lies in the view.
     @_lifetime(copy self)
     @inlinable @inline(__always)
     func part(_ start: Int, _ end: Int) -> ByteView {
@@ -116,7 +117,7 @@ public struct ByteView: ~Escapable {
         return ByteView(unsafe bytes.extracting(unchecked: Range(uncheckedBounds: (start, end))))
     }
 
-    /// Returns the part of `range` that is inside the view.
+    /// Returns `range` as far as it is inside the view.
     @_lifetime(copy self)
     @inlinable
     public func clamped(_ range: Range<Int>) -> ByteView { clamped(range.lowerBound, range.upperBound) }

@@ -1,7 +1,7 @@
 /// The reason why bytes are not a valid protocol element.
 ///
-/// Counts and positions are in bytes. Positions count from the start of the outermost buffer, so that the position of a nested element also
-/// matches a hex dump of that buffer.
+/// Counts and positions are in bytes. Positions count from the start of the outermost buffer, so that they match a hex
+/// dump of that buffer even in nested elements.
 public enum WireError: Error, Equatable, Sendable {
     /// The input ended inside the element.
     case truncated(needed: Int, available: Int, at: Int)

@@ -1,16 +1,16 @@
-/// The address of a message bus socket (D-Bus Specification, "Server Addresses").
+/// A message bus socket address (D-Bus Specification, "Server Addresses").
 package enum DBusAddress: Hashable, Sendable {
     /// A socket with a path in the file system.
     case path(String)
     /// A socket in Linux's abstract socket namespace.
     case abstract(String)
 
-    /// The environment variable that holds the address of the system bus.
+    /// The environment variable for the system bus address.
     package static let variable = "DBUS_SYSTEM_BUS_ADDRESS"
-    /// The default address of the system bus.
+    /// The default system bus address.
     package static let system = DBusAddress.path("/run/dbus/system_bus_socket")
 
-    /// The environment variable that holds the address of the session bus.
+    /// The environment variable for the session bus address.
     package static let sessionVariable = "DBUS_SESSION_BUS_ADDRESS"
 
     /// Parses the Unix domain sockets in a list such as `unix:path=/run/bus;unix:abstract=bus`, in order. Ignores other transports.

@@ -21,10 +21,10 @@ package struct DBusMessage: Hashable, Sendable {
         package static let signal = Kind(rawValue: 4)
     }
 
-    /// The maximum size in bytes of a message that the parser accepts. The specification allows messages 128 times as large, but replies to
-    /// the queries of this library are far smaller.
+    /// The maximum message size that the parser accepts, in bytes. The specification allows 128 times as much, but
+    /// replies to this library's queries are far smaller.
     package static let byteLimit = 1 << 20
-    /// Size in bytes of the prefix that holds the message length: see ``byteCount(of:)``.
+    /// Size in bytes of the prefix with the message length: see ``byteCount(of:)``.
     package static let prefixByteCount = 16
     /// NO_AUTO_START: the bus must not start a program to deliver the message.
     package static let noAutoStart: UInt8 = 2
@@ -37,10 +37,10 @@ package struct DBusMessage: Hashable, Sendable {
     package var interface: String?
     package var member: String?
     package var errorName: String?
-    /// The serial of the call that this message answers.
+    /// The serial number of the call to which this message replies.
     package var replySerial: UInt32?
     package var destination: String?
-    /// The unique name of the sender. The bus itself sets this field.
+    /// The sender's unique name. The bus itself sets this field.
     package var sender: String?
     package var body: [DBusValue] = []
 
@@ -49,10 +49,11 @@ package struct DBusMessage: Hashable, Sendable {
         self.serial = serial
     }
 
-    /// Returns the size in bytes of the message that starts with `bytes`; `nil` if there are fewer than ``prefixByteCount`` bytes.
+    /// Returns the size in bytes of the message at the start of `bytes`; `nil` if there are fewer than
+    /// ``prefixByteCount`` bytes.
     ///
-    /// - Throws: ``WireError`` if the bytes are not a message, or if the message is longer than ``byteLimit``. The start of the next
-    ///   message is then unknown.
+    /// - Throws: ``WireError`` if the bytes are not a message, or if the message is longer than ``byteLimit``. The next
+    ///   message's start is then unknown.
     package static func byteCount(of bytes: Span<UInt8>) throws(WireError) -> Int? {
         guard bytes.count >= prefixByteCount else { return nil }
         var reader = DBusReader(bytes, isLittleEndian: try isLittleEndian(bytes[0]))
@@ -97,7 +98,7 @@ package struct DBusMessage: Hashable, Sendable {
         case (7, .string(let name)): sender = name
         case (8, .signature(let signature)): types = DBusType.list(signature) ?? []
         case (1...8, _): throw .invalid("type of header field \(code)", at: Self.prefixByteCount)
-        // Ignore header fields of later protocol versions.
+        // Ignore header fields from later protocol versions.
         default: break
         }
     }
@@ -111,7 +112,7 @@ package struct DBusMessage: Hashable, Sendable {
     }
 }
 
-/// The fixed part at the start of every message.
+/// The fixed prefix of every message.
 private struct Prefix {
     let kind: DBusMessage.Kind
     let flags: UInt8

@@ -1,8 +1,8 @@
-/// Reads the values of one message (D-Bus Specification, "Marshaling").
+/// Reads the values in one message (D-Bus Specification, "Marshaling").
 ///
 /// The reader starts at the first byte of the message. It never traps, and returns at most ``valueLimit`` values.
 struct DBusReader: ~Escapable {
-    /// The maximum number of values in one message. A network manager reports far fewer values for all its devices.
+    /// The maximum value count per message. A network manager reports far fewer values for all its devices.
     static let valueLimit = 65_536
 
     private var reader: ByteReader

@@ -1,19 +1,19 @@
-/// The type of a D-Bus value (D-Bus Specification, "Type System").
+/// A D-Bus value's type (D-Bus Specification, "Type System").
 ///
-/// All types except the file descriptor are supported. Both peers must negotiate the use of file descriptors, and this library does not do
-/// that.
+/// All types except the file descriptor are supported. Descriptors need a negotiation between both peers, which this
+/// library omits.
 package indirect enum DBusType: Hashable, Sendable {
     case byte, boolean, int16, uint16, int32, uint32, int64, uint64, double
     case string, objectPath, signature, variant
     case array(DBusType)
     /// A structure with at least one field.
     case structure([DBusType])
-    /// A dictionary entry. It occurs only as the element of an array, and its key has a basic type.
+    /// A dictionary entry. It occurs only as an array element, and its key has a basic type.
     case entry(key: DBusType, value: DBusType)
 
-    /// Maximum nesting depth of containers, including variants and their contents. The specification allows 64.
+    /// Maximum container nesting depth, including variants and their contents. The specification allows 64.
     package static let depthLimit = 32
-    /// Maximum size of a signature in bytes.
+    /// Maximum signature size in bytes.
     static let signatureLimit = 255
 
     private static let basics: [UInt8: DBusType] = [
@@ -23,7 +23,7 @@ package indirect enum DBusType: Hashable, Sendable {
         UInt8(ascii: "g"): .signature,
     ]
 
-    /// Alignment of the type in bytes, counted from the start of the message.
+    /// The type's alignment in bytes, counted from the start of the message.
     var alignment: Int {
         switch self {
         case .byte, .signature, .variant: 1
@@ -33,7 +33,7 @@ package indirect enum DBusType: Hashable, Sendable {
         }
     }
 
-    /// The signature of the type.
+    /// The type's signature.
     package var code: String {
         switch self {
         case .byte: "y"

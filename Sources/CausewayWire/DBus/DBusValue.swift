@@ -13,9 +13,9 @@ package enum DBusValue: Hashable, Sendable {
     case string(String)
     case objectPath(String)
     case signature([UInt8])
-    /// An array of bytes, stored compactly instead of one value per byte.
+    /// A byte array, stored compactly and not as one value per byte.
     case bytes([UInt8])
-    /// An array and the type of its elements. The type is stored because an empty array has no element that shows the type.
+    /// An array and its element type, which the elements do not show if the array is empty.
     case array(DBusType, [DBusValue])
     case structure([DBusValue])
     indirect case entry(key: DBusValue, value: DBusValue)
@@ -63,12 +63,13 @@ extension DBusValue {
         if case .array(_, let elements) = content { elements } else { [] }
     }
 
-    /// The fields of a structure; empty for other values.
+    /// A structure's fields; empty for other values.
     package var fields: [DBusValue] {
         if case .structure(let fields) = content { fields } else { [] }
     }
 
-    /// The entries of a dictionary with string keys; empty for all other values. If a key occurs more than once, the last entry is used.
+    /// The entries in a dictionary with string keys; empty for all other values. If a key occurs more than once, the
+    /// last entry is used.
     package var dictionary: [String: DBusValue] {
         var found: [String: DBusValue] = [:]
         for case .entry(let key, let value) in elements {

@@ -1,4 +1,4 @@
-/// Writes the values of one message in little-endian byte order (D-Bus Specification, "Marshaling").
+/// Writes one message's values in little-endian byte order (D-Bus Specification, "Marshaling").
 struct DBusWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -58,7 +58,7 @@ struct DBusWriter {
         set(UInt32(truncatingIfNeeded: bytes.count - start), at: place)
     }
 
-    /// Overwrites the placeholder of a number whose value was unknown when the placeholder was written.
+    /// Overwrites a number's placeholder once its value is known.
     mutating func set(_ value: UInt32, at place: Int) {
         for index in 0..<4 { bytes[place + index] = UInt8(truncatingIfNeeded: value >> UInt32(8 * index)) }
     }

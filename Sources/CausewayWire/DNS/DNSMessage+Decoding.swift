@@ -6,11 +6,11 @@ extension DNSMessage {
     ///
     /// - Throws: ``WireError`` for malformed names and for missing bytes.
     package init(parsing bytes: Span<UInt8>) throws(WireError) {
-        // The unsafe view is valid, because a UInt8 is one initialized byte without padding.
+        // The unsafe view is valid: a UInt8 is one initialized byte without padding.
         try self.init(parsing: unsafe bytes.bytes)
     }
 
-    /// Maximum number of records to reserve memory for before they are read.
+    /// Maximum number of records for which memory is reserved before they are read.
     private static let reservedCount = 16
 
     package init(parsing message: RawSpan) throws(WireError) {
@@ -26,7 +26,7 @@ extension DNSMessage {
         let additionalCount: UInt16 = try reader.readInteger()
         for _ in 0..<questionCount { questions.append(try DNSQuestion(parsing: &reader, in: message)) }
         var names = KnownNames()
-        // The counts in the header may be larger than the true number of records, so limit the memory reserved for them.
+        // The header counts may exceed the true record count, so limit the memory reserved for them.
         answers.reserveCapacity(min(Int(answerCount), Self.reservedCount))
         for _ in 0..<answerCount { answers.append(try DNSRecord(parsing: &reader, in: message, &names)) }
         authorities.reserveCapacity(min(Int(authorityCount), Self.reservedCount))
@@ -37,7 +37,7 @@ extension DNSMessage {
 
     private mutating func adopt(_ record: DNSRecord) {
         guard record.type == .opt else { return additionals.append(record) }
-        // If there is more than one OPT record, the sender has made an error (RFC 6891 §6.1.1). Use the first one.
+        // More than one OPT record is a format error (RFC 6891 §6.1.1). Use the first one.
         guard extensions == nil, record.name.isRoot, case .opaque(let bytes) = record.data else { return }
         var extensions = DNSExtensions(
             payloadByteCount: record.recordClass.rawValue | (record.flushesCache ? 0x8000 : 0))
@@ -75,13 +75,13 @@ extension DNSQuestion {
     }
 }
 
-/// The most recently parsed names, by their position in the message.
+/// The most recently parsed names, by message position.
 ///
-/// Most records of a message point to an earlier name. Records that point to the same name then share one copy. The result of parsing a
-/// name does not depend on the pointer that refers to it.
+/// Most records point to an earlier name. Records that point to the same name then share one copy. The result of
+/// parsing a name does not depend on the pointer to it.
 struct KnownNames {
-    /// The number of names to keep. It is small because the search is linear. Four names are enough for the host, the service, the service
-    /// type, and one more name.
+    /// The number of names to keep; small because the search is linear. Four names are enough for the host, the
+    /// service, the service type, and one more name.
     private static let limit = 4
 
     private var names = InlineArray<4, (position: Int, name: DNSName)?>(repeating: nil)

@@ -1,8 +1,8 @@
 extension DNSMessage {
     /// Encodes the message in wire format.
     ///
-    /// - Parameter limit: Maximum size in bytes. The first record that does not fit and all later ones are left out, and the message gets
-    ///   the TC flag (RFC 2181 §9).
+    /// - Parameter limit: Maximum size in bytes. From the first record that does not fit on, records are left out and
+    ///   the TC flag is set (RFC 2181 §9).
     package func encoded(limit: Int = 65_535) -> [UInt8] {
         var writer = DNSMessageWriter(id: id, flags, operation: operation, code: responseCode, limit: limit)
         var isWhole = questions.allSatisfy { writer.add($0) }
@@ -16,10 +16,10 @@ extension DNSMessage {
 }
 
 extension DNSRecordData {
-    /// The content of the record without name compression, for the comparison of simultaneous probes (RFC 6762 §8.2).
+    /// The record data without name compression, to compare simultaneous probes (RFC 6762 §8.2).
     package var canonical: [UInt8] {
         var writer = DNSMessageWriter([], limit: .max)
-        // A record of the root name starts with 1 byte for the name and 10 bytes for type, class, TTL and length.
+        // A record with the root name starts with 1 byte for the name and 10 bytes for type, class, TTL and length.
         _ = writer.add(DNSRecord(.root, DNSRecordType(rawValue: 0), timeToLive: 0, self), to: .answer)
         return Array(writer.finish().dropFirst(12 + 11))
     }

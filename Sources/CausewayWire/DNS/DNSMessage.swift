@@ -18,12 +18,12 @@ package struct DNSMessage: Hashable, Sendable {
     package var flags = Flags()
     /// The opcode; 0 for a standard query.
     package var operation: UInt8 = 0
-    /// The response code, including the upper bits, which the OPT record of ``extensions`` contains on the wire.
+    /// The response code, including the upper bits, which are in the OPT record on the wire (``extensions``).
     package var responseCode = DNSResponseCode.noError
     package var questions: [DNSQuestion] = []
     package var answers: [DNSRecord] = []
     package var authorities: [DNSRecord] = []
-    /// The additional records, without the OPT record that holds the ``extensions``.
+    /// The additional records, without the OPT record (see ``extensions``).
     package var additionals: [DNSRecord] = []
     /// The EDNS(0) fields; `nil` if the sender does not support EDNS.
     package var extensions: DNSExtensions?
@@ -46,9 +46,9 @@ package struct DNSMessage: Hashable, Sendable {
     }
 }
 
-/// The EDNS(0) fields of a message (RFC 6891 §6).
+/// A message's EDNS(0) fields (RFC 6891 §6).
 package struct DNSExtensions: Hashable, Sendable {
-    /// Size in bytes of the largest UDP payload that the sender can receive.
+    /// The largest UDP payload that the sender can receive, in bytes.
     package var payloadByteCount: UInt16
     package var version: UInt8 = 0
     /// The DO flag: the sender accepts DNSSEC records.

@@ -1,22 +1,23 @@
-/// A summary of a message: its kind, and whether it contains a name of interest.
+/// A message summary: its kind, and whether it contains a wanted name.
 ///
 /// Creating a summary is cheaper than parsing the whole message. This saves CPU time on links with thousands of irrelevant messages per
 /// second.
 package struct DNSMessageSummary: Equatable, Sendable {
-    /// The maximum number of records to inspect. A message with more records is parsed completely, which costs about the same.
+    /// The maximum record count to inspect. A message with more records is parsed completely, which costs about the
+    /// same.
     package static let recordLimit = 64
 
     package var flags: DNSMessage.Flags
     package var hasQuestions: Bool
-    /// Whether one of the questions, or one of the records of a response, has a name of interest.
+    /// Whether a question, or a record in a response, has a wanted name.
     package var isOfInterest: Bool
 
     /// Inspects `message`.
     ///
-    /// - Parameter isWanted: Returns whether a name is of interest.
+    /// - Parameter isWanted: Returns whether a name is wanted.
     /// - Returns: `nil` for a malformed message, and for opcodes and response codes that mDNS ignores (RFC 6762 §18.3, §18.11).
     package init?(_ message: Span<UInt8>, isWanted: (DNSName) -> Bool) {
-        // The unsafe view is valid, because a UInt8 is one initialized byte without padding.
+        // The unsafe view is valid: a UInt8 is one initialized byte without padding.
         try? self.init(reading: unsafe message.bytes, isWanted)
     }
 
@@ -42,7 +43,7 @@ package struct DNSMessageSummary: Equatable, Sendable {
         }
     }
 
-    /// Whether one of the questions has a wanted name.
+    /// Whether a question has a wanted name.
     private static func names(
         in reader: inout ByteReader, of message: RawSpan, _ count: Int, _ isWanted: (DNSName) -> Bool
     ) throws(WireError) -> Bool {
@@ -53,7 +54,7 @@ package struct DNSMessageSummary: Equatable, Sendable {
         return false
     }
 
-    /// Whether one of the records after the questions has a wanted name.
+    /// Whether a record after the questions has a wanted name.
     private static func names(
         in reader: inout ByteReader, of message: RawSpan, _ questionCount: Int, _ recordCount: Int,
         _ isWanted: (DNSName) -> Bool

@@ -1,7 +1,7 @@
 /// Builds a message record by record, up to a maximum size.
 ///
-/// Compresses names where the format allows it (RFC 1035 §4.1.4, RFC 6762 §18.14). The comparison of suffixes is case-sensitive, so every
-/// name keeps its case.
+/// Compresses names where the format allows it (RFC 1035 §4.1.4, RFC 6762 §18.14). Suffixes are compared
+/// case-sensitively, so every name keeps its case.
 package struct DNSMessageWriter: Sendable {
     package enum Section: Int, Sendable {
         case question, answer, authority, additional
@@ -11,7 +11,7 @@ package struct DNSMessageWriter: Sendable {
     /// The offset in a compression pointer must be below this limit.
     private static let pointerLimit = 0x4000
 
-    /// Maximum size of the message in bytes.
+    /// Maximum message size in bytes.
     package let limit: Int
     var bytes: [UInt8]
     private var counts: [UInt16] = [0, 0, 0, 0]
@@ -23,7 +23,7 @@ package struct DNSMessageWriter: Sendable {
 
     /// Creates an empty message.
     ///
-    /// - Parameter limit: Maximum size of the message in bytes, at least 12.
+    /// - Parameter limit: Maximum message size in bytes, at least 12.
     package init(
         id: UInt16 = 0, _ flags: DNSMessage.Flags, operation: UInt8 = 0, code: DNSResponseCode = .noError, limit: Int
     ) {
@@ -40,7 +40,7 @@ package struct DNSMessageWriter: Sendable {
 
     package var isEmpty: Bool { bytes.count == Self.headerByteCount }
 
-    /// Adds a question. Returns `false` and adds nothing if there is no room.
+    /// Adds a question. Returns `false` and adds nothing if it does not fit.
     ///
     /// - Precondition: No record was added yet.
     package mutating func add(_ question: DNSQuestion) -> Bool {
@@ -52,11 +52,11 @@ package struct DNSMessageWriter: Sendable {
         }
     }
 
-    /// Adds a record. Returns `false` and adds nothing if there is no room.
+    /// Adds a record. Returns `false` and adds nothing if it does not fit.
     ///
-    /// - Parameter inMulticast: Whether to compress the target of an SRV record and the next name of an NSEC record. Unicast resolvers may
-    ///   not understand such compressed names (RFC 6762 §18.14).
-    /// - Precondition: Records are added in the order of the sections.
+    /// - Parameter inMulticast: Whether to compress the target in an SRV record and the next name in an NSEC record.
+    ///   Unicast resolvers may not understand such compressed names (RFC 6762 §18.14).
+    /// - Precondition: Records are added in section order.
     package mutating func add(_ record: DNSRecord, to section: Section, inMulticast: Bool = false) -> Bool {
         precondition(
             section.rawValue >= self.section.rawValue && section != .question, "sections must be filled in order")
@@ -87,7 +87,7 @@ package struct DNSMessageWriter: Sendable {
         }
     }
 
-    /// Sets the TC flag, which means that some records follow in another message or were left out.
+    /// Sets the TC flag: some records follow in another message or were left out.
     package mutating func markTruncated() { bytes[2] |= UInt8(DNSMessage.Flags.isTruncated.rawValue >> 8) }
 
     package func finish() -> [UInt8] {

@@ -2,7 +2,7 @@ extension DNSName {
     /// Whether the names are equal, including their case.
     package func isIdentical(to other: DNSName) -> Bool { wire == other.wire }
 
-    /// Returns the name with random case for each letter, which makes forged responses harder to guess.
+    /// Returns the name with random case for each letter, so that forged responses are harder to produce.
     package func withRandomCase(using random: inout some RandomNumberGenerator) -> DNSName {
         var bytes = wire
         var bits: UInt64 = 0
@@ -15,11 +15,11 @@ extension DNSName {
         return DNSName(wire: bytes)
     }
 
-    /// Restores the original case after a query whose name was sent with random case.
+    /// Restores the original case in a response to a query that was sent with random case.
     ///
-    /// `sent` is the name as it was sent, and `original` is the name before its case was changed. The method finds the longest run of
-    /// trailing labels in this name that equals the end of `sent`, including case, and replaces it by the end of `original`. This is needed
-    /// because compressed names in a response point to the question and therefore have its case.
+    /// `sent` is the name as sent, and `original` is the name before its case was changed. The method finds the longest
+    /// run of trailing labels in this name that equals the end of `sent`, including case, and replaces it by the end of
+    /// `original`. Compressed names in a response point to the question and therefore have its case.
     ///
     /// - Precondition: `sent` and `original` differ only in case.
     package func respelled(as original: DNSName, whereLike sent: DNSName) -> DNSName {

@@ -1,8 +1,8 @@
 internal import CausewayTypes
 
 extension DNSName {
-    /// Parses a host name in the form that users write, and converts international labels to A-labels (RFC 5891 §4). A trailing dot makes
-    /// the name absolute.
+    /// Parses a host name as users write it, and converts international labels to A-labels (RFC 5891 §4). A trailing
+    /// dot makes the name absolute.
     ///
     /// ASCII names are not changed. Returns `nil` if the name cannot be encoded in a DNS message.
     package static func host(_ text: String) -> (name: DNSName, isAbsolute: Bool)? {
@@ -58,6 +58,6 @@ extension DNSName {
 }
 
 extension DNSName {
-    /// The domain of multicast DNS (RFC 6762 §3).
+    /// The multicast DNS domain (RFC 6762 §3).
     package static let local: DNSName = "local"
 }

@@ -5,10 +5,10 @@ extension DNSName {
 
     /// Parses a name that may contain compression pointers into `message` (RFC 1035 §4.1.4).
     ///
-    /// Each pointer must refer to a position before the target of the previous pointer, so a chain of pointers always ends.
+    /// Each pointer must lead to a position before the previous pointer's target, so a pointer chain always ends.
     ///
-    /// - Throws: ``WireError`` for forward pointers, too many pointers, unknown label types, names of more than ``maximumByteCount`` bytes,
-    ///   and missing bytes.
+    /// - Throws: ``WireError`` for forward pointers, too many pointers, unknown label types, names longer than
+    ///   ``maximumByteCount`` bytes, and missing bytes.
     package init(parsing reader: inout ByteReader, in message: borrowing RawSpan) throws(WireError) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(32)
@@ -27,7 +27,8 @@ extension DNSName {
         self.init(wire: bytes)
     }
 
-    /// Reads labels up to the end of the name or the next pointer. Returns the target of the pointer, or `nil` at the end of the name.
+    /// Reads labels up to the end of the name or the next pointer. Returns the pointer's target, or `nil` at the end of
+    /// the name.
     private static func readLabels(_ reader: inout ByteReader, _ bytes: inout [UInt8]) throws(WireError) -> Int? {
         while true {
             let position = reader.position

@@ -1,10 +1,10 @@
-/// A domain name: a sequence of labels of 1 to 63 bytes, from the leaf to the root (RFC 1035 §3.1).
+/// A domain name: labels with 1 to 63 bytes each, from the leaf to the root (RFC 1035 §3.1).
 ///
-/// Labels are bytes, not text: mDNS names hold any UTF-8, including dots (RFC 6763 §4.1.1). Names keep their case. Comparison ignores the
-/// case of ASCII letters only (RFC 4343 §3, RFC 6762 §16).
+/// Labels are bytes, not text: mDNS names hold any UTF-8, including dots (RFC 6763 §4.1.1). Names keep their case.
+/// Comparison ignores case for ASCII letters only (RFC 4343 §3, RFC 6762 §16).
 package struct DNSName: Sendable {
-    /// The maximum size of a name in bytes, without the root label. This is the limit of RFC 6762 Appendix C; the limit of RFC 1035 §3.1 is
-    /// one less.
+    /// The maximum name size in bytes, without the root label (RFC 6762 Appendix C). RFC 1035 §3.1 permits one byte
+    /// less.
     package static let maximumByteCount = 255
     package static let maximumLabelByteCount = 63
 
@@ -80,7 +80,7 @@ package struct DNSName: Sendable {
     /// Converts an ASCII capital letter to lower case. A length byte is below 64, so it does not change.
     fileprivate static func fold(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 
-    /// The sequence of a name's labels.
+    /// A name's labels in order.
     package struct Labels: Sequence, IteratorProtocol, Sendable {
         fileprivate var wire: ArraySlice<UInt8>
 
@@ -103,7 +103,7 @@ extension DNSName: Hashable {
     }
 
     package func hash(into hasher: inout Hasher) {
-        // Hash eight bytes per call, because each call of the hasher has a fixed cost.
+        // Hash eight bytes per call, because each hasher call has a fixed cost.
         var word: UInt64 = 0
         for index in wire.indices {
             word = word << 8 | UInt64(Self.fold(wire[index]))
@@ -116,8 +116,9 @@ extension DNSName: Hashable {
 // MARK: - Text
 
 extension DNSName: CustomStringConvertible, ExpressibleByStringLiteral {
-    /// Parses the presentation format: labels separated by dots, in which `\.` means a dot, `\\` a backslash, and `\DDD` any byte (RFC 1035
-    /// §5.1). A trailing dot is optional. Returns `nil` if a label is empty or too long, or if an escape is malformed.
+    /// Parses the presentation format: labels separated by dots, in which `\.` means a dot, `\\` a backslash, and
+    /// `\DDD` any byte (RFC 1035 §5.1). A trailing dot is optional. Returns `nil` if a label is empty or too long, or
+    /// if an escape is malformed.
     package init?(_ text: some StringProtocol) {
         var bytes = Array(text.utf8)[...]
         wire = []
@@ -166,7 +167,7 @@ extension DNSName: CustomStringConvertible, ExpressibleByStringLiteral {
         return plainDescription ?? labels.map { Self.escaped($0) + "." }.joined()
     }
 
-    /// The presentation format of a name without characters to escape, which is the common case; `nil` for other names.
+    /// The presentation format if no character needs an escape, the common case; otherwise `nil`.
     private var plainDescription: String? {
         var bytes = wire.dropFirst()
         var next = bytes.startIndex + Int(wire[0])

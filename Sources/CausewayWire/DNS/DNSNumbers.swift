@@ -30,7 +30,7 @@ package struct DNSRecordType: RawRepresentable, Hashable, Sendable {
 }
 
 extension DNSRecordType: CustomStringConvertible {
-    /// The mnemonic of the type, or `TYPE` and the number if the type has no mnemonic (RFC 3597 §5).
+    /// The type's mnemonic, or `TYPE` and the number if the type has no mnemonic (RFC 3597 §5).
     package var description: String { Self.names[self] ?? "TYPE\(rawValue)" }
 
     /// Parses the text format of ``description``, ignoring case.

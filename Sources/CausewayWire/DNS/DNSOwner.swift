@@ -1,4 +1,5 @@
-/// The EDNS(0) Owner option: the host that owns the records of a message, and how to wake it (draft-cheshire-edns0-owner-option §3).
+/// The EDNS(0) Owner option: the host that owns the message's records, and how to wake it
+/// (draft-cheshire-edns0-owner-option §3).
 ///
 /// ```
 ///  0       1       2 ...  7   8 ... 13   14 ... 17 or 19
@@ -15,7 +16,7 @@ package struct DNSOwner: Hashable, Sendable {
     package var sequence: UInt8
     /// The address that identifies the host on all its interfaces.
     package var primary: LinkAddress
-    /// The destination address of the packet that wakes the host.
+    /// The magic packet's destination address.
     package var wakeup: LinkAddress
     /// The password at the end of the magic packet: zero, four or six bytes.
     package let password: [UInt8]
@@ -46,13 +47,13 @@ package struct DNSOwner: Hashable, Sendable {
         return DNSExtensions.Option(code: Self.optionCode, value: value)
     }
 
-    /// The payload of the packet that wakes the host: six bytes 0xFF, the wakeup address sixteen times, and the password.
+    /// The packet payload that wakes the host: six bytes 0xFF, the wakeup address sixteen times, and the password.
     package var magicPacket: [UInt8] {
         [UInt8](repeating: 0xFF, count: 6) + (0..<16).flatMap { _ in wakeup.bytes } + password
     }
 }
 
-/// The EDNS(0) Update Lease option: the lifetime of the records that an update adds (RFC 9664 §4).
+/// The EDNS(0) Update Lease option: the lifetime for records that an update adds (RFC 9664 §4).
 package enum DNSLease {
     package static let optionCode: UInt16 = 2
 
@@ -61,8 +62,8 @@ package enum DNSLease {
             code: optionCode, value: (0..<4).map { UInt8(truncatingIfNeeded: seconds >> UInt32(24 - 8 * $0)) })
     }
 
-    /// Parses the option. Returns the lease in seconds; `nil` if the option has another code or an invalid length. Ignores the second
-    /// value, which is the lease of KEY records.
+    /// Parses the option. Returns the lease in seconds; `nil` if the option has another code or an invalid length.
+    /// Ignores the second value, which is the lease for KEY records.
     package static func seconds(_ option: DNSExtensions.Option) -> UInt32? {
         guard option.code == optionCode, [4, 8].contains(option.value.count) else { return nil }
         return option.value.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }

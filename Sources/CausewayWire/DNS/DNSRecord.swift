@@ -1,11 +1,11 @@
 package import CausewayTypes
 
-/// A question of a message (RFC 1035 §4.1.2).
+/// A question in a message (RFC 1035 §4.1.2).
 package struct DNSQuestion: Hashable, Sendable {
     package var name: DNSName
     package var type: DNSRecordType
     package var recordClass: DNSRecordClass
-    /// The QU bit of multicast DNS, which allows a unicast response (RFC 6762 §5.4).
+    /// The mDNS QU bit, which allows a unicast response (RFC 6762 §5.4).
     package var acceptsUnicast: Bool
 
     package init(
@@ -26,14 +26,14 @@ package struct DNSQuestion: Hashable, Sendable {
 
 /// A resource record (RFC 1035 §4.1.3).
 package struct DNSRecord: Hashable, Sendable {
-    // With this order of the fields a record has only 48 bytes; mDNS tables hold tens of thousands of records.
+    // In this field order a record has only 48 bytes; mDNS tables hold tens of thousands of records.
     package var name: DNSName
     /// The TTL in seconds.
     package var timeToLive: UInt32
     package var type: DNSRecordType
     package var recordClass: DNSRecordClass
     package var data: DNSRecordData
-    /// The cache-flush bit of multicast DNS. Receivers drop other cached records with this name, type and class (RFC 6762 §10.2).
+    /// The mDNS cache-flush bit. Receivers drop other cached records with this name, type and class (RFC 6762 §10.2).
     package var flushesCache: Bool
 
     package init(
@@ -49,15 +49,15 @@ package struct DNSRecord: Hashable, Sendable {
     }
 }
 
-/// The content (RDATA) of a record.
+/// A record's content (RDATA).
 package enum DNSRecordData: Hashable, Sendable {
     case ipv4(IPv4Address)
     case ipv6(IPv6Address)
     /// A single name, as in PTR, CNAME, NS and DNAME records.
     case name(DNSName)
-    /// An SRV record: the location of a service (RFC 2782).
+    /// An SRV record: a service's location (RFC 2782).
     case service(priority: UInt16, weight: UInt16, port: UInt16, target: DNSName)
-    /// A TXT record in wire format: strings of at most 255 bytes, each after its length byte.
+    /// A TXT record in wire format: strings up to 255 bytes, each after its length byte.
     case text([UInt8])
     case mail(preference: UInt16, exchange: DNSName)
     // A SOA record. This case is indirect, because a SOA record is rare and large and would make the other cases larger.
@@ -66,11 +66,11 @@ package enum DNSRecordData: Hashable, Sendable {
     case next(DNSName, types: [DNSRecordType])
     /// An SVCB or HTTPS record (RFC 9460).
     indirect case binding(DNSServiceBinding)
-    /// The bytes of an unknown type or of malformed content.
+    /// Raw bytes, for an unknown type or malformed content.
     case opaque([UInt8])
 }
 
-/// The content of a SOA record (RFC 1035 §3.3.13). Times are in seconds.
+/// A SOA record's content (RFC 1035 §3.3.13). Times are in seconds.
 package struct DNSAuthority: Hashable, Sendable {
     package var server: DNSName
     package var mailbox: DNSName
@@ -78,7 +78,7 @@ package struct DNSAuthority: Hashable, Sendable {
     package var refresh: UInt32
     package var retry: UInt32
     package var expire: UInt32
-    /// Maximum time to cache the absence of a name or type (RFC 2308 §4).
+    /// Maximum time to cache that a name or type does not exist (RFC 2308 §4).
     package var minimum: UInt32
 
     package init(

@@ -1,7 +1,7 @@
 internal import CausewayTypes
 
 extension DNSRecordData {
-    /// Parses the content of a record. Unknown types and malformed content become ``opaque(_:)``.
+    /// Parses a record's content. Unknown types and malformed content become ``opaque(_:)``.
     init(
         parsing content: consuming ByteReader, _ type: DNSRecordType, in message: borrowing RawSpan,
         _ names: inout KnownNames
@@ -31,7 +31,7 @@ extension DNSRecordData {
         }
     }
 
-    /// Parses content of a known type. Returns `nil` for unknown types.
+    /// Parses content with a known type. Returns `nil` for unknown types.
     private init?(
         decoding reader: inout ByteReader, _ type: DNSRecordType, in message: borrowing RawSpan,
         _ names: inout KnownNames
@@ -81,7 +81,7 @@ extension DNSRecordData {
         return result.isEmpty ? [0] : result
     }
 
-    /// Reads a type bitmap: windows of at most 32 bytes in ascending order, one bit per type (RFC 4034 §4.1.2).
+    /// Reads a type bitmap: windows up to 32 bytes in ascending order, one bit per type (RFC 4034 §4.1.2).
     private static func types(_ reader: inout ByteReader) throws(WireError) -> [DNSRecordType] {
         var types: [DNSRecordType] = []
         var last = -1

@@ -1,7 +1,7 @@
 internal import CausewayTypes
 
 extension DNSRecordData: CustomStringConvertible {
-    /// The presentation format of the content (RFC 1035 §5.1, RFC 3597 §5, RFC 9460 §2.1).
+    /// The content's presentation format (RFC 1035 §5.1, RFC 3597 §5, RFC 9460 §2.1).
     package var description: String {
         switch self {
         case .ipv4(let address): address.debugDescription

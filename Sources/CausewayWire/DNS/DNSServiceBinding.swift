@@ -1,6 +1,6 @@
 package import CausewayTypes
 
-/// The content of an SVCB or HTTPS record: the name, protocols, port and addresses of a service (RFC 9460 §2).
+/// An SVCB or HTTPS record's content: a service's name, protocols, port and addresses (RFC 9460 §2).
 package struct DNSServiceBinding: Hashable, Sendable {
     /// A service parameter key.
     package struct Key: RawRepresentable, Hashable, Comparable, Sendable {
@@ -19,11 +19,11 @@ package struct DNSServiceBinding: Hashable, Sendable {
         package static func < (left: Key, right: Key) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// The priority. If the priority is 0, the record is an alias of ``target``.
+    /// The priority; 0 makes the record an alias for ``target``.
     package var priority: UInt16
-    /// The target name. The root name means the name of the record itself.
+    /// The target name. The root name means the record's own name.
     package var target: DNSName
-    /// The parameters in strictly ascending order of their keys.
+    /// The parameters in strictly ascending key order.
     package private(set) var parameters: [(key: Key, value: [UInt8])]
 
     package init(priority: UInt16, target: DNSName, parameters: [Key: [UInt8]] = [:]) {
@@ -32,7 +32,7 @@ package struct DNSServiceBinding: Hashable, Sendable {
         self.parameters = parameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// Parses the content of a record.
+    /// Parses a record's content.
     ///
     /// - Throws: ``WireError`` if keys are out of order or a length exceeds the record.
     init(parsing reader: inout ByteReader, in message: borrowing RawSpan) throws(WireError) {
@@ -50,7 +50,7 @@ package struct DNSServiceBinding: Hashable, Sendable {
 
     package subscript(key: Key) -> [UInt8]? { parameters.first { $0.key == key }?.value }
 
-    /// ALPN identifiers in the service's order of preference (RFC 9460 §7.1). Empty if the value is malformed.
+    /// ALPN identifiers in the service's preference order (RFC 9460 §7.1). Empty if the value is malformed.
     package var applicationProtocols: [[UInt8]] {
         var rest = (self[.applicationProtocols] ?? [])[...]
         var result: [[UInt8]] = []

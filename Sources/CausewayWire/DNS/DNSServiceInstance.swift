@@ -1,4 +1,4 @@
-/// A service instance: the name, type and domain in the target of a PTR record (RFC 6763 §4.1).
+/// A service instance: the name, type and domain in a PTR record's target (RFC 6763 §4.1).
 package struct DNSServiceInstance: Hashable, Sendable {
     package var label: String
     /// The service type, which has two labels.
@@ -19,7 +19,7 @@ package struct DNSServiceInstance: Hashable, Sendable {
         domain = rest.droppingFirst(2)
     }
 
-    /// Parses `NAME._service._tcp.domain` in the presentation format of ``DNSName``. Dots in the instance name need no escape.
+    /// Parses `NAME._service._tcp.domain` in ``DNSName`` presentation format. Dots in the instance name need no escape.
     package init?(text: String) {
         guard let name = DNSName(text) else { return nil }
         let labels = Array(name.labels)

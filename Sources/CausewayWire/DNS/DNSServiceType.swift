@@ -7,9 +7,9 @@ package struct DNSServiceType: Hashable, Sendable {
 
     /// The reason why a string is not a valid service type or instance name.
     package enum Mistake: Error, Equatable, Sendable {
-        /// The string is not of the form `_service._tcp` or `_service._udp`.
+        /// The string does not have the form `_service._tcp` or `_service._udp`.
         case form
-        /// The service name is empty, or longer than the maximum length of a label.
+        /// The service name is empty, or longer than a label may be.
         case length
         /// The service name has no letter, or characters other than letters, digits and single inner hyphens (RFC 6335 §5.1).
         case character
@@ -17,7 +17,7 @@ package struct DNSServiceType: Hashable, Sendable {
         case name
     }
 
-    /// Parses the type of a service to register: `_service._tcp`, an optional trailing dot, and subtypes after commas.
+    /// Parses the type for a service to register: `_service._tcp`, an optional trailing dot, and subtypes after commas.
     ///
     /// A service name may have more than 15 characters, because some devices register such types: see ``exceedsLimit``.
     package init(_ text: String) throws(Mistake) {
@@ -25,7 +25,7 @@ package struct DNSServiceType: Hashable, Sendable {
         try Self.check(service)
     }
 
-    /// Parses the type of services to browse for. Accepts every type that a device could have registered.
+    /// Parses a service type to browse for. Accepts every type that a device could have registered.
     package init(browsing text: String) throws(Mistake) {
         var parts = text.split(separator: ",", omittingEmptySubsequences: false)
         var type = parts.removeFirst()

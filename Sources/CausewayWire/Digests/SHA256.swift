@@ -1,13 +1,14 @@
 /// SHA-256 with incremental input (FIPS 180-4 §6.2).
 ///
-/// This implementation is for programs without OpenSSL, which is optional at run time. The package swift-crypto is not used, because it
-/// compiles BoringSSL: a debug build of a small client would take 68 s instead of 42 s. Files are hashed by OpenSSL if it is installed.
+/// This implementation is for programs without OpenSSL, which is optional at run time. The package swift-crypto is not
+/// used, because it compiles BoringSSL: a debug build of a small client would take 68 s instead of 42 s. OpenSSL hashes
+/// files if it is installed.
 package struct SHA256: Sendable {
-    /// Size of a digest in bytes.
+    /// Digest size in bytes.
     package static let byteCount = 32
     private static let blockSize = 64
 
-    /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes (FIPS 180-4 §4.2.2).
+    /// For the first 64 primes: the cube root's first 32 fractional bits (FIPS 180-4 §4.2.2).
     private static let constants: [UInt32] = [
         0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
         0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174,
@@ -19,7 +20,7 @@ package struct SHA256: Sendable {
         0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
     ]
 
-    /// The first 32 bits of the fractional parts of the square roots of the first 8 primes (FIPS 180-4 §5.3.3).
+    /// For the first 8 primes: the square root's first 32 fractional bits (FIPS 180-4 §5.3.3).
     private var state: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
     ]

@@ -4,7 +4,7 @@
 package enum SHA512Truncated {
     private static let blockSize = 128
 
-    /// The first 64 bits of the fractional parts of the cube roots of the first 80 primes (FIPS 180-4 §4.2.3).
+    /// For the first 80 primes: the cube root's first 64 fractional bits (FIPS 180-4 §4.2.3).
     private static let constants: [UInt64] = [
         0x428a_2f98_d728_ae22, 0x7137_4491_23ef_65cd, 0xb5c0_fbcf_ec4d_3b2f, 0xe9b5_dba5_8189_dbbc,
         0x3956_c25b_f348_b538, 0x59f1_11f1_b605_d019, 0x923f_82a4_af19_4f9b, 0xab1c_5ed5_da6d_8118,
@@ -28,7 +28,7 @@ package enum SHA512Truncated {
         0x4cc5_d4be_cb3e_42b6, 0x597f_299c_fc65_7e2a, 0x5fcb_6fab_3ad6_faec, 0x6c44_198c_4a47_5817,
     ]
 
-    /// The initial hash value of SHA-512/256 (FIPS 180-4 §5.3.6.2).
+    /// The SHA-512/256 initial hash value (FIPS 180-4 §5.3.6.2).
     private static let initial: [UInt64] = [
         0x2231_2194_fc2b_f72c, 0x9f55_5fa3_c84c_64c2, 0x2393_b86b_6f53_b151, 0x9638_7719_5940_eabd,
         0x9628_3ee2_a88e_ffe3, 0xbe5e_1e25_5386_3992, 0x2b01_99fc_2c85_b8aa, 0x0eb7_2ddc_81c5_2ca2,
@@ -54,7 +54,7 @@ package enum SHA512Truncated {
         }
     }
 
-    /// Returns the message schedule of one block (FIPS 180-4 §6.4.2).
+    /// Returns one block's message schedule (FIPS 180-4 §6.4.2).
     private static func schedule(of block: ArraySlice<UInt8>) -> [UInt64] {
         var words: [UInt64] = []
         words.reserveCapacity(80)

@@ -1,30 +1,31 @@
 /// A decoded field block.
 package struct HPACKFieldBlock: Sendable, Equatable {
-    /// The fields at the start of the block whose names begin with a colon, which are the HTTP pseudo-header fields (RFC 9113 §8.3).
+    /// The pseudo-header fields (RFC 9113 §8.3): the first fields in the block, whose names begin with a colon.
     package var controlData = FieldSection()
     /// The other fields in order. Both sections are empty if the block exceeds a limit.
     package var fields = FieldSection()
-    /// Whether the fields exceed a limit of the decoder. The dynamic table was updated nevertheless, so only this message is lost.
+    /// Whether the fields exceed a decoder limit. The dynamic table was updated nevertheless, so only this message is
+    /// lost.
     package var exceedsLimit = false
 
     package init() {}
 }
 
-/// Decodes the field blocks of one direction of a connection (RFC 7541 §3).
+/// Decodes the field blocks in one direction of a connection (RFC 7541 §3).
 ///
 /// Blocks must be decoded in the order in which they arrive, because each can change the dynamic table. After an error the table is no
 /// longer usable, and the connection must be ended (RFC 9113 §4.3).
 package struct HPACKDecoder: Sendable {
-    /// The limits of one decoded block.
+    /// The limits for one decoded block.
     package struct Limits: Sendable {
-        /// The maximum size of all fields in bytes. Each field counts with an overhead of 32 bytes (RFC 9113 §6.5.2).
+        /// The maximum total field size in bytes. Each field counts with an overhead of 32 bytes (RFC 9113 §6.5.2).
         package var listSize = 64 << 10
         package var fieldCount = 1000
 
         package init() {}
     }
 
-    /// The size of the dynamic table before any setting (RFC 9113 §6.5.2).
+    /// The dynamic table size before any setting (RFC 9113 §6.5.2).
     package static let defaultTableSize = 4096
 
     package var limits: Limits
@@ -38,12 +39,13 @@ package struct HPACKDecoder: Sendable {
 
     package init(limits: Limits = Limits()) { self.limits = limits }
 
-    /// The number of entries in the dynamic table.
+    /// The dynamic table's entry count.
     package var tableCount: Int { table.count }
-    /// The sum of the sizes of the entries in the dynamic table (RFC 7541 §4.1).
+    /// The dynamic table's size: the sum of its entry sizes (RFC 7541 §4.1).
     package var tableSize: Int { table.size }
 
-    /// Sets the maximum size of the dynamic table. Call this method when the peer has acknowledged the setting (RFC 7541 §4.2).
+    /// Sets the dynamic table's maximum size. Call this method when the peer has acknowledged the setting
+    /// (RFC 7541 §4.2).
     package mutating func setMaximumTableSize(_ size: Int) {
         maximumTableSize = max(0, size)
         expectsSizeUpdate = maximumTableSize < table.capacity
@@ -109,7 +111,7 @@ package struct HPACKDecoder: Sendable {
         output.endField(start: start, nameCount: nameCount, limits)
     }
 
-    /// Appends the name, or the name and the value, of an entry of either table. Returns the length of the name.
+    /// Appends an entry's name, or its name and value, from either table. Returns the name's length.
     private func appendEntry(
         _ index: Int, withValue: Bool, to block: inout [UInt8], at position: Int
     ) throws(WireError) -> Int {
@@ -155,7 +157,7 @@ package struct HPACKDecoder: Sendable {
 }
 
 extension HPACKDecoder {
-    /// The fields of a block so far.
+    /// The fields decoded so far.
     private struct Output {
         var block: [UInt8] = []
         var control: [FieldSection.Entry] = []

@@ -1,17 +1,17 @@
 /// The dynamic table (RFC 7541 §2.3.2): the most recently added fields, up to a maximum size.
 ///
-/// Entry records are stored in a ring buffer. The bytes of all entries are stored contiguously in one array, the oldest first. The bytes of
-/// evicted entries are removed when they occupy more than half of the array, so each byte is moved about once.
+/// Entry records are stored in a ring buffer. All entry bytes are stored contiguously in one array, the oldest first.
+/// Evicted bytes are removed when they occupy more than half the array, so each byte is moved about once.
 struct HPACKDynamicTable: Sendable {
-    /// The size of an entry beyond its name and its value (RFC 7541 §4.1).
+    /// An entry's size beyond its name and its value (RFC 7541 §4.1).
     static let overhead = 32
 
     struct Entry: Sendable {
-        /// The position of the name, counted from the first byte that was ever added to the table. The value follows the name.
+        /// The name's position, counted from the first byte ever added to the table. The value follows the name.
         var start: Int
         var nameCount: Int
         var valueCount: Int
-        /// The hashes of the name and of the whole field, for the encoder. 0 in a decoder.
+        /// The hashes for the name and the whole field, for the encoder; 0 in a decoder.
         var nameHash: UInt32
         var fieldHash: UInt32
 
@@ -19,14 +19,14 @@ struct HPACKDynamicTable: Sendable {
     }
 
     private var ring: [Entry] = []
-    /// The index of the newest entry in the ring buffer.
+    /// The newest entry's index in the ring buffer.
     private var newest = 0
     private(set) var count = 0
-    /// The bytes of evicted entries that were not yet removed, followed by the bytes of the current entries.
+    /// Evicted entries' bytes that are not yet removed, then the current entries' bytes.
     private(set) var bytes: [UInt8] = []
-    /// The position of the first byte of ``bytes``.
+    /// The position of the first byte in ``bytes``.
     private var base = 0
-    /// The sum of the sizes of the entries.
+    /// The sum of all entry sizes.
     private(set) var size = 0
     /// The maximum size. Entries are evicted when it is reduced.
     private(set) var capacity: Int
@@ -77,7 +77,7 @@ struct HPACKDynamicTable: Sendable {
         }
     }
 
-    /// Removes the bytes of evicted entries.
+    /// Removes evicted entries' bytes.
     private mutating func compact() {
         guard count > 0 else {
             base += bytes.count

@@ -1,8 +1,8 @@
-/// Encodes the field blocks of one direction of a connection (RFC 7541 §3).
+/// Encodes the field blocks in one direction of a connection (RFC 7541 §3).
 ///
-/// Blocks must be sent in the order in which they were encoded.
+/// Blocks must be sent in encoding order.
 package struct HPACKEncoder: Sendable {
-    /// The maximum size of the dynamic table, even if the peer permits more.
+    /// The dynamic table's maximum size, even if the peer permits more.
     package static let largestTableSize = 4096
 
     private var table = HPACKDynamicTable(capacity: HPACKDecoder.defaultTableSize)
@@ -14,13 +14,13 @@ package struct HPACKEncoder: Sendable {
 
     package init() {}
 
-    /// The number of entries in the dynamic table.
+    /// The dynamic table's entry count.
     package var tableCount: Int { table.count }
-    /// The sum of the sizes of the entries in the dynamic table (RFC 7541 §4.1).
+    /// The dynamic table's size: the sum of its entry sizes (RFC 7541 §4.1).
     package var tableSize: Int { table.size }
 
-    /// Sets the maximum size of the dynamic table that the peer permits (`SETTINGS_HEADER_TABLE_SIZE`). The next block announces the change
-    /// (RFC 7541 §4.2).
+    /// Sets the maximum dynamic table size that the peer permits (`SETTINGS_HEADER_TABLE_SIZE`). The next block
+    /// announces the change (RFC 7541 §4.2).
     package mutating func setMaximumTableSize(_ size: Int) {
         let size = min(max(0, size), Self.largestTableSize)
         guard size != table.capacity else { return }
@@ -28,7 +28,7 @@ package struct HPACKEncoder: Sendable {
         sizeUpdate = (min(size, sizeUpdate?.smallest ?? size), size)
     }
 
-    /// Begins a block: appends the pending changes of the table size.
+    /// Begins a block: appends the pending table size changes.
     package mutating func beginBlock(_ bytes: inout [UInt8]) {
         guard let update = sizeUpdate.take() else { return }
         if update.smallest < update.last {
@@ -110,7 +110,7 @@ package struct HPACKEncoder: Sendable {
         appendString(value, to: &bytes)
     }
 
-    /// Appends a string in the shorter of its two encodings (RFC 7541 §5.2).
+    /// Appends a string in its shorter encoding (RFC 7541 §5.2).
     private func appendString(_ string: Span<UInt8>, to bytes: inout [UInt8]) {
         let code = HuffmanCode.shared
         let count = usesHuffman ? code.encodedCount(string) : string.count

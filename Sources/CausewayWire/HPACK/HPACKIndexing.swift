@@ -1,4 +1,4 @@
-/// The representation of a literal field (RFC 7541 §6.2). The raw value is the bit pattern of its first byte.
+/// A literal field's representation (RFC 7541 §6.2). The raw value is the bit pattern in its first byte.
 enum HPACKIndexing: UInt8 {
     /// The field enters the dynamic table.
     case incremental = 0x40
@@ -7,11 +7,11 @@ enum HPACKIndexing: UInt8 {
     /// The field does not enter the table, and intermediaries must not index it either (RFC 7541 §7.1.3).
     case never = 0x10
 
-    /// The minimum length in bytes of a cookie value that is indexed. Shorter values could be guessed by observing the compression
-    /// (RFC 7541 §7.1).
+    /// The minimum length in bytes of an indexed cookie value. An attacker could guess shorter values by observing the
+    /// compression (RFC 7541 §7.1).
     private static let guardedCookieCount = 20
 
-    /// Chooses the representation of a field by its name.
+    /// Chooses a field's representation by its name.
     ///
     /// Credentials are never indexed. Fields whose values are rarely repeated are not indexed, because they would evict other entries.
     init(_ name: Span<UInt8>, staticIndex: Int?, valueCount: Int) {
@@ -27,7 +27,7 @@ enum HPACKIndexing: UInt8 {
             }
     }
 
-    /// Indices of the static table (RFC 7541, Appendix A).
+    /// Indices in the static table (RFC 7541, Appendix A).
     private enum Index {
         static let path = 4
         static let age = 21

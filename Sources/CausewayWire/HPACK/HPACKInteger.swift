@@ -1,7 +1,7 @@
-/// Coding of integers with a prefix of 1 to 8 bits (RFC 7541 §5.1).
+/// Codes integers with a 1- to 8-bit prefix (RFC 7541 §5.1).
 ///
-/// A value that fits in the prefix takes one byte. For a larger value, the prefix is all ones. The remainder follows in groups of seven
-/// bits, one per byte, least significant group first.
+/// A value that fits in the prefix takes one byte. For a larger value, the prefix is all ones. The remainder follows in
+/// 7-bit groups, one per byte, least significant first.
 enum HPACKInteger {
     /// The largest value to accept. Valid lengths, indices and table sizes are far smaller, and computations with this value cannot
     /// overflow.
@@ -10,8 +10,8 @@ enum HPACKInteger {
     /// Appends an integer.
     ///
     /// - Parameters:
-    ///   - prefix: The number of bits of the first byte that belong to the integer, from 1 to 8.
-    ///   - pattern: The other bits of the first byte. The bits of the prefix are zero.
+    ///   - prefix: The number of the integer's bits in the first byte, from 1 to 8.
+    ///   - pattern: The other bits in the first byte. The prefix bits are zero.
     static func append(_ value: Int, prefix: UInt8, pattern: UInt8, to bytes: inout [UInt8]) {
         let limit = 1 << Int(prefix) - 1
         guard value >= limit else { return bytes.append(pattern | UInt8(truncatingIfNeeded: max(0, value))) }

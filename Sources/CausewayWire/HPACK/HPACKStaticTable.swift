@@ -3,19 +3,19 @@ struct HPACKStaticTable: Sendable {
     static let shared = HPACKStaticTable()
     static let count = 61
 
-    /// The position of a field in ``bytes``. The value follows the name.
+    /// A field's position in ``bytes``. The value follows the name.
     struct Entry: Sendable {
         var start: Int
         var nameCount: Int
         var valueCount: Int
-        /// The index of the last field with the same name.
+        /// The last index with the same name.
         var lastIndex: Int
     }
 
     let bytes: [UInt8]
     let entries: [Entry]
-    /// A hash table from names to the index of the first field with the name. A name is stored in the bucket of its hash or a later one. 0
-    /// marks a free bucket.
+    /// A hash table from each name to the first index with that name. A name is stored in its hash's bucket or a later
+    /// one. 0 marks a free bucket.
     private let buckets: [UInt8]
 
     private static let bucketMask = 127
@@ -42,9 +42,9 @@ struct HPACKStaticTable: Sendable {
         self.buckets = buckets
     }
 
-    /// Returns the index of the first field with this name; `nil` if there is none.
+    /// Returns the first index with this name; `nil` if there is none.
     ///
-    /// - Parameter hash: The hash of the name.
+    /// - Parameter hash: The name's hash.
     func index(of name: Span<UInt8>, hash: UInt32) -> Int? {
         var place = Int(hash) & Self.bucketMask
         while buckets[place] != 0 {
@@ -56,7 +56,7 @@ struct HPACKStaticTable: Sendable {
         return nil
     }
 
-    /// Returns the index of the field with this value among those with the name of the field at `first`; `nil` if there is none.
+    /// Returns the index with this value among the fields that share the name at `first`; `nil` if there is none.
     func index(of value: Span<UInt8>, startingAt first: Int) -> Int? {
         for index in first...entries[first - 1].lastIndex {
             let entry = entries[index - 1]
@@ -84,9 +84,9 @@ struct HPACKStaticTable: Sendable {
     ]
 }
 
-/// Hashes and comparisons of names and values.
+/// Hashes and compares names and values.
 enum HPACKHash {
-    /// Returns a hash of bytes. Collisions only cost time, because the bytes of every match are compared.
+    /// Returns a hash of bytes. Collisions only cost time, because every match is compared byte by byte.
     static func of(_ bytes: Span<UInt8>, seed: UInt32 = 0) -> UInt32 {
         var hash = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(truncatingIfNeeded: bytes.count)
         // A UInt8 is one initialized byte, and the loop's condition keeps the loads in bounds.
@@ -111,7 +111,7 @@ enum HPACKHash {
         return product ^ product >> 32
     }
 
-    /// Returns whether `bytes` equals the `count` bytes of `other` that begin at `start`.
+    /// Returns whether `bytes` equals `count` bytes in `other` from `start` on.
     static func areEqual(_ bytes: Span<UInt8>, _ other: Span<UInt8>, from start: Int, count: Int) -> Bool {
         guard bytes.count == count, start >= 0, count >= 0, start <= other.count - count else { return false }
         for index in 0..<count where bytes[index] != other[start + index] { return false }

@@ -28,15 +28,15 @@ extension HuffmanCode {
         output.append(UInt8(truncatingIfNeeded: pending << UInt64(padding) | (1 << UInt64(padding) - 1)))
     }
 
-    /// Returns the maximum decoded size of `count` encoded bytes. The shortest codes have 5 bits.
+    /// Returns the maximum decoded size for `count` encoded bytes. The shortest codes have 5 bits.
     static func maximumDecodedCount(_ count: Int) -> Int { count * 8 / 5 }
 
     /// Decodes a part of a block into the start of `output`.
     ///
     /// - Parameters:
-    ///   - range: The range of the encoded bytes in `bytes`.
+    ///   - range: The encoded range in `bytes`.
     ///   - output: At least ``maximumDecodedCount(_:)`` bytes.
-    /// - Returns: The number of decoded bytes.
+    /// - Returns: The decoded byte count.
     /// - Throws: ``WireError`` if the padding has more than 7 bits or a zero bit, or the end symbol occurs (RFC 7541 §5.2).
     func decode(
         _ bytes: Span<UInt8>, _ range: Range<Int>, into output: inout MutableSpan<UInt8>
@@ -71,7 +71,7 @@ extension HuffmanCode {
         return count
     }
 
-    /// Returns the next `width` pending bits, filled up with ones after the end.
+    /// Returns the next `width` pending bits, padded with ones after the end.
     @inline(__always)
     private static func front(_ pending: UInt64, _ bits: Int, width: Int) -> UInt64 {
         let mask: UInt64 = 1 << UInt64(width) - 1
@@ -80,7 +80,7 @@ extension HuffmanCode {
         return (pending << missing | (1 << missing - 1)) & mask
     }
 
-    /// Returns the symbol and the length of a code that the lookup table does not contain.
+    /// Returns the symbol and the length for a code outside the lookup table.
     private func longCode(_ front: UInt64) -> (symbol: Int, length: Int) {
         for length in (Self.lookupBits + 1)...Self.maximumLength {
             let code = UInt32(truncatingIfNeeded: front >> UInt64(Self.maximumLength - length))

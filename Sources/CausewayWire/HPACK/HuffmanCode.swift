@@ -1,29 +1,29 @@
-/// The Huffman code of HPACK (RFC 7541 §5.2, Appendix B).
+/// The HPACK Huffman code (RFC 7541 §5.2, Appendix B).
 ///
-/// The code is canonical: codes of equal length are consecutive numbers in the order of their symbols, and the first code of a length
-/// follows the last code of the shorter lengths. The code lengths therefore determine all codes.
+/// The code is canonical: codes with equal length are consecutive numbers in symbol order, and the first code of a
+/// length follows the last shorter code. The code lengths therefore determine all codes.
 struct HuffmanCode: Sendable {
     static let shared = HuffmanCode()
 
-    /// The number of bits that index the lookup table. The codes of all letters, digits and common punctuation are shorter.
+    /// The number of bits that index the lookup table. All letters, digits and common punctuation have shorter codes.
     static let lookupBits = 10
-    /// The length of the longest code in bits.
+    /// The longest code length in bits.
     static let maximumLength = 30
-    /// The symbol that marks the end of a string. It must not be encoded. Its first bits are used as padding of the last byte.
+    /// The end-of-string symbol. It must not be encoded. Its first bits pad the last byte.
     static let endSymbol = 256
 
-    /// The code of each symbol, in the low bits.
+    /// Each symbol's code, in the low bits.
     let codes: [UInt32]
-    /// The length of the code of each symbol in bits.
+    /// Each symbol's code length in bits.
     let lengths: [UInt8]
-    /// For each combination of ``lookupBits`` bits, the symbol whose code it begins with, shifted left by 4, combined with the length of
-    /// the code. 0 if the code is longer.
+    /// For each combination of ``lookupBits`` bits: the symbol whose code it begins with, shifted left by 4, plus the
+    /// code length; 0 if the code is longer.
     let lookup: [UInt16]
-    /// The symbols in the order of their codes.
+    /// The symbols in code order.
     let ordered: [UInt16]
     /// For each length: the first code.
     let firstCodes: [UInt32]
-    /// For each length: the position of the first code in ``ordered``.
+    /// For each length: the first code's position in ``ordered``.
     let firstPositions: [Int]
     /// For each length: the number of codes.
     let counts: [Int]
@@ -63,7 +63,7 @@ struct HuffmanCode: Sendable {
         self.lookup = lookup
     }
 
-    /// The lengths of the codes of all bytes and of ``endSymbol`` in bits (RFC 7541, Appendix B).
+    /// The code lengths for all bytes and ``endSymbol``, in bits (RFC 7541, Appendix B).
     private static let codeLengths: [UInt8] = [
         // Control characters.
         13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28,

@@ -1,14 +1,14 @@
-/// A byte range of the `Range` field (RFC 9110 §14.1.2). Positions start at 0, and the last position is inclusive.
+/// A byte range in a `Range` field (RFC 9110 §14.1.2). Positions start at 0, and the last position is inclusive.
 package enum ByteRange: Equatable, Sendable {
     /// The bytes from the first position through the last one, or to the end of the content if the last position is `nil`.
     case from(Int, through: Int?)
-    /// The given number of bytes at the end of the content.
+    /// The given byte count at the end of the content.
     case suffix(Int)
 
     /// The maximum number of ranges in one field. RFC 9110 §14.2 asks servers to ignore requests for many small ranges.
     package static let maximumCount = 64
 
-    /// Returns the value of `Range` for byte ranges.
+    /// Returns the `Range` field value for byte ranges.
     package static func text(_ ranges: [ByteRange]) -> String {
         "bytes=" + ranges.map(\.text).joined(separator: ",")
     }
@@ -20,7 +20,8 @@ package enum ByteRange: Equatable, Sendable {
         }
     }
 
-    /// Parses the value of `Range`. Returns `nil` if the unit is not bytes or a range is malformed. A server then ignores the field.
+    /// Parses a `Range` field value. Returns `nil` if the unit is not bytes or a range is malformed. A server then
+    /// ignores the field.
     package static func parse(_ value: ArraySlice<UInt8>) -> [ByteRange]? {
         var reader = FieldValueReader(value)
         reader.skipSpace()
@@ -33,7 +34,7 @@ package enum ByteRange: Equatable, Sendable {
         return ranges.isEmpty ? nil : ranges
     }
 
-    /// Parses the value of `Range`.
+    /// Parses a `Range` field value.
     package static func parse(_ text: String) -> [ByteRange]? { parse(Array(text.utf8)[...]) }
 
     private init?(_ element: ArraySlice<UInt8>) {

@@ -1,9 +1,9 @@
-/// Decodes the chunked transfer coding (RFC 9112 §7.1) from pieces of any size.
+/// Decodes the chunked transfer coding (RFC 9112 §7.1) from input pieces of any size.
 ///
 /// Content is returned as slices of the input, without a copy. Chunk extensions are skipped. The decoder stores only counters and the
 /// trailer section.
 package struct ChunkDecoder: Sendable {
-    /// A part of the decoded body.
+    /// A decoded body part.
     package enum Element: Equatable, Sendable {
         /// Content, never empty.
         case content(ArraySlice<UInt8>)
@@ -12,11 +12,11 @@ package struct ChunkDecoder: Sendable {
     }
 
     private enum Phase: Equatable {
-        /// In the size of a chunk, with the number of digits read.
+        /// In a chunk size, with the number of digits read.
         case size(digits: Int)
         /// In white space after the size.
         case padding
-        /// In the extensions of a chunk (RFC 9112 §7.1.1).
+        /// In a chunk's extensions (RFC 9112 §7.1.1).
         case extensions
         case sizeLineFeed
         case content
@@ -26,17 +26,17 @@ package struct ChunkDecoder: Sendable {
         case ended
     }
 
-    /// Maximum length of the extensions of one chunk in bytes.
+    /// Maximum length of one chunk's extensions in bytes.
     package static let maximumExtensionCount = 4 << 10
-    /// Maximum number by which the extension bytes of a body may exceed its content bytes. Without this limit, a peer could send thousands
-    /// of extension bytes for each byte of content.
+    /// Maximum by which a body's extension bytes may exceed its content bytes. Without this limit, a peer could send
+    /// thousands of extension bytes per content byte.
     package static let maximumExtensionExcess = 16 << 10
     /// The maximum number of digits in a chunk size. At most 15 of them are significant, so that the size fits into `Int`. Some servers add
     /// leading zeros.
     private static let maximumDigitCount = 16
 
     private var phase = Phase.size(digits: 0)
-    /// The size of the current chunk; while its content is decoded, the number of remaining bytes.
+    /// The current chunk's size; while its content is decoded, the remaining bytes.
     private var left = 0
     private var extensionCount = 0
     private var extensionExcess = 0
@@ -44,7 +44,7 @@ package struct ChunkDecoder: Sendable {
     private var position = 0
     private var trailers: HeadReader
 
-    /// - Parameter limits: The limits of the trailer section.
+    /// - Parameter limits: The trailer section limits.
     package init(limits: HeadReader.Limits = HeadReader.Limits()) {
         trailers = HeadReader(.trailers, limits: limits)
     }
@@ -54,7 +54,7 @@ package struct ChunkDecoder: Sendable {
 
     /// Decodes the next element, and removes the consumed bytes from `input`.
     ///
-    /// - Returns: `nil` if all of `input` is consumed, or after the end of the body.
+    /// - Returns: `nil` if all input is consumed, or after the end of the body.
     /// - Throws: ``HTTPSyntaxError``. The error does not depend on how the input is split. The decoder must not be used afterwards.
     package mutating func next(_ input: inout ArraySlice<UInt8>) throws(HTTPSyntaxError) -> Element? {
         while !input.isEmpty {
@@ -128,7 +128,7 @@ package struct ChunkDecoder: Sendable {
         phase = .size(digits: digits + 1)
     }
 
-    /// Handles the first byte after the size that is neither a digit nor white space.
+    /// Handles the first byte after the chunk size and its white space.
     private mutating func endSize(_ byte: UInt8) throws(HTTPSyntaxError) {
         switch byte {
         case HTTPCharacters.carriageReturn: phase = .sizeLineFeed

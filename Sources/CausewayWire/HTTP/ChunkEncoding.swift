@@ -3,12 +3,12 @@ package enum ChunkEncoding {
     /// Maximum number of bytes that ``appendSize(_:isFirst:to:)`` appends.
     package static let maximumSizeCount = 20
 
-    /// Appends the bytes before the content of a chunk: the end of the previous chunk and the size of this one.
+    /// Appends the bytes before a chunk's content: the previous chunk's end and this chunk's size.
     ///
-    /// Both are written together, so that each chunk needs only one piece of output in addition to its content.
+    /// One write for both, so that each chunk needs only one piece of output in addition to its content.
     ///
     /// - Parameters:
-    ///   - count: Length of the content. An empty chunk would end the body, so nothing is appended for it.
+    ///   - count: Content length. An empty chunk would end the body, so nothing is appended for it.
     ///   - isFirst: Whether no chunk precedes this one.
     package static func appendSize(_ count: Int, isFirst: Bool, to output: inout [UInt8]) {
         guard count > 0 else { return }
@@ -22,7 +22,7 @@ package enum ChunkEncoding {
         appendLineEnd(to: &output)
     }
 
-    /// Appends the end of the body with its trailer fields.
+    /// Appends the body's end with its trailer fields.
     ///
     /// - Parameter isFirst: Whether the body has no chunks.
     /// - Throws: ``HTTPSyntaxError/unwritable(_:)`` if a trailer field contains invalid characters. `output` is then unchanged.

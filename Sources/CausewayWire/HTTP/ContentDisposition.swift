@@ -1,4 +1,4 @@
-/// The value of `Content-Disposition` (RFC 6266).
+/// A `Content-Disposition` value (RFC 6266).
 package struct ContentDisposition: Equatable, Sendable {
     /// The type in lower case: `attachment` or `inline`; empty if the value begins with a parameter, because some servers omit the type.
     package var type: String
@@ -21,21 +21,22 @@ package struct ContentDisposition: Equatable, Sendable {
     /// Parses a field value.
     package init(parsing text: String) { self.init(parsing: Array(text.utf8)[...]) }
 
-    /// The file name that the server suggests, without folders and control characters; `nil` if there is none.
+    /// The file name that the server suggests, without directories and control characters; `nil` if there is none.
     ///
-    /// `filename*` takes precedence over `filename` (RFC 6266 §4.3). The names `..` and `.` are rejected, so that the name cannot refer to
-    /// another folder.
+    /// `filename*` takes precedence over `filename` (RFC 6266 §4.3). The names `..` and `.` are rejected, so that the
+    /// name cannot refer to another directory.
     package var filename: String? {
         let extended = parameters["filename*"].flatMap(ExtendedValue.text)
         return (extended ?? parameters["filename"].map(Self.text)).flatMap(Self.lastComponent)
     }
 
-    /// Decodes bytes as UTF-8 or, if they are not valid UTF-8, as ISO-8859-1, the former encoding of field values (RFC 9110 §5.5).
+    /// Decodes bytes as UTF-8 or, if they are not valid UTF-8, as ISO-8859-1, the former field value encoding
+    /// (RFC 9110 §5.5).
     private static func text(_ bytes: [UInt8]) -> String {
         String(validating: bytes, as: UTF8.self) ?? ExtendedValue.latin1(bytes)
     }
 
-    /// Returns the name without folders and control characters; `nil` if nothing that can name a file is left.
+    /// Returns the name without directories and control characters; `nil` if no usable file name remains.
     package static func lastComponent(_ name: String) -> String? {
         guard let last = name.unicodeScalars.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last else { return nil }
         let visible = last.filter { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
@@ -46,7 +47,7 @@ package struct ContentDisposition: Equatable, Sendable {
 
 /// A parameter value with an encoding: `UTF-8'en'%e2%82%ac` (RFC 8187 §3.2).
 package enum ExtendedValue {
-    /// Returns the text of an extended value; `nil` if it is malformed or its encoding is neither UTF-8 nor ISO-8859-1.
+    /// Returns an extended value's text; `nil` if it is malformed or its encoding is neither UTF-8 nor ISO-8859-1.
     package static func text(_ value: [UInt8]) -> String? {
         let parts = value.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = percentDecoded(parts[2]) else { return nil }

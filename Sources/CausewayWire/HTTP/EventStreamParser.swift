@@ -1,13 +1,14 @@
-/// Parses a stream of server-sent events (WHATWG HTML §9.2.5, §9.2.6), which can be cut anywhere.
+/// Parses a server-sent event stream (WHATWG HTML §9.2.5, §9.2.6) from input split at any byte.
 ///
-/// The memory is bounded by the size limit. Invalid UTF-8 is replaced, and an event that the end of the stream cuts off is dropped.
+/// The size limit bounds the memory. Invalid UTF-8 is replaced, and an incomplete event at the end of the stream is
+/// dropped.
 package struct EventStreamParser: Sendable {
     package struct Event: Equatable, Sendable {
-        /// The last event identifier of the stream; empty if there is none.
+        /// The stream's last event identifier; empty if there is none.
         package var id: String
         /// The type; `message` if the stream names none.
         package var type: String
-        /// The lines of data, joined with line feeds.
+        /// The data lines, joined with line feeds.
         package var data: String
 
         package init(id: String, type: String, data: String) {
@@ -41,8 +42,8 @@ package struct EventStreamParser: Sendable {
     private var id: String
 
     /// - Parameters:
-    ///   - lastEventID: The identifier of the last event of an earlier connection.
-    ///   - limit: The maximum size of an event in bytes.
+    ///   - lastEventID: The last event identifier from an earlier connection.
+    ///   - limit: The maximum event size in bytes.
     package init(lastEventID: String = "", limit: Int = 1 << 20) {
         self.lastEventID = lastEventID
         id = lastEventID
@@ -94,7 +95,7 @@ package struct EventStreamParser: Sendable {
         guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
             return
         }
-        // A number that does not fit is as good as the largest one.
+        // A number that overflows becomes the largest one.
         reconnectionTime = Int(String(decoding: digits, as: UTF8.self)) ?? .max
     }
 

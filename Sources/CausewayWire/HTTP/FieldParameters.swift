@@ -1,7 +1,7 @@
-/// The parameters of a field value (RFC 9110 §5.6.6), such as `charset=utf-8`.
+/// A field value's parameters (RFC 9110 §5.6.6), such as `charset=utf-8`.
 ///
-/// Parsing is tolerant, because many servers send parameters that do not follow the grammar: an unquoted value extends to the next
-/// semicolon, a quoted string without a closing quote to the end, and a part that is not a parameter is skipped.
+/// Parsing is tolerant, because many servers violate the grammar: an unquoted value extends to the next semicolon, a
+/// quoted string without a closing quote extends to the end, and anything that is not a parameter is skipped.
 package struct FieldParameters: Equatable, Sendable {
     /// A parameter.
     package struct Parameter: Equatable, Sendable {
@@ -15,7 +15,7 @@ package struct FieldParameters: Equatable, Sendable {
 
     package init() {}
 
-    /// Parses the parameters that follow the first part of a value, and consumes the rest of the value.
+    /// Parses the parameters after the first part of a value, and consumes the rest of the value.
     package init(parsing reader: inout FieldValueReader) {
         while !reader.isAtEnd {
             let part = reader.text(before: HTTPCharacters.semicolon, honorsEscapes: true)
@@ -34,12 +34,12 @@ package struct FieldParameters: Equatable, Sendable {
         return Parameter(name: HTTPCharacters.lowercased(name), value: value)
     }
 
-    /// Returns the value of the first parameter with this name.
+    /// Returns the first parameter value with this name.
     ///
     /// - Parameter name: The name in lower case.
     package subscript(name: String) -> [UInt8]? { all.first { $0.name == name }?.value }
 
-    /// Returns the value of the first parameter with this name as text. Bytes that are not UTF-8 become U+FFFD.
+    /// Returns the first parameter value with this name as text. Bytes that are not UTF-8 become U+FFFD.
     ///
     /// - Parameter name: The name in lower case.
     package func text(_ name: String) -> String? { self[name].map { String(decoding: $0, as: UTF8.self) } }

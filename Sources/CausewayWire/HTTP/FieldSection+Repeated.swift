@@ -1,11 +1,13 @@
-/// What saves work with sections that are equal to earlier ones, and with names that most sections lack.
+/// Shortcuts for sections that equal earlier ones, and for names that most sections lack.
 extension FieldSection {
-    /// Returns whether both sections consist of the same bytes, so that they are encoded alike. For copies, that takes a few nanoseconds.
+    /// Returns whether both sections have the same bytes and therefore the same encoding. Takes a few nanoseconds for
+    /// copies.
     package func isIdentical(to other: FieldSection) -> Bool { entries == other.entries && block == other.block }
 
-    /// Returns the number of bytes that a response head was decoded from, if other bytes begin with the same ones.
+    /// If `bytes` begins with the response head from which this section was decoded, returns that head's byte count;
+    /// otherwise `nil`.
     ///
-    /// - Precondition: The section was decoded from a response head, and has not been changed.
+    /// - Precondition: The section was decoded from a response head and is unchanged.
     package func decodedCount(ifStartOf bytes: borrowing Span<UInt8>) -> Int? {
         let own = block.span
         let count = own.count
@@ -28,7 +30,7 @@ extension FieldSection {
         return count
     }
 
-    /// Whether a field line has a name of one of these lengths: a set of bits, of which the lowest stands for 0.
+    /// Whether a field name has one of these lengths. `lengths` is a bit set: bit N stands for length N, below 64.
     package func hasName(withLengths lengths: UInt64) -> Bool {
         for entry in entries where entry.nameCount < 64 && lengths & (1 << UInt64(entry.nameCount)) != 0 { return true }
         return false

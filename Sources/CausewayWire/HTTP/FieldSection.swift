@@ -1,8 +1,8 @@
-/// Fields in order (RFC 9110 §5): the header section or trailer section of a message of any HTTP version.
+/// Fields in order (RFC 9110 §5): a message's header or trailer section, in any HTTP version.
 ///
-/// All names and values are stored in one block of bytes with an index, so a section with many fields needs only two allocations. Names
-/// keep their original case and are compared case-insensitively (RFC 9110 §5.1). The section does not validate its content. Decoders
-/// validate fields before they append them, and encoders before they write them.
+/// All names and values are stored in one byte block with an index, so a section with many fields needs only two
+/// allocations. Names keep their original case and are compared case-insensitively (RFC 9110 §5.1). The section does
+/// not validate its content. Decoders validate fields before they append them, and encoders before they write them.
 package struct FieldSection: Sendable {
     /// A field line: a name and its value. Both are slices of the section's block.
     package struct Field: Sendable, Equatable {
@@ -10,7 +10,7 @@ package struct FieldSection: Sendable {
         package var value: ArraySlice<UInt8>
     }
 
-    /// The position of one field in the block.
+    /// One field's position in the block.
     struct Entry: Equatable, Sendable {
         var nameStart: UInt32
         var nameCount: UInt32
@@ -20,7 +20,7 @@ package struct FieldSection: Sendable {
 
     private(set) var block: [UInt8]
     private(set) var entries: [Entry]
-    /// Number of bytes of all names and values.
+    /// Total size of all names and values in bytes.
     package private(set) var byteCount: Int
 
     /// Creates an empty section.
@@ -30,9 +30,9 @@ package struct FieldSection: Sendable {
         byteCount = 0
     }
 
-    /// Creates a section whose names and values are parts of `block`, without copying them.
+    /// Creates a section over `block`, which contains all names and values, without a copy.
     ///
-    /// - Parameter entries: The positions of the fields. They must be inside `block`.
+    /// - Parameter entries: The field positions, which must be inside `block`.
     init(block: [UInt8], entries: [Entry]) {
         self.block = block
         self.entries = entries
@@ -45,7 +45,7 @@ package struct FieldSection: Sendable {
 
     /// Appends a field line.
     ///
-    /// - Precondition: The block stays below 4 GiB. Decoders limit the size of a section far below that.
+    /// - Precondition: The block stays below 4 GiB. Decoders limit sections far below that.
     package mutating func append(name: some Collection<UInt8>, value: some Collection<UInt8>) {
         let start = block.count
         block.append(contentsOf: name)
@@ -171,19 +171,19 @@ extension FieldSection: RandomAccessCollection {
 }
 
 extension FieldSection {
-    /// Returns the value of the field line at `index`, without the name, whose slice would retain the block once more.
+    /// Returns only the value of the field line at `index`: a slice for the name would retain the block once more.
     package func value(at index: Int) -> ArraySlice<UInt8> {
         let entry = entries[index]
         let start = Int(entry.valueStart)
         return block[start..<start + Int(entry.valueCount)]
     }
 
-    /// Returns the value of the first field line with this name. Bytes that are not UTF-8 become U+FFFD.
+    /// Returns the first value with this name. Bytes that are not UTF-8 become U+FFFD.
     package func firstValue(of name: String) -> String? {
         index(of: name).map { String(decoding: value(at: $0), as: UTF8.self) }
     }
 
-    /// Returns the values of all field lines with this name, in order. Bytes that are not UTF-8 become U+FFFD.
+    /// Returns all values with this name, in order. Bytes that are not UTF-8 become U+FFFD.
     package func values(of name: String) -> [String] {
         var values: [String] = []
         var next = index(of: name)
@@ -199,7 +199,7 @@ extension FieldSection: Equatable {
     /// Compares two sections line by line. Names are compared case-insensitively, values byte by byte.
     package static func == (one: FieldSection, other: FieldSection) -> Bool {
         guard one.count == other.count, one.byteCount == other.byteCount else { return false }
-        // Copies share their block and their index, which arrays find out at once.
+        // Copies share their block and index, so array comparison returns at once.
         if one.entries == other.entries, one.block == other.block { return true }
         return zip(one, other).allSatisfy { mine, theirs in
             mine.value == theirs.value && mine.name.count == theirs.name.count

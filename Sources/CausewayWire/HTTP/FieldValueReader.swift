@@ -29,7 +29,7 @@ package struct FieldValueReader {
         return token
     }
 
-    /// Reads a quoted string (RFC 9110 §5.6.4). Returns its content without the quotes and the backslashes.
+    /// Reads a quoted string (RFC 9110 §5.6.4). Returns its content without quotes and backslashes.
     package mutating func quotedString() -> [UInt8]? {
         guard rest.first == HTTPCharacters.quote else { return nil }
         var content: [UInt8] = []
@@ -50,7 +50,8 @@ package struct FieldValueReader {
         return nil
     }
 
-    /// Reads the rest as a quoted string without a closing quote, which some servers send. Returns its content without the backslashes.
+    /// Reads the rest as a quoted string without a closing quote, which some servers send. Returns its content without
+    /// backslashes.
     package mutating func unterminatedQuotedString() -> [UInt8]? {
         guard rest.first == HTTPCharacters.quote else { return nil }
         var content: [UInt8] = []
@@ -67,7 +68,7 @@ package struct FieldValueReader {
         return content
     }
 
-    /// Reads a token or the content of a quoted string.
+    /// Reads a token, or a quoted string's content.
     package mutating func tokenOrQuotedString() -> [UInt8]? {
         rest.first == HTTPCharacters.quote ? quotedString() : token().map { Array($0) }
     }
@@ -87,9 +88,9 @@ package struct FieldValueReader {
         return number
     }
 
-    /// Reads all bytes before the next `end` outside of quoted strings, without white space at either end.
+    /// Reads all bytes before the next `end` outside quoted strings, without white space at either end.
     ///
-    /// - Parameter honorsEscapes: Whether `end` behind a backslash does not count outside of quoted strings either.
+    /// - Parameter honorsEscapes: Whether a backslash escapes `end` outside quoted strings too.
     package mutating func text(before end: UInt8, honorsEscapes: Bool = false) -> ArraySlice<UInt8> {
         var isQuoted = false
         var isEscaped = false
@@ -99,7 +100,7 @@ package struct FieldValueReader {
             if isEscaped {
                 isEscaped = false
             } else if byte == HTTPCharacters.backslash {
-                // Outside of a quoted string, a backslash may be a character of a file name.
+                // Outside a quoted string, a backslash may belong to a file name.
                 isEscaped = isQuoted || honorsEscapes && index + 1 < rest.endIndex && rest[index + 1] == end
             } else if byte == HTTPCharacters.quote {
                 isQuoted.toggle()

@@ -1,4 +1,4 @@
-/// Character classes of HTTP.
+/// HTTP character classes.
 package enum HTTPCharacters {
     static let tab: UInt8 = 0x09
     static let lineFeed: UInt8 = 0x0A
@@ -11,9 +11,9 @@ package enum HTTPCharacters {
     static let semicolon = UInt8(ascii: ";")
     static let equals = UInt8(ascii: "=")
 
-    /// One bit for each token character below 64: digits and `!#$%&'*+-.`.
+    /// One bit per token character below 64: digits and `!#$%&'*+-.`.
     private static let lowTokens: UInt64 = 0x03FF_6CFA_0000_0000
-    /// One bit for each token character from 64 on: letters and ``^_`|~``.
+    /// One bit per token character from 64 on: letters and ``^_`|~``.
     private static let highTokens: UInt64 = 0x57FF_FFFF_C7FF_FFFE
 
     /// Returns whether `byte` may occur in a token (RFC 9110 §5.6.2).
@@ -36,7 +36,7 @@ package enum HTTPCharacters {
     /// Returns whether `bytes` are a token: at least one character, all of them token characters.
     package static func isToken(_ bytes: some Collection<UInt8>) -> Bool { !bytes.isEmpty && bytes.allSatisfy(isToken) }
 
-    /// Returns the value of a hexadecimal digit.
+    /// Returns a hexadecimal digit's value.
     static func hexadecimalValue(_ byte: UInt8) -> UInt8? {
         switch byte {
         case 0x30...0x39: byte - 0x30

@@ -1,16 +1,16 @@
 extension HTTPDate {
-    /// Parses a date in one of the three formats that recipients must accept: IMF-fixdate, RFC 850, asctime.
+    /// Parses a date in any format that recipients must accept: IMF-fixdate, RFC 850, asctime.
     ///
     /// The day of the week must be a valid name, but need not match the date, because some servers send a wrong day.
     ///
     /// - Parameter now: The current time, in seconds since 1970. A date with a two-digit year is interpreted as at most 50 years after this
     ///   time.
-    /// - Returns: Seconds since 1970; `nil` if the text has none of these formats or the date does not exist.
+    /// - Returns: Seconds since 1970; `nil` if the text has another format or the date does not exist.
     package static func seconds(parsing bytes: ArraySlice<UInt8>, now: Int) -> Int? {
         if let usual = FixedDate.seconds(bytes.span) { return usual }
         let text = HTTPCharacters.trimmed(bytes)
         var reader = DateReader(rest: text)
-        // Nearly all dates are of the first format, with a comma after three letters.
+        // Nearly all dates have the first format, with a comma after three letters.
         if text.dropFirst(3).first == UInt8(ascii: ",") {
             return reader.takeName(weekdays) != nil && reader.take(",") ? reader.fixdate() : nil
         }
@@ -27,7 +27,7 @@ extension HTTPDate {
     }
 }
 
-/// A cursor over the text of a date.
+/// A cursor over a date's text.
 private struct DateReader {
     var rest: ArraySlice<UInt8>
 
@@ -48,7 +48,7 @@ private struct DateReader {
         var full = current - current % 100 + year
         if full < current - 49 { full += 100 }
         guard var result = seconds(full, month + 1, day, time) else { return nil }
-        // A two-digit year that would be more than 50 years in the future belongs to the past (RFC 9110 §5.6.7).
+        // A two-digit year that would be more than 50 years in the future is in the past (RFC 9110 §5.6.7).
         let limit = HTTPDate.civil(now / HTTPDate.secondsPerDay)
         let latest = HTTPDate.days(year: limit.year + 50, month: limit.month, day: limit.day) * HTTPDate.secondsPerDay
         if result > latest + now % HTTPDate.secondsPerDay {
@@ -85,14 +85,14 @@ private struct DateReader {
         return true
     }
 
-    /// Takes the zone. A cache compares it without regard to case, and no other zone is valid (RFC 9111 §4.2).
+    /// Consumes the zone. Zones are compared case-insensitively, and only GMT is valid (RFC 9111 §4.2).
     private mutating func takeZone() -> Bool {
         guard HTTPCharacters.areEqual(rest.prefix(4), " GMT") else { return false }
         rest = rest.dropFirst(4)
         return true
     }
 
-    /// Reads one of the names, ignoring case. Returns the index of the name.
+    /// Reads one of `names`, ignoring case. Returns its index.
     mutating func takeName(_ names: [String]) -> Int? {
         for (index, name) in names.enumerated()
         where HTTPCharacters.areEqual(rest.prefix(name.utf8.count), name) {

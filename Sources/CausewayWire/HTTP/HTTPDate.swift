@@ -1,16 +1,16 @@
-/// Parsing and formatting of HTTP dates (RFC 9110 §5.6.7), as seconds since 1970-01-01 00:00:00 UTC.
+/// Parses and formats HTTP dates (RFC 9110 §5.6.7), as seconds since 1970-01-01 00:00:00 UTC.
 package enum HTTPDate {
     static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
     static let longWeekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
     static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     static let secondsPerDay = 86_400
 
-    /// The times whose year has at most four digits.
+    /// The times with at most four-digit years.
     private static let writable =
         days(year: 0, month: 1, day: 1) * secondsPerDay..<days(year: 10_000, month: 1, day: 1) * secondsPerDay
 
-    /// Returns the date as an IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT`. Times outside the years 0 to 9999 are replaced by the nearest
-    /// time in this range.
+    /// Returns the date as an IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT`. Times outside the years 0 to 9999 are
+    /// clamped to this range.
     package static func text(_ seconds: Int) -> String {
         let seconds = clamped(seconds)
         let (day, time) = floorDivide(seconds, by: secondsPerDay)
@@ -46,7 +46,7 @@ package enum HTTPDate {
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 
-    /// Returns the number of days from 1970-01-01 to a date of the Gregorian calendar.
+    /// Returns the days from 1970-01-01 to a Gregorian date.
     ///
     /// Years begin in March here, so that the leap day is the last day of a year.
     package static func days(year: Int, month: Int, day: Int) -> Int {
@@ -61,7 +61,7 @@ package enum HTTPDate {
         return 365 * shifted + leapDays + dayOfYear - 719_468
     }
 
-    /// Returns the date of a day, counted from 1970-01-01.
+    /// Returns the date for a day counted from 1970-01-01.
     static func civil(_ day: Int) -> (year: Int, month: Int, day: Int) {
         let (era, dayOfEra) = floorDivide(day + 719_468, by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365

@@ -1,8 +1,8 @@
 extension HTTPRequestHead {
     /// Appends the encoded head to `output` (RFC 9112 §3).
     ///
-    /// - Throws: ``HTTPSyntaxError/unwritable(_:)`` if a part contains characters that would change the meaning of the message, such as a
-    ///   line end. `output` is then unchanged.
+    /// - Throws: ``HTTPSyntaxError/unwritable(_:)`` if a part contains characters that would change the message's
+    ///   meaning, such as a line end. `output` is then unchanged.
     package func encode(into output: inout [UInt8]) throws(HTTPSyntaxError) {
         guard version.isWritable else { throw .unwritable("version") }
         guard HTTPCharacters.isToken(method.utf8) else { throw .unwritable("method") }
@@ -45,7 +45,7 @@ extension HTTPResponseHead {
 }
 
 extension HTTPVersion {
-    /// Whether heads of this version have the HTTP/1 format. HTTP/2 and HTTP/3 use other formats.
+    /// Whether this version's heads have the HTTP/1 format. HTTP/2 and HTTP/3 use other formats.
     fileprivate var isWritable: Bool { major == 1 && minor < 10 }
 
     fileprivate func encode(into output: inout [UInt8]) {
@@ -57,12 +57,12 @@ extension HTTPVersion {
 }
 
 extension FieldSection {
-    /// Size of the encoded section in bytes, including the empty line at the end.
+    /// Encoded section size in bytes, including the empty line at the end.
     package var encodedCount: Int { byteCount + 4 * count + 2 }
 
     /// Checks that every name is a token and no value has line ends, zero bytes or other control characters (RFC 9110 §5.1, §5.5).
     ///
-    /// - Throws: ``HTTPSyntaxError/unwritable(_:)`` with the name of the field.
+    /// - Throws: ``HTTPSyntaxError/unwritable(_:)`` with the field name.
     package func checkWritable() throws(HTTPSyntaxError) {
         let block = block.span
         for (index, entry) in entries.enumerated() {
@@ -89,7 +89,7 @@ extension FieldSection {
     }
 
     func encodeUnchecked(into output: inout [UInt8]) {
-        // A slice of the block for each name and value would retain the block.
+        // A slice per name and value would retain the block.
         unsafe block.withUnsafeBufferPointer { bytes in
             for entry in entries {
                 let (name, value) = (Int(entry.nameStart), Int(entry.valueStart))

@@ -1,4 +1,4 @@
-/// A version of HTTP (RFC 9110 §2.5).
+/// An HTTP version (RFC 9110 §2.5).
 package struct HTTPVersion: Hashable, Sendable {
     package var major: UInt8
     package var minor: UInt8
@@ -20,11 +20,11 @@ extension HTTPVersion: Comparable {
     }
 }
 
-/// The head of a request: the request line and the fields (RFC 9112 §3).
+/// A request head: the request line and the fields (RFC 9112 §3).
 package struct HTTPRequestHead: Equatable, Sendable {
     /// The method, which is case-sensitive (RFC 9110 §9.1).
     package var method: String
-    /// The request target in the form in which it is sent (RFC 9112 §3.2).
+    /// The request target as sent (RFC 9112 §3.2).
     package var target: String
     package var version: HTTPVersion
     package var fields: FieldSection
@@ -39,7 +39,7 @@ package struct HTTPRequestHead: Equatable, Sendable {
     }
 }
 
-/// The head of a response: the status line and the fields (RFC 9112 §4).
+/// A response head: the status line and the fields (RFC 9112 §4).
 package struct HTTPResponseHead: Equatable, Sendable {
     /// The status code, 100...999.
     package var status: Int
@@ -57,6 +57,7 @@ package struct HTTPResponseHead: Equatable, Sendable {
         self.fields = fields
     }
 
-    /// Whether the response is interim: another response to the same request follows, except after status 101 (RFC 9110 §15.2).
+    /// Whether the response is interim: another response follows for the same request, except after status 101
+    /// (RFC 9110 §15.2).
     package var isInformational: Bool { status < 200 }
 }

@@ -1,9 +1,9 @@
 extension HeadReader {
     static let protocolName = Array("HTTP/".utf8)
-    /// Length of `HTTP/1.1`.
+    /// The byte count of `HTTP/1.1`.
     private static let versionCount = 8
 
-    /// Parses the first line of a head.
+    /// Parses a head's first line.
     static func startLine(
         _ kind: Kind, _ block: borrowing Span<UInt8>, from start: Int, to end: Int
     ) throws(HTTPSyntaxError) -> StartLine {
@@ -57,8 +57,8 @@ extension HeadReader {
         return .request(targetStart: targetStart, targetEnd: targetEnd, version: version)
     }
 
-    /// Parses the name and version of the protocol (RFC 9112 §2.3). Accepts every version 1.x, because a minor version does not change the
-    /// syntax of messages (RFC 9110 §2.5).
+    /// Parses the protocol name and version (RFC 9112 §2.3). Accepts every version 1.x, because a minor version does
+    /// not change message syntax (RFC 9110 §2.5).
     private static func version(
         _ block: borrowing Span<UInt8>, at start: Int, end: Int
     ) throws(HTTPSyntaxError) -> HTTPVersion {

@@ -1,15 +1,15 @@
-/// Reads the head of a message, or a trailer section, from pieces of any size (RFC 9112 §2.2, §5).
+/// Reads a message head or a trailer section from pieces of any size (RFC 9112 §2.2, §5).
 ///
 /// The bytes are copied once, into the block of the resulting ``FieldSection``. The reader rejects input that implementations interpret
 /// differently: white space before a colon, a carriage return without a line feed, control characters and, except in responses, folded
 /// fields and bare line feeds.
 package struct HeadReader: Equatable, Sendable {
-    /// The kind of section to read.
+    /// The section kind to read.
     package enum Kind: Sendable { case request, response, trailers }
 
-    /// Limits of a section.
+    /// Section limits.
     package struct Limits: Equatable, Sendable {
-        /// Maximum length of a head in bytes, including line ends.
+        /// Maximum head length in bytes, including line ends.
         package var byteCount = 64 << 10
         /// Maximum number of field lines.
         package var fieldCount = 1_000
@@ -24,8 +24,8 @@ package struct HeadReader: Equatable, Sendable {
         case response(status: Int, reasonStart: Int, end: Int, version: HTTPVersion)
     }
 
-    /// The initial capacity of the block in bytes. Most heads are shorter, so they need only two allocations. An array of 1024 bytes would
-    /// exceed the sizes that the allocator serves from a list of each thread.
+    /// The block's initial capacity in bytes. Most heads are shorter, so they need only two allocations. An array of
+    /// 1024 bytes would exceed the sizes that the allocator serves from its per-thread cache.
     private static let usualByteCount = 960
     private static let usualFieldCount = 16
     /// The maximum number of empty lines before a request line. RFC 9112 §2.2 asks servers to ignore at least one.
@@ -46,15 +46,15 @@ package struct HeadReader: Equatable, Sendable {
         self.limits = limits
     }
 
-    /// Whether the reader has read any bytes of a section.
+    /// Whether the reader has read any section bytes.
     package var hasBegun: Bool { !block.isEmpty }
 
-    /// Whether the reader has read the first line of a head.
+    /// Whether the reader has read a head's first line.
     package var hasStartLine: Bool { if case .none = startLine { false } else { true } }
 
-    /// Whether a line may end with a line feed alone (RFC 9112 §2.2), and a field may continue on lines that begin with white space
-    /// (RFC 9112 §5.2). Some servers and gateways send such responses. In requests and in the trailers of chunked bodies, implementations
-    /// that interpret them differently would permit request smuggling.
+    /// Whether a line may end with a line feed alone (RFC 9112 §2.2), and a field may continue on lines that begin with
+    /// white space (RFC 9112 §5.2). Some servers and gateways send such responses. In requests and chunked trailers,
+    /// request smuggling would be possible, because implementations interpret such lines differently.
     private var allowsObsoleteLines: Bool {
         switch kind {
         case .response: true
@@ -67,7 +67,7 @@ package struct HeadReader: Equatable, Sendable {
 
     /// Consumes bytes up to the end of the section.
     ///
-    /// - Returns: The number of bytes consumed; less than the size of `bytes` only if the section is complete.
+    /// - Returns: The consumed byte count; less than the size of `bytes` only if the section is complete.
     /// - Throws: ``HTTPSyntaxError``. The error does not depend on how the input is split. The reader must not be used afterwards.
     package mutating func take(_ bytes: ArraySlice<UInt8>) throws(HTTPSyntaxError) -> Int { try take(bytes.span) }
 
@@ -98,7 +98,7 @@ package struct HeadReader: Equatable, Sendable {
         if kind != .trailers { entries.reserveCapacity(Self.usualFieldCount) }
     }
 
-    /// Processes the line that ends with the last byte of the block.
+    /// Processes the line that ends with the block's last byte.
     private mutating func endLine() throws(HTTPSyntaxError) {
         var end = block.count - 1
         if end > lineStart, block[end - 1] == HTTPCharacters.carriageReturn {
@@ -120,7 +120,8 @@ package struct HeadReader: Equatable, Sendable {
         entries.append(try Self.field(block.span, from: start, to: end))
     }
 
-    /// Appends a folded line to the value of the last field. Spaces replace the line end and the white space around it (RFC 9112 §5.2).
+    /// Appends a folded line to the last field's value. Spaces replace the line end and the white space around it
+    /// (RFC 9112 §5.2).
     private mutating func unfold(from start: Int, to end: Int) throws(HTTPSyntaxError) {
         guard let (first, last) = try Self.value(block.span, from: start, to: end) else { return }
         var entry = entries[entries.count - 1]
@@ -144,7 +145,7 @@ package struct HeadReader: Equatable, Sendable {
         lineStart = 0
     }
 
-    /// Detects a different protocol before the end of the first line.
+    /// Rejects another protocol's bytes before the first line is complete.
     private func checkProtocolName() throws(HTTPSyntaxError) {
         guard kind == .response, case .none = startLine else { return }
         guard zip(block, Self.protocolName).allSatisfy(==) else { throw .invalid("HTTP version", at: 0) }
@@ -165,7 +166,7 @@ package struct HeadReader: Equatable, Sendable {
             valueCount: UInt32(last - first))
     }
 
-    /// Returns the bounds of a value without the white space around it; `nil` if there is only white space.
+    /// Returns a value's bounds without the white space around it; `nil` if there is only white space.
     private static func value(
         _ block: borrowing Span<UInt8>, from start: Int, to end: Int
     ) throws(HTTPSyntaxError) -> (first: Int, last: Int)? {

@@ -1,4 +1,4 @@
-/// The hints of the `Keep-Alive` field (RFC 2068 §19.7.1.1), which many servers still send.
+/// The hints in a `Keep-Alive` field (RFC 2068 §19.7.1.1), which many servers still send.
 package struct KeepAlive: Equatable, Sendable {
     /// Seconds for which the server keeps an idle connection open.
     package var timeout: Int?
@@ -8,7 +8,7 @@ package struct KeepAlive: Equatable, Sendable {
     /// No hints.
     package init() {}
 
-    /// Reads the field of a message. Unknown and malformed parameters are ignored.
+    /// Reads a message's field. Unknown and malformed parameters are ignored.
     package init(_ fields: FieldSection) {
         guard fields.contains("Keep-Alive") else { return }
         var timeout: Int?
@@ -29,7 +29,7 @@ package struct KeepAlive: Equatable, Sendable {
     }
 }
 
-/// The value of `Retry-After` (RFC 9110 §10.2.3).
+/// A `Retry-After` value (RFC 9110 §10.2.3).
 package enum RetryAfter: Equatable, Sendable {
     /// Seconds after the response.
     case delay(Int)
@@ -54,7 +54,7 @@ package enum RetryAfter: Equatable, Sendable {
     /// Parses a field value. See ``init(parsing:now:)-(ArraySlice<UInt8>,_)``.
     package init?(parsing text: String, now: Int) { self.init(parsing: Array(text.utf8)[...], now: now) }
 
-    /// Returns the number of seconds to wait, 0 for a time in the past.
+    /// Returns the seconds to wait, 0 for a time in the past.
     package func delay(now: Int) -> Int {
         switch self {
         case .delay(let seconds): return seconds

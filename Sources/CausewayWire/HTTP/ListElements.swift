@@ -1,5 +1,5 @@
-/// The elements of a comma-separated list in one field value (RFC 9110 §5.6.1), without white space around them. Empty elements are
-/// skipped. A comma inside a quoted string is not a separator.
+/// The elements in one field value's comma-separated list (RFC 9110 §5.6.1), without white space around them. Empty
+/// elements are skipped. A comma inside a quoted string is not a separator.
 package struct ListElements: Sequence, IteratorProtocol {
     private var reader: FieldValueReader
 
@@ -16,7 +16,7 @@ package struct ListElements: Sequence, IteratorProtocol {
 }
 
 extension FieldSection {
-    /// Calls `body` with each element of a list, which may span several field lines, until it returns `false`.
+    /// Calls `body` with each list element until it returns `false`. The list may span several field lines.
     package func forEachElement(of name: String, _ body: (ArraySlice<UInt8>) -> Bool) {
         var next = index(of: name)
         while let found = next {
@@ -27,7 +27,7 @@ extension FieldSection {
         }
     }
 
-    /// Returns the elements of a list, which may span several field lines.
+    /// Returns a list's elements. The list may span several field lines.
     package func elements(of name: String) -> [String] {
         var elements: [String] = []
         forEachElement(of: name) {
@@ -47,13 +47,13 @@ extension FieldSection {
         return isFound
     }
 
-    /// Returns the value of a field if it occurs exactly once; otherwise `nil`.
+    /// Returns a field's value if the field occurs exactly once; otherwise `nil`.
     package func onlyValue(of name: String) -> String? {
         guard let first = index(of: name), index(of: name, from: first + 1) == nil else { return nil }
         return String(decoding: value(at: first), as: UTF8.self)
     }
 
-    /// Returns the bytes of the value of a field if it occurs exactly once; otherwise `nil`.
+    /// Returns a field's value as bytes if the field occurs exactly once; otherwise `nil`.
     package func onlyBytes(of name: String) -> ArraySlice<UInt8>? {
         guard let first = index(of: name), index(of: name, from: first + 1) == nil else { return nil }
         return value(at: first)

@@ -1,4 +1,4 @@
-/// A media type: the value of `Content-Type` (RFC 9110 §8.3.1).
+/// A media type: the `Content-Type` value (RFC 9110 §8.3.1).
 package struct MediaType: Equatable, Sendable {
     /// The type in lower case: `text`.
     package var type: String
@@ -6,7 +6,7 @@ package struct MediaType: Equatable, Sendable {
     package var subtype: String
     package var parameters: FieldParameters
 
-    /// The type of content of unknown type (RFC 2046 §4.5.1).
+    /// The media type for unknown content (RFC 2046 §4.5.1).
     package static let unknown = "application/octet-stream"
 
     /// Parses a field value. Returns `nil` if it has no type and subtype.
@@ -27,7 +27,7 @@ package struct MediaType: Equatable, Sendable {
     /// The type and subtype without parameters: `text/html`.
     package var essence: String { type + "/" + subtype }
 
-    /// The name of the character encoding, in lower case; `nil` if there is no such parameter.
+    /// The character encoding's name, in lower case; `nil` if there is no such parameter.
     package var charset: String? {
         guard let value = parameters["charset"], !value.isEmpty else { return nil }
         return HTTPCharacters.lowercased(value)

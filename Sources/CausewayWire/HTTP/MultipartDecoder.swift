@@ -1,24 +1,24 @@
-/// Decodes a multipart body that arrives in pieces of any size (RFC 2046 §5.1).
+/// Decodes a multipart body from pieces of any size (RFC 2046 §5.1).
 ///
-/// The memory is bounded by the limit of a head: content is passed on as it arrives. Text before the first part and after the last one is
-/// dropped. Folded fields are rejected, as in HTTP.
+/// The head limit bounds the memory: content is passed on as it arrives. Text before the first part and after the last
+/// one is dropped. Folded fields are rejected, as in HTTP.
 package struct MultipartDecoder: Sendable {
-    /// A step of decoding.
+    /// A decoded element.
     package enum Event: Equatable, Sendable {
         /// A part begins with these fields.
         case part(FieldSection)
-        /// More content of the part: a slice of the input, or bytes of earlier input that looked like a delimiter.
+        /// More part content: a slice of the input, or earlier input that looked like a delimiter.
         case content(ArraySlice<UInt8>)
-        /// The content of the part is complete.
+        /// The part's content is complete.
         case partEnd
     }
 
     package struct Limits: Equatable, Sendable {
-        /// Maximum number of parts.
+        /// Maximum part count.
         package var partCount = 1_000
-        /// Maximum length of the fields of a part in bytes.
+        /// Maximum size of a part's fields in bytes.
         package var headByteCount = 16 << 10
-        /// Maximum number of fields of a part.
+        /// Maximum field count per part.
         package var fieldCount = 32
 
         package init() {}
@@ -27,7 +27,7 @@ package struct MultipartDecoder: Sendable {
     private enum State: Equatable {
         /// Before the first delimiter.
         case preamble
-        /// On the line of a delimiter, after the boundary.
+        /// On a delimiter line, after the boundary.
         case delimiter(after: LastCharacter)
         case head
         case content
@@ -41,9 +41,10 @@ package struct MultipartDecoder: Sendable {
     private let delimiter: [UInt8]
     private let limits: Limits
     private var state = State.preamble
-    /// The number of bytes of the delimiter that the last bytes are equal to.
+    /// The number of delimiter bytes that the input's last bytes match.
     private var matched = 2
-    /// The number of matched bytes that are no content: a delimiter can be the first line of the body, or of the content of a part.
+    /// The number of matched bytes that were never received: CRLF counts as matched before the body's and each part's
+    /// first line, because a delimiter may be that line.
     private var borrowed = 2
     private var head: HeadReader
     private var partCount = 0
@@ -61,7 +62,7 @@ package struct MultipartDecoder: Sendable {
     /// Whether the last delimiter was read.
     package var isComplete: Bool { state == .epilogue }
 
-    /// Decodes the next bytes, and appends the events.
+    /// Decodes the next bytes and appends the events.
     ///
     /// - Throws: ``HTTPSyntaxError``. The decoder must not be used afterwards.
     package mutating func decode(_ bytes: ArraySlice<UInt8>, into events: inout [Event]) throws(HTTPSyntaxError) {
@@ -85,7 +86,8 @@ package struct MultipartDecoder: Sendable {
 
     // MARK: Content
 
-    /// Searches for the delimiter. The carriage return occurs only at its start, so after a mismatch no part of it can match later.
+    /// Searches for the delimiter. It contains CR only at its start, so after a mismatch the search resumes at the next
+    /// CR.
     private mutating func search(_ rest: inout ArraySlice<UInt8>, _ events: inout [Event]) {
         let start = rest.startIndex
         var index = start
@@ -103,7 +105,7 @@ package struct MultipartDecoder: Sendable {
                 rest = rest[index...]
                 return
             }
-            // Bytes of earlier pieces looked like a delimiter. They are content.
+            // Bytes from earlier pieces looked like a delimiter but are content.
             let earlier = matched - (index - start)
             if earlier > borrowed { emit(delimiter[borrowed..<earlier], &events) }
             (matched, borrowed) = (0, 0)
@@ -124,7 +126,7 @@ package struct MultipartDecoder: Sendable {
 
     // MARK: Delimiters and heads
 
-    /// Reads the rest of a delimiter's line: spaces and the line end, or two hyphens.
+    /// Reads the rest of a delimiter line: spaces and the line end, or two hyphens.
     private mutating func endDelimiter(_ rest: inout ArraySlice<UInt8>) throws(HTTPSyntaxError) {
         guard case .delimiter(let last) = state, let byte = rest.popFirst() else { return }
         switch (last, byte) {

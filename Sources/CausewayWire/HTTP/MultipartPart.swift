@@ -1,13 +1,13 @@
-/// The description of one part of a form: the fields before its content (RFC 7578 §4.2, §4.4).
+/// One form part's header: the fields before its content (RFC 7578 §4.2, §4.4).
 ///
-/// Names are escaped as browsers do it: `"` and line ends become `%22`, `%0D` and `%0A`, everything else is sent as UTF-8. A literal `%22`
-/// in a name is therefore read as `"`, as by browsers.
+/// Names are escaped as browsers do it: `"` and line ends become `%22`, `%0D` and `%0A`; all other characters are sent
+/// as UTF-8. As in browsers, a literal `%22` in a name is therefore read as `"`.
 package struct MultipartPart: Equatable, Sendable {
-    /// The name of the form's field.
+    /// The form field name.
     package var name: String
-    /// The name of the file; `nil` if the part is not a file.
+    /// The file name; `nil` if the part is not a file.
     package var filename: String?
-    /// The value of `Content-Type`; `nil` for text.
+    /// The `Content-Type` value; `nil` for text.
     package var mediaType: String?
 
     package init(name: String, filename: String? = nil, mediaType: String? = nil) {
@@ -16,7 +16,7 @@ package struct MultipartPart: Equatable, Sendable {
         self.mediaType = mediaType
     }
 
-    /// Reads the fields of a part. Returns `nil` if they do not describe a named part of a form.
+    /// Reads a part's fields. Returns `nil` if they do not describe a named form part.
     package init?(_ fields: FieldSection) {
         guard let index = fields.index(of: "Content-Disposition") else { return nil }
         var reader = FieldValueReader(fields[index].value)
@@ -40,8 +40,8 @@ package struct MultipartPart: Equatable, Sendable {
 
     /// Returns the bytes before the content: the delimiter, the fields and the empty line.
     ///
-    /// - Parameter isFirst: Whether no part precedes. The line end before the other delimiters belongs to them.
-    /// - Throws: ``HTTPSyntaxError`` if the media type has characters that a field value must not have.
+    /// - Parameter isFirst: Whether this is the first part. All later delimiters begin with a line end.
+    /// - Throws: ``HTTPSyntaxError`` if the media type has characters that are invalid in a field value.
     package func head(after boundary: MultipartBoundary, isFirst: Bool) throws(HTTPSyntaxError) -> [UInt8] {
         var text = (isFirst ? "--" : "\r\n--") + boundary.text
         text += "\r\nContent-Disposition: form-data; name=\"" + Self.escaped(Self.withLineEnds(name)) + "\""
@@ -58,7 +58,7 @@ package struct MultipartPart: Equatable, Sendable {
         Array(((isEmpty ? "--" : "\r\n--") + boundary.text + "--\r\n").utf8)
     }
 
-    /// Returns text with CRLF as the only line end, as browsers send names and values.
+    /// Converts all line ends to CRLF, as browsers send names and values.
     package static func withLineEnds(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 == 0x0A || $0 == 0x0D }) else { return text }
         var result = String.UnicodeScalarView()
@@ -74,7 +74,7 @@ package struct MultipartPart: Equatable, Sendable {
         return String(result)
     }
 
-    /// Escapes a name. Control characters are escaped as well, because no field value may contain them.
+    /// Escapes a name. Also escapes control characters, because no field value may contain them.
     private static func escaped(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -92,8 +92,8 @@ package struct MultipartPart: Equatable, Sendable {
 
     /// Reads a token, or a quoted name.
     ///
-    /// A backslash is a character like any other, because browsers do not escape it. Only `\"` that no parameter follows is a quoted pair
-    /// (RFC 9110 §5.6.4), which other clients send.
+    /// A backslash is an ordinary character, because browsers do not escape it. Only `\"` with more text after it,
+    /// other than a semicolon, is a quoted pair (RFC 9110 §5.6.4), which other clients send.
     private static func value(_ reader: inout FieldValueReader) -> String? {
         guard reader.take("\"") else { return reader.token().map(unescaped) }
         var name: [UInt8] = []

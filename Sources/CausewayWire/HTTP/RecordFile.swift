@@ -1,11 +1,12 @@
-/// A text file of records, in which stores keep cookies and credentials.
+/// A text file with records, in which stores keep cookies and credentials.
 ///
-/// The first line names the kind of the records. Each further line is a record: a checksum and the fields, separated by tabs. Within fields,
-/// tabs, control characters and percent signs are percent-encoded. A damaged line costs its record only.
+/// The first line names the record kind. Each further line is a record: a checksum and the fields, separated by tabs.
+/// Within fields, tabs, control characters and percent signs are percent-encoded. A damaged line loses only its own
+/// record.
 package enum RecordFile {
-    /// The maximum number of records to read.
+    /// The maximum record count to read.
     package static let maximumCount = 10_000
-    /// The maximum number of fields of a record.
+    /// The maximum field count per record.
     package static let maximumFieldCount = 32
 
     package static func encode(kind: String, _ records: [[[UInt8]]]) -> [UInt8] {
@@ -23,7 +24,7 @@ package enum RecordFile {
         return file
     }
 
-    /// Returns the undamaged records of a file; none if the file has another kind.
+    /// Returns a file's undamaged records; none if the file has another kind.
     package static func decode(kind: String, _ file: [UInt8]) -> [[[UInt8]]] {
         var lines = file.split(separator: 0x0A, omittingEmptySubsequences: true)[...]
         guard let first = lines.popFirst(), first.elementsEqual(kind.utf8) else { return [] }
@@ -71,7 +72,7 @@ package enum RecordFile {
         }
     }
 
-    /// Returns the FNV-1a hash of the bytes, which detects accidental damage only.
+    /// Returns the FNV-1a hash, which detects accidental damage only.
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
         bytes.reduce(0x811C_9DC5) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
     }

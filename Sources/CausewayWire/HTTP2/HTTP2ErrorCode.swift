@@ -1,4 +1,4 @@
-/// The error code of a stream or of a connection (RFC 9113 §7).
+/// A stream or connection error code (RFC 9113 §7).
 package struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable {
     package var rawValue: UInt32
 
@@ -27,23 +27,23 @@ extension HTTP2ErrorCode: CustomStringConvertible {
         "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
     ]
 
-    /// The name of the code in RFC 9113, or its number.
+    /// The code's name in RFC 9113, or its number.
     package var description: String {
         rawValue < Self.names.count ? Self.names[Int(rawValue)] : "error code \(rawValue)"
     }
 }
 
-/// The identifier of a stream, from 0 for the connection to 2^31-1 (RFC 9113 §5.1.1).
+/// A stream identifier, from 0 for the connection to 2^31-1 (RFC 9113 §5.1.1).
 package typealias HTTP2StreamID = UInt32
 
 extension HTTP2StreamID {
-    /// The largest identifier of a stream.
+    /// The largest stream identifier.
     package static let largestStream: HTTP2StreamID = 0x7FFF_FFFF
 }
 
 /// A violation of RFC 9113 by the peer.
 package struct HTTP2Violation: Error, Equatable, Sendable {
-    /// The extent of an error (RFC 9113 §5.4).
+    /// An error's scope (RFC 9113 §5.4).
     package enum Scope: Equatable, Sendable {
         case connection
         case stream(HTTP2StreamID)
@@ -51,7 +51,7 @@ package struct HTTP2Violation: Error, Equatable, Sendable {
 
     package var code: HTTP2ErrorCode
     package var scope: Scope
-    /// The element that is wrong.
+    /// The invalid element.
     package var reason: String
 
     /// Creates a connection error.

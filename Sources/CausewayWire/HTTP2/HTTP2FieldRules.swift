@@ -1,4 +1,4 @@
-/// The rules for names and values of fields in HTTP/2 (RFC 9113 §8.2).
+/// The rules for field names and values in HTTP/2 (RFC 9113 §8.2).
 enum HTTP2FieldRules {
     /// For each byte, whether it may occur in a name. Names consist of token characters except upper-case letters.
     private static let isNameByte: [Bool] = (0...255).map { (byte: UInt8) -> Bool in
@@ -9,7 +9,7 @@ enum HTTP2FieldRules {
         }
     }
 
-    /// Returns the reason why the regular fields of a message are malformed; `nil` if they are valid.
+    /// Returns why a message's regular fields are malformed; `nil` if they are valid.
     static func mistake(in fields: FieldSection, allowsTE: Bool) -> String? {
         let block = fields.block.span
         let isNameByte = isNameByte.span
@@ -35,7 +35,7 @@ enum HTTP2FieldRules {
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// Checks the rules for fields that are specific to a connection (RFC 9113 §8.2.2).
+    /// Checks the rules for connection-specific fields (RFC 9113 §8.2.2).
     private static func connectionMistake(_ name: Span<UInt8>, _ value: Span<UInt8>, allowsTE: Bool) -> String? {
         guard isConnectionSpecific(name) else {
             guard name.count == 2, areEqual(name, "te") else { return nil }
@@ -55,7 +55,7 @@ enum HTTP2FieldRules {
         }
     }
 
-    /// Returns whether bytes equal a lower-case text, ignoring their case.
+    /// Returns whether bytes equal a lower-case text, ignoring case.
     static func areEqual(_ bytes: Span<UInt8>, _ text: String) -> Bool {
         let text = text.utf8.span
         guard bytes.count == text.count else { return false }
@@ -65,7 +65,7 @@ enum HTTP2FieldRules {
 }
 
 extension FieldSection {
-    /// The value of `content-length` (RFC 9110 §8.6); `nil` if the field is missing.
+    /// The `content-length` value (RFC 9110 §8.6); `nil` if the field is missing.
     ///
     /// - Returns: A failure if the value is not a number or several values differ.
     package var contentLength: Result<Int, HTTP2ContentLengthError>? {

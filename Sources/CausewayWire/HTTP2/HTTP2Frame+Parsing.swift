@@ -1,8 +1,8 @@
 extension HTTP2Frame {
-    /// Parses the payload of a frame.
+    /// Parses a frame payload.
     ///
     /// - Parameters:
-    ///   - header: The header of the frame.
+    ///   - header: The frame header.
     ///   - payload: The whole payload.
     /// - Throws: The violation, with the scope that RFC 9113 §6 defines for it.
     package init(_ header: HTTP2FrameHeader, payload: ArraySlice<UInt8>) throws(HTTP2Violation) {
@@ -113,7 +113,7 @@ extension HTTP2HeadersFrame {
 }
 
 extension HTTP2Dependency {
-    /// Size of the fields in bytes.
+    /// Encoded size in bytes.
     static let byteCount = 5
 
     /// Parses the fields at the start of a payload; `nil` if it is too short.
@@ -127,7 +127,7 @@ extension HTTP2Dependency {
 }
 
 extension ArraySlice<UInt8> {
-    /// Returns the 32-bit integer at an offset that is inside the slice.
+    /// Returns the 32-bit integer at an offset inside the slice.
     fileprivate func integer(at offset: Int) -> UInt32 {
         let start = startIndex + offset
         return UInt32(self[start]) << 24 | UInt32(self[start + 1]) << 16 | UInt32(self[start + 2]) << 8

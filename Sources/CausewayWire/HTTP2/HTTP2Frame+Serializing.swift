@@ -11,7 +11,7 @@ extension HTTP2Frame {
         bytes[start + 2] = UInt8(truncatingIfNeeded: header.length)
     }
 
-    /// The type of the frame.
+    /// The frame type.
     package var type: HTTP2FrameType {
         switch self {
         case .data: .data

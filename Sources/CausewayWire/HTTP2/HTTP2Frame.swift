@@ -1,32 +1,32 @@
 /// A frame without its stream identifier (RFC 9113 §6).
 package enum HTTP2Frame: Equatable, Sendable {
-    /// Content (RFC 9113 §6.1). `padding` is the number of padding bytes; `nil` if the frame has no Pad Length field.
+    /// Content (RFC 9113 §6.1). `padding` is the padding byte count; `nil` if the frame has no Pad Length field.
     case data(ArraySlice<UInt8>, padding: UInt8? = nil, endsStream: Bool = false)
-    /// The first part of a field block (RFC 9113 §6.2).
+    /// A field block's first part (RFC 9113 §6.2).
     case headers(HTTP2HeadersFrame)
-    /// The deprecated priority of a stream (RFC 9113 §6.3).
+    /// A stream's deprecated priority (RFC 9113 §6.3).
     case priority(HTTP2Dependency)
-    /// The end of a stream (RFC 9113 §6.4).
+    /// Terminates a stream (RFC 9113 §6.4).
     case resetStream(HTTP2ErrorCode)
-    /// The settings of the sender, in the order in which they must be applied (RFC 9113 §6.5).
+    /// The sender's settings, in the order in which they apply (RFC 9113 §6.5).
     case settings([HTTP2Setting])
     case settingsAcknowledgment
-    /// A request that the server promises to answer with a pushed response (RFC 9113 §6.6).
+    /// A promised request, which the server will answer with a pushed response (RFC 9113 §6.6).
     case pushPromise(HTTP2StreamID, ArraySlice<UInt8>, padding: UInt8? = nil, endsHeaders: Bool = true)
     case ping(UInt64, isAcknowledgment: Bool = false)
     /// The sender will not process new streams on the connection (RFC 9113 §6.8).
     case goAway(lastStreamID: HTTP2StreamID, HTTP2ErrorCode, debugData: ArraySlice<UInt8> = [])
-    /// An increment of a flow-control window in bytes (RFC 9113 §6.9).
+    /// A flow-control window increment in bytes (RFC 9113 §6.9).
     case windowUpdate(UInt32)
-    /// A further part of a field block (RFC 9113 §6.10).
+    /// A field block's next part (RFC 9113 §6.10).
     case continuation(ArraySlice<UInt8>, endsHeaders: Bool = true)
-    /// The priority of a stream (RFC 9218 §7.1): the value of the field `priority`.
+    /// A stream's priority (RFC 9218 §7.1): the `priority` field value.
     case priorityUpdate(HTTP2StreamID, ArraySlice<UInt8>)
-    /// A frame of an unknown type. Its payload is skipped (RFC 9113 §5.5).
+    /// A frame with an unknown type. Its payload is skipped (RFC 9113 §5.5).
     case unknown(HTTP2FrameType)
 }
 
-/// The payload of a HEADERS frame (RFC 9113 §6.2).
+/// A HEADERS frame's payload (RFC 9113 §6.2).
 package struct HTTP2HeadersFrame: Equatable, Sendable {
     package var fragment: ArraySlice<UInt8>
     package var padding: UInt8?
@@ -50,7 +50,7 @@ package struct HTTP2HeadersFrame: Equatable, Sendable {
 package struct HTTP2Dependency: Equatable, Sendable {
     package var isExclusive: Bool
     package var streamID: HTTP2StreamID
-    /// The weight as transmitted, which is one less than the weight that RFC 7540 §5.3.2 defines.
+    /// The weight as transmitted: one less than the RFC 7540 §5.3.2 weight.
     package var weight: UInt8
 
     package init(isExclusive: Bool, streamID: HTTP2StreamID, weight: UInt8) {
@@ -71,7 +71,7 @@ package struct HTTP2Setting: Equatable, Sendable {
     }
 }
 
-/// The identifier of a setting (RFC 9113 §6.5.2, RFC 8441 §3, RFC 9218 §2.1).
+/// A setting identifier (RFC 9113 §6.5.2, RFC 8441 §3, RFC 9218 §2.1).
 package struct HTTP2SettingIdentifier: RawRepresentable, Hashable, Sendable {
     package var rawValue: UInt16
 

@@ -1,4 +1,4 @@
-/// The type of a frame (RFC 9113 §6, RFC 9218 §7.1).
+/// A frame type (RFC 9113 §6, RFC 9218 §7.1).
 package struct HTTP2FrameType: RawRepresentable, Hashable, Sendable {
     package var rawValue: UInt8
 
@@ -17,17 +17,17 @@ package struct HTTP2FrameType: RawRepresentable, Hashable, Sendable {
     package static let priorityUpdate = HTTP2FrameType(rawValue: 0x10)
 }
 
-/// The flags of a frame. Their meaning depends on the type (RFC 9113 §6).
+/// Frame flags. Their meaning depends on the type (RFC 9113 §6).
 package struct HTTP2FrameFlags: OptionSet, Hashable, Sendable {
     package var rawValue: UInt8
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The frame is the last one of its stream. For DATA and HEADERS.
+    /// The frame is the last on its stream. For DATA and HEADERS.
     package static let endStream = HTTP2FrameFlags(rawValue: 0x01)
-    /// The frame acknowledges a frame of the peer. For SETTINGS and PING.
+    /// The frame acknowledges a peer's frame. For SETTINGS and PING.
     package static let acknowledgment = HTTP2FrameFlags(rawValue: 0x01)
-    /// The frame is the last one of its field block. For HEADERS, PUSH_PROMISE and CONTINUATION.
+    /// The frame is the last in its field block. For HEADERS, PUSH_PROMISE and CONTINUATION.
     package static let endHeaders = HTTP2FrameFlags(rawValue: 0x04)
     /// The frame has padding. For DATA, HEADERS and PUSH_PROMISE.
     package static let padded = HTTP2FrameFlags(rawValue: 0x08)
@@ -35,7 +35,7 @@ package struct HTTP2FrameFlags: OptionSet, Hashable, Sendable {
     package static let priority = HTTP2FrameFlags(rawValue: 0x20)
 }
 
-/// The header of a frame (RFC 9113 §4.1).
+/// A frame header (RFC 9113 §4.1).
 ///
 /// ```
 /// +-----------------------------------------------+
@@ -47,10 +47,10 @@ package struct HTTP2FrameFlags: OptionSet, Hashable, Sendable {
 /// +-+-------------------------------------------------------------+
 /// ```
 package struct HTTP2FrameHeader: Equatable, Sendable {
-    /// Size of the header in bytes.
+    /// Header size in bytes.
     package static let byteCount = 9
 
-    /// Size of the payload in bytes.
+    /// Payload size in bytes.
     package var length: Int
     package var type: HTTP2FrameType
     package var flags: HTTP2FrameFlags
@@ -84,7 +84,8 @@ package struct HTTP2FrameHeader: Equatable, Sendable {
         bytes.append(bigEndian: streamID)
     }
 
-    /// Checks the rules that depend only on the header, so that the payload of an invalid frame is never buffered (RFC 9113 §4.2, §6).
+    /// Checks the rules that depend only on the header, so that an invalid frame's payload is never buffered
+    /// (RFC 9113 §4.2, §6).
     package func check() throws(HTTP2Violation) {
         switch type {
         case .data, .headers, .priority, .resetStream, .pushPromise, .continuation:
@@ -106,7 +107,7 @@ package struct HTTP2FrameHeader: Equatable, Sendable {
         guard isRightSize else { throw HTTP2Violation(.frameSizeError, "length \(length) of a \(name) frame") }
     }
 
-    /// The name of the type in RFC 9113, or its number.
+    /// The type's name in RFC 9113, or its number.
     package var name: String {
         switch type {
         case .data: "DATA"

@@ -1,24 +1,24 @@
-/// A part of the content of a DATA frame, delivered as it arrives.
+/// A piece of DATA frame content, delivered as it arrives.
 package struct HTTP2DataPiece: Equatable, Sendable {
     package var streamID: HTTP2StreamID
     package var bytes: ArraySlice<UInt8>
-    /// Size of the frame's whole payload in bytes, including padding, which is subject to flow control (RFC 9113 §6.1). 0 except in the
+    /// The frame's whole payload size in bytes, including padding, for flow control (RFC 9113 §6.1). 0 except in the
     /// first piece.
     package var flowControlledCount = 0
-    /// Number of payload bytes that are not content. 0 except in the first piece.
+    /// The number of payload bytes that are not content. 0 except in the first piece.
     package var paddingCount = 0
-    /// Whether the piece is the first of its frame.
+    /// Whether the piece is the first in its frame.
     package var isFirst = true
-    /// Whether the piece is the last of its frame.
+    /// Whether the piece is the last in its frame.
     package var isLast = true
-    /// Whether the frame is the last of its stream.
+    /// Whether the frame is the last on its stream.
     package var endsStream = false
 }
 
 /// Splits a byte stream into frames (RFC 9113 §4).
 ///
-/// The content of DATA frames is delivered in pieces without a copy. The payload of any other frame is buffered up to ``maximumFrameSize``.
-/// Payloads of unknown frame types are skipped.
+/// DATA frame content is delivered in pieces without a copy. Other frame payloads are buffered up to
+/// ``maximumFrameSize``. Payloads of unknown frame types are skipped.
 package struct HTTP2FrameReader: Sendable {
     package enum Item: Equatable, Sendable {
         case data(HTTP2DataPiece)
@@ -28,12 +28,12 @@ package struct HTTP2FrameReader: Sendable {
     private enum State: Sendable {
         case header
         case payload(HTTP2FrameHeader)
-        /// In the content of a DATA frame. Its padding follows.
+        /// In DATA frame content. The padding follows.
         case content(HTTP2DataPiece, remaining: Int, padding: Int)
         case skipping(Int)
     }
 
-    /// The default of `SETTINGS_MAX_FRAME_SIZE`, the smallest valid value (RFC 9113 §6.5.2).
+    /// The default for `SETTINGS_MAX_FRAME_SIZE`, the smallest valid value (RFC 9113 §6.5.2).
     package static let defaultMaximumFrameSize = 16384
 
     /// The largest payload to accept in bytes.
@@ -43,7 +43,7 @@ package struct HTTP2FrameReader: Sendable {
 
     package init() {}
 
-    /// The number of bytes that are not yet decoded.
+    /// The number of undecoded bytes.
     package var bufferedByteCount: Int { buffer.count }
     /// Whether the received bytes end at a frame boundary.
     package var isBetweenFrames: Bool {
@@ -55,10 +55,10 @@ package struct HTTP2FrameReader: Sendable {
         if buffer.isEmpty { buffer = bytes } else { buffer.append(contentsOf: bytes) }
     }
 
-    /// Returns the next frame or piece of content; `nil` if more bytes are needed.
+    /// Returns the next frame or content piece; `nil` if more bytes are needed.
     ///
-    /// - Throws: The violation. After a stream error the reader continues with the next frame. After a connection error the reader must not
-    ///   be used.
+    /// - Throws: The violation. After a stream error, reading continues with the next frame. After a connection error,
+    ///   the reader must not be used.
     package mutating func next() throws(HTTP2Violation) -> Item? {
         while true {
             switch state {

@@ -1,4 +1,4 @@
-/// The pseudo-header fields of a block (RFC 9113 §8.3).
+/// A block's pseudo-header fields (RFC 9113 §8.3).
 private struct ControlData {
     var method: String?
     var scheme: String?
@@ -146,7 +146,8 @@ extension HTTP2ResponseHead {
         return number
     }
 
-    /// Returns the status of a valid response without creating the strings that ``ControlData`` needs; `nil` if the response is not valid.
+    /// Returns a valid response's status without the strings that ``ControlData`` needs; `nil` if the response is not
+    /// valid.
     private static func onlyStatus(_ control: FieldSection) -> Int? {
         guard control.count == 1, control[0].name.elementsEqual(":status".utf8) else { return nil }
         let value = control[0].value

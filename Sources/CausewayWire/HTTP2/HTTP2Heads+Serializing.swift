@@ -1,5 +1,5 @@
 extension HTTP2RequestHead {
-    /// Returns the reason why the head cannot be sent; `nil` if it can.
+    /// The reason why the head cannot be sent; `nil` if it can.
     package var mistake: String? {
         guard HTTPCharacters.isToken(method.utf8) else { return "method" }
         for part in [scheme, authority ?? "", path, protocolName ?? ""] {
@@ -29,7 +29,7 @@ extension HTTP2RequestHead {
 }
 
 extension HTTP2ResponseHead {
-    /// Returns the reason why the head cannot be sent; `nil` if it can.
+    /// The reason why the head cannot be sent; `nil` if it can.
     package var mistake: String? {
         guard (100...999).contains(status), status != 101 else { return "status" }
         return fields.mistakeInSending
@@ -44,8 +44,8 @@ extension HTTP2ResponseHead {
 }
 
 extension FieldSection {
-    /// The reason why the fields cannot be sent; `nil` if they can. Upper-case names are valid, because the encoder converts names to lower
-    /// case.
+    /// The reason why the fields cannot be sent; `nil` if they can. Upper-case names are valid, because the encoder
+    /// converts names to lower case.
     package var mistakeInSending: String? {
         let block = block.span
         for entry in entries {
@@ -58,7 +58,7 @@ extension FieldSection {
         return nil
     }
 
-    /// Appends the encoded fields without those that HTTP/2 forbids (RFC 9113 §8.2.2).
+    /// Appends the encoded fields, without the fields that HTTP/2 forbids (RFC 9113 §8.2.2).
     package func encode(
         with encoder: inout HPACKEncoder, to bytes: inout [UInt8], withoutHost: Bool = false, allowsTE: Bool = false
     ) {

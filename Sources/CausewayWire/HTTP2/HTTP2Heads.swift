@@ -1,13 +1,13 @@
-/// The head of a request in HTTP/2 (RFC 9113 §8.3.1).
+/// An HTTP/2 request head (RFC 9113 §8.3.1).
 package struct HTTP2RequestHead: Equatable, Sendable {
     package var method: String
-    /// The scheme of the target; empty for a CONNECT request without a protocol.
+    /// The target's scheme; empty for a CONNECT request without a protocol.
     package var scheme: String
-    /// The authority of the target; `nil` if the request names it in the field `host` or not at all.
+    /// The target's authority; `nil` if the request names it in the `host` field or not at all.
     package var authority: String?
-    /// The path and the query of the target; empty for a CONNECT request without a protocol.
+    /// The target's path and query; empty for a CONNECT request without a protocol.
     package var path: String
-    /// The protocol of an extended CONNECT request (RFC 8441 §4).
+    /// An extended CONNECT request's protocol (RFC 8441 §4).
     package var protocolName: String?
     package var fields: FieldSection
 
@@ -27,7 +27,7 @@ package struct HTTP2RequestHead: Equatable, Sendable {
     package var isConnect: Bool { method == "CONNECT" }
 }
 
-/// The head of a response in HTTP/2 (RFC 9113 §8.3.2).
+/// An HTTP/2 response head (RFC 9113 §8.3.2).
 package struct HTTP2ResponseHead: Equatable, Sendable {
     package var status: Int
     package var fields: FieldSection
@@ -41,7 +41,7 @@ package struct HTTP2ResponseHead: Equatable, Sendable {
     package var isInformational: Bool { status < 200 }
 }
 
-/// A message that is malformed (RFC 9113 §8.1.1). The text describes the mistake.
+/// A malformed message (RFC 9113 §8.1.1). The text describes the error.
 package struct HTTP2MalformedMessage: Error, Equatable, Sendable {
     package var reason: String
 

@@ -1,19 +1,19 @@
-/// The settings of one side of a connection (RFC 9113 §6.5.2).
+/// One peer's connection settings (RFC 9113 §6.5.2).
 package struct HTTP2Settings: Equatable, Sendable {
     /// The largest flow-control window in bytes (RFC 9113 §6.9.1).
     package static let largestWindow = 0x7FFF_FFFF
 
     package var headerTableSize = 4096
     package var enablesPush = true
-    /// The maximum number of streams that the receiver of the setting may open; `nil` for no limit.
+    /// The maximum number of streams that the setting's receiver may open; `nil` for no limit.
     package var maxConcurrentStreams: Int?
     package var initialWindowSize = 65535
     package var maxFrameSize = 16384
-    /// The maximum size of a field section; `nil` for no limit.
+    /// The maximum field section size; `nil` for no limit.
     package var maxHeaderListSize: Int?
     /// Whether the server accepts extended CONNECT requests (RFC 8441 §3).
     package var enablesConnectProtocol = false
-    /// Whether the sender ignores the priorities of RFC 7540 (RFC 9218 §2.1).
+    /// Whether the sender ignores RFC 7540 priorities (RFC 9218 §2.1).
     package var hasNoRFC7540Priorities = false
 
     /// Creates the initial settings, which apply before the first SETTINGS frame.
@@ -56,7 +56,7 @@ package struct HTTP2Settings: Equatable, Sendable {
         return setting.value == 1
     }
 
-    /// Returns the settings that differ from those of the other value, in the order of their identifiers.
+    /// Returns the settings that differ from `other`, in identifier order.
     package func changes(from other: HTTP2Settings) -> [HTTP2Setting] {
         var changes: [HTTP2Setting] = []
         func add(_ identifier: HTTP2SettingIdentifier, _ value: Int?, _ old: Int?) {

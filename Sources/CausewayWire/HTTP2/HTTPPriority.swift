@@ -1,12 +1,12 @@
-/// The priority of a response (RFC 9218 §4): the value of the field `priority` and of PRIORITY_UPDATE frames.
+/// A response priority (RFC 9218 §4): the value in the `priority` field and in PRIORITY_UPDATE frames.
 package struct HTTPPriority: Hashable, Sendable {
     /// The number of levels.
     package static let levelCount = 8
 
     /// The level, from 0 for the most urgent to 7.
     package var urgency: UInt8
-    /// Whether the client can process the response incrementally. If so, the response may share the connection with other responses of the
-    /// same level.
+    /// Whether the client can process the response incrementally. If so, the response may share the connection with
+    /// others at the same level.
     package var isIncremental: Bool
 
     package init(urgency: UInt8 = 3, isIncremental: Bool = false) {
@@ -14,13 +14,13 @@ package struct HTTPPriority: Hashable, Sendable {
         self.isIncremental = isIncremental
     }
 
-    /// Parses the value of the field. Parameters that are missing, unknown, invalid, or located after a syntax error have no effect
-    /// (RFC 9218 §4).
+    /// Parses the field value. Parameters that are missing, unknown, invalid, or located after a syntax error have no
+    /// effect (RFC 9218 §4).
     package init(parsing value: some Sequence<UInt8>) {
         self.init()
         let text = value.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
         for member in text.split(separator: UInt8(ascii: ",")) {
-            // Parameters of a member do not belong to its value (RFC 9651 §3.1.2).
+            // A member's parameters do not belong to its value (RFC 9651 §3.1.2).
             let item = member.prefix { $0 != UInt8(ascii: ";") }
             let parts = item.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             switch parts.first.map(Array.init) {
@@ -41,7 +41,7 @@ package struct HTTPPriority: Hashable, Sendable {
         }
     }
 
-    /// The value of the field. Parameters with default values are omitted, so the value is empty for the default priority.
+    /// The field value. Parameters with default values are omitted, so the value is empty for the default priority.
     package var fieldValue: String {
         var parts: [String] = []
         if urgency != 3 { parts.append("u=\(urgency)") }

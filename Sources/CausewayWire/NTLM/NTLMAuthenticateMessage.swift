@@ -1,15 +1,15 @@
-/// The third message of NTLM: the response of the client (MS-NLMP §2.2.1.3).
+/// The third NTLM message: the client's response (MS-NLMP §2.2.1.3).
 package struct NTLMAuthenticateMessage: Equatable, Sendable {
-    /// The number of bytes of an integrity code.
+    /// Integrity code (MIC) size in bytes.
     package static let integrityCodeByteCount = 16
-    /// The position of the integrity code in a message that has one, behind the version.
+    /// The integrity code's position, after the version, in a message that has one.
     private static let integrityCodePosition = 72
 
     package var flags: NTLMFlags
-    /// The response of the older protocol. Version 2 has one of 24 bytes.
+    /// The LM response. NTLMv2 uses 24 bytes.
     package var lmResponse: [UInt8]
     package var ntResponse: [UInt8]
-    /// The name of the domain, in the character set that `flags` names; empty for that of the server.
+    /// The domain name, in the character set that `flags` states; empty for the server's domain.
     package var domain: [UInt8]
     package var user: [UInt8]
     /// 16 bytes that protect all three messages; `nil` for none.
@@ -29,7 +29,8 @@ package struct NTLMAuthenticateMessage: Equatable, Sendable {
 
     /// Parses a message.
     ///
-    /// - Parameter hasIntegrityCode: Whether the message has an integrity code. Its response says that, not its fixed part.
+    /// - Parameter hasIntegrityCode: Whether the message has an integrity code. The NT response states that, not the
+    ///   fixed part.
     package init(parsing bytes: [UInt8], hasIntegrityCode: Bool) throws(WireError) {
         var reader = ByteReader(bytes.span)
         try NTLMMessage.readStart(&reader, type: 3)
@@ -38,7 +39,7 @@ package struct NTLMAuthenticateMessage: Equatable, Sendable {
         flags = NTLMFlags(rawValue: try reader.readLittleEndian())
         integrityCode = nil
         if hasIntegrityCode {
-            // The version.
+            // Skip the version.
             try reader.skip(8)
             integrityCode = try reader.readBytes(Self.integrityCodeByteCount)
         }
@@ -48,7 +49,7 @@ package struct NTLMAuthenticateMessage: Equatable, Sendable {
         user = try NTLMMessage.value(at: places[3], in: bytes)
     }
 
-    /// The bytes of the message, without a workstation and a session key; `nil` if a value is longer than 65,535 bytes.
+    /// The encoded message, without workstation and session key; `nil` if a value is longer than 65,535 bytes.
     package var encoded: [UInt8]? {
         let values = [lmResponse, ntResponse, domain, user, [], []]
         guard values.allSatisfy({ $0.count <= UInt16.max }),

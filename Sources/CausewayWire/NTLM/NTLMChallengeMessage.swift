@@ -1,14 +1,14 @@
-/// The second message of NTLM: the challenge of the server (MS-NLMP §2.2.1.2).
+/// The second NTLM message: the server's challenge (MS-NLMP §2.2.1.2).
 package struct NTLMChallengeMessage: Equatable, Sendable {
-    /// The number of bytes of a challenge.
+    /// Challenge size in bytes.
     package static let challengeByteCount = 8
 
     package var flags: NTLMFlags
     /// 8 random bytes.
     package var challenge: [UInt8]
-    /// The name of the server or its domain, in the character set that `flags` names.
+    /// The name of the server or its domain, in the character set that `flags` states.
     package var target: [UInt8]
-    /// The attributes of the server; empty if the server sent none.
+    /// The server's attributes; empty if the server sent none.
     package var attributes: [NTLMAttribute]
 
     package init(flags: NTLMFlags, challenge: [UInt8], target: [UInt8] = [], attributes: [NTLMAttribute] = []) {
@@ -18,7 +18,7 @@ package struct NTLMChallengeMessage: Equatable, Sendable {
         self.attributes = attributes
     }
 
-    /// Parses a message. Old servers end it before the attributes.
+    /// Parses a message. Old servers omit the attributes.
     package init(parsing bytes: [UInt8]) throws(WireError) {
         var reader = ByteReader(bytes.span)
         try NTLMMessage.readStart(&reader, type: 2)
@@ -35,13 +35,13 @@ package struct NTLMChallengeMessage: Equatable, Sendable {
         if !value.isEmpty { attributes = try NTLMAttribute.parse(value, base: place.position) }
     }
 
-    /// The bytes of the message; `nil` if a value is too long.
+    /// The encoded message; `nil` if a value is too long.
     package var encoded: [UInt8]? {
         let hasAttributes = flags.contains(.hasAttributes)
         guard challenge.count == Self.challengeByteCount, target.count <= UInt16.max,
             let list = hasAttributes ? NTLMAttribute.encode(attributes) : [], list.count <= UInt16.max
         else { return nil }
-        // The fixed part, with the version.
+        // The fixed part's size, with the version.
         let start = 56
         var bytes = NTLMMessage.signature
         NTLMMessage.append(UInt32(2), to: &bytes)

@@ -1,10 +1,10 @@
-/// Options that both sides of NTLM agree on (MS-NLMP §2.2.2.5).
+/// Options that both NTLM peers negotiate (MS-NLMP §2.2.2.5).
 package struct NTLMFlags: OptionSet, Hashable, Sendable {
     package var rawValue: UInt32
 
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// Names are UTF-16, least significant byte first.
+    /// Names are UTF-16, little-endian.
     package static let unicode = NTLMFlags(rawValue: 0x0000_0001)
     /// Names are in a character set of the server.
     package static let oem = NTLMFlags(rawValue: 0x0000_0002)
@@ -13,26 +13,26 @@ package struct NTLMFlags: OptionSet, Hashable, Sendable {
     package static let ntlm = NTLMFlags(rawValue: 0x0000_0200)
     package static let alwaysSigns = NTLMFlags(rawValue: 0x0000_8000)
     package static let extendedSecurity = NTLMFlags(rawValue: 0x0008_0000)
-    /// The challenge has attributes of the server.
+    /// The challenge has server attributes.
     package static let hasAttributes = NTLMFlags(rawValue: 0x0080_0000)
     package static let uses128Bits = NTLMFlags(rawValue: 0x2000_0000)
     package static let exchangesKey = NTLMFlags(rawValue: 0x4000_0000)
     package static let uses56Bits = NTLMFlags(rawValue: 0x8000_0000)
 }
 
-/// An attribute of a server in the response to its challenge (MS-NLMP §2.2.2.1).
+/// A server attribute, in the challenge and in the response (MS-NLMP §2.2.2.1).
 package struct NTLMAttribute: Equatable, Sendable {
-    /// The kinds of attributes that a client reads or writes.
+    /// The attribute kinds that a client reads or writes.
     package enum Kind {
         package static let end: UInt16 = 0
         package static let flags: UInt16 = 6
-        /// The time of the server in units of 100 ns since the year 1601.
+        /// The server's time in 100 ns units since 1601.
         package static let timestamp: UInt16 = 7
-        /// The name of the service that the client wants, in UTF-16.
+        /// The target service's name, in UTF-16.
         package static let targetName: UInt16 = 9
     }
 
-    /// The flag that says that the response has an integrity code.
+    /// The flag for a response with an integrity code.
     package static let hasIntegrityCode: UInt32 = 2
 
     package var kind: UInt16
@@ -43,9 +43,9 @@ package struct NTLMAttribute: Equatable, Sendable {
         self.value = value
     }
 
-    /// Parses attributes up to the one that marks their end. Bytes after it are ignored.
+    /// Parses attributes up to the end marker. Later bytes are ignored.
     ///
-    /// - Parameter base: The position of the bytes in the message, for errors.
+    /// - Parameter base: The bytes' position in the message, for errors.
     package static func parse(_ bytes: [UInt8], base: Int = 0) throws(WireError) -> [NTLMAttribute] {
         var reader = unsafe ByteReader(bytes.span.bytes, base: base)
         var attributes: [NTLMAttribute] = []
@@ -57,7 +57,7 @@ package struct NTLMAttribute: Equatable, Sendable {
         }
     }
 
-    /// Returns the bytes of attributes and of the mark of their end; `nil` if a value is longer than 65,535 bytes.
+    /// Encodes attributes and the end marker; `nil` if a value is longer than 65,535 bytes.
     package static func encode(_ attributes: [NTLMAttribute]) -> [UInt8]? {
         var bytes: [UInt8] = []
         for attribute in attributes + [NTLMAttribute(Kind.end, [])] {

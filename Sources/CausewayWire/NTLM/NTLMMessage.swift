@@ -1,9 +1,10 @@
-/// The parts that all messages of NTLM have (MS-NLMP §2.2.1). Integers have their least significant byte first.
+/// The elements common to all NTLM messages (MS-NLMP §2.2.1). Integers are little-endian.
 package enum NTLMMessage {
-    /// The first 8 bytes of each message.
+    /// The first 8 bytes of every message.
     static let signature = Array("NTLMSSP\0".utf8)
 
-    /// The place of a value behind the fixed part of a message (MS-NLMP §2.2.1): its length, the same number again, and its position.
+    /// The length and position of a value in the variable part of a message (MS-NLMP §2.2.1). The encoding has the
+    /// length twice.
     struct Place {
         var count: Int
         var position: Int
@@ -21,7 +22,7 @@ package enum NTLMMessage {
         append(UInt32(truncatingIfNeeded: place.position), to: &bytes)
     }
 
-    /// Reads the signature and the type of a message.
+    /// Reads a message's signature and type.
     static func readStart(_ reader: inout ByteReader, type: UInt32) throws(WireError) {
         guard try reader.readBytes(signature.count) == signature else { throw .invalid("signature", at: 0) }
         guard try reader.readLittleEndian(as: UInt32.self) == type else { throw .invalid("message type", at: 8) }
@@ -34,7 +35,7 @@ package enum NTLMMessage {
         return Place(count: Int(count), position: Int(position))
     }
 
-    /// Returns the value at a place. The position of an empty value does not matter.
+    /// Returns the value at `place`. An empty value may have any position.
     static func value(at place: Place, in message: [UInt8]) throws(WireError) -> [UInt8] {
         guard place.count > 0 else { return [] }
         guard place.position <= message.count else { throw .invalid("value position", at: place.position) }
@@ -45,13 +46,13 @@ package enum NTLMMessage {
         return Array(message[place.position..<place.position + place.count])
     }
 
-    /// Returns a text as UTF-16, least significant byte first.
+    /// Returns a text as little-endian UTF-16.
     package static func utf16(_ text: String) -> [UInt8] {
         text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
     }
 }
 
-/// The first message of NTLM: the options of the client (MS-NLMP §2.2.1.1). It names neither a domain nor a workstation.
+/// The first NTLM message: the client's options (MS-NLMP §2.2.1.1). It names neither a domain nor a workstation.
 package struct NTLMNegotiateMessage: Equatable, Sendable {
     package var flags: NTLMFlags
 

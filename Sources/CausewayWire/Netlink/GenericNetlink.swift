@@ -1,4 +1,4 @@
-/// A request to a generic netlink family. At run time the kernel assigns a number to the name of each family.
+/// A request to a generic netlink family. At run time the kernel assigns a number to each family name.
 package struct GenericNetlinkRequest: Hashable, Sendable {
     /// The family's number, from ``familyNumber(of:)``.
     package var family: UInt16
@@ -16,7 +16,8 @@ package struct GenericNetlinkRequest: Hashable, Sendable {
         self.attributes = attributes
     }
 
-    /// Requests the number of the family `name` from the control family (`GENL_ID_CTRL`) with the command `CTRL_CMD_GETFAMILY`.
+    /// Requests the family number for `name` from the control family (`GENL_ID_CTRL`) with the command
+    /// `CTRL_CMD_GETFAMILY`.
     package static func familyNumber(of name: String) -> GenericNetlinkRequest {
         var attributes: [UInt8] = []
         attributes.append(attribute: 2, Array(name.utf8) + [0])  // CTRL_ATTR_FAMILY_NAME
@@ -44,7 +45,7 @@ package struct GenericNetlinkMessage: Equatable, Sendable {
     }
 }
 
-/// An attribute of a message. Its value is not decoded.
+/// A message attribute. Its value is not decoded.
 package struct NetlinkAttribute: Hashable, Sendable {
     package var type: UInt16
     package var value: [UInt8]
@@ -63,7 +64,7 @@ package struct NetlinkAttribute: Hashable, Sendable {
         return try? reader.readHostInteger()
     }
 
-    /// The nested attributes in the value; empty if the value is not a list of attributes.
+    /// The nested attributes in the value; empty if the value is not an attribute list.
     var nested: [NetlinkAttribute] {
         var reader = ByteReader(value.span)
         return (try? Self.list(&reader)) ?? []

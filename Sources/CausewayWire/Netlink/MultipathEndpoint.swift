@@ -5,11 +5,11 @@ package struct MultipathEndpoint: Hashable, Sendable {
     /// The address identifier in MPTCP options; 0 until the kernel assigns one.
     package var id: UInt8
     package var address: InternetAddress
-    /// The outgoing interface of the subflows from this address; `nil` if the route determines the interface.
+    /// The outgoing interface for subflows from this address; `nil` if the route determines the interface.
     package var interfaceIndex: Int?
     package var usage: Usage
 
-    /// The uses of an address by the path manager (`MPTCP_PM_ADDR_FLAG_` values).
+    /// How the path manager uses an address (`MPTCP_PM_ADDR_FLAG_` values).
     package struct Usage: OptionSet, Hashable, Sendable {
         package var rawValue: UInt32
 
@@ -21,13 +21,13 @@ package struct MultipathEndpoint: Hashable, Sendable {
         package static let signal = Usage(rawValue: 1)
         /// Open a subflow from the address on each connection.
         package static let subflow = Usage(rawValue: 2)
-        /// Send data on subflows of the address only if no other subflow works (RFC 8684 §3.3.8).
+        /// Send data on the address's subflows only if no other subflow works (RFC 8684 §3.3.8).
         package static let backup = Usage(rawValue: 4)
     }
 
-    /// The name of the generic netlink family.
+    /// The generic netlink family name.
     package static let familyName = "mptcp_pm"
-    /// Maximum number of endpoints and of additional subflows in a network namespace (`MPTCP_PM_ADDR_MAX`).
+    /// Maximum number of endpoints, and also of additional subflows, in a network namespace (`MPTCP_PM_ADDR_MAX`).
     package static let limit = 8
 
     package init(id: UInt8 = 0, address: InternetAddress, interfaceIndex: Int?, usage: Usage) {
@@ -75,7 +75,7 @@ package struct MultipathEndpoint: Hashable, Sendable {
     }
 }
 
-/// The limits for the subflows of a connection (`MPTCP_PM_CMD_GET_LIMITS`).
+/// The limits for a connection's subflows (`MPTCP_PM_CMD_GET_LIMITS`).
 package struct MultipathLimits: Hashable, Sendable {
     /// Maximum number of addresses to accept from the peer.
     package var acceptedAddresses: UInt32
@@ -94,7 +94,7 @@ package struct MultipathLimits: Hashable, Sendable {
     }
 }
 
-/// Requests to the family `mptcp_pm`. The parameter `family` is the number of this family.
+/// Requests to the family `mptcp_pm`. The parameter `family` is its number.
 extension GenericNetlinkRequest {
     package static func add(_ endpoint: MultipathEndpoint, _ family: UInt16) -> GenericNetlinkRequest {
         GenericNetlinkRequest(family: family, command: 1, attributes: endpoint.attribute)
@@ -120,7 +120,7 @@ extension GenericNetlinkRequest {
         GenericNetlinkRequest(family: family, command: 6)
     }
 
-    /// Sets or clears the backup flag of an endpoint. The change also applies to existing subflows (RFC 8684 §3.3.8).
+    /// Sets or clears an endpoint's backup flag. The change also applies to existing subflows (RFC 8684 §3.3.8).
     package static func change(_ endpoint: MultipathEndpoint, _ family: UInt16) -> GenericNetlinkRequest {
         GenericNetlinkRequest(family: family, command: 7, attributes: endpoint.attribute)
     }

@@ -1,8 +1,8 @@
-/// An address of an interface, as the kernel reports it (`RTM_NEWADDR`, rtnetlink(7)).
+/// An interface address, as the kernel reports it (`RTM_NEWADDR`, rtnetlink(7)).
 package struct NetlinkAddress: Equatable, Sendable {
-    /// Index of the interface.
+    /// The interface index.
     package var interfaceIndex: Int
-    /// The length in bits of the prefix that is on-link.
+    /// The on-link prefix length in bits.
     package var prefixLength: Int
     package var scope: Scope
     package var flags: Flags
@@ -10,10 +10,10 @@ package struct NetlinkAddress: Equatable, Sendable {
     package var address: InternetAddress
     /// The peer's address on a point-to-point link; `nil` on other links.
     package var peer: InternetAddress?
-    /// The label of an IPv4 address. The default label is the interface name.
+    /// An IPv4 address's label. The default label is the interface name.
     package var label: String?
-    /// The creation time of the address in hundredths of a second of the monotonic clock, modulo 2^32; `nil` if the kernel does not report
-    /// it.
+    /// When the address was created, in 1/100 s on the monotonic clock, modulo 2^32; `nil` if the kernel does not
+    /// report it.
     package var created: UInt32?
 
     /// The scope in which an address or route is valid (`RT_SCOPE_` values).
@@ -31,7 +31,7 @@ package struct NetlinkAddress: Equatable, Sendable {
         package static let nowhere = Scope(rawValue: 255)
     }
 
-    /// The state of an address (`IFA_F_` values).
+    /// An address's state (`IFA_F_` values).
     package struct Flags: OptionSet, Hashable, Sendable {
         package var rawValue: UInt32
 
@@ -39,7 +39,8 @@ package struct NetlinkAddress: Equatable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// For IPv6, the address is a temporary address for privacy (RFC 8981). For IPv4, it is a secondary address of its network.
+        /// For IPv6, the address is a temporary address for privacy (RFC 8981). For IPv4, it is a secondary address in
+        /// its network.
         package static let temporary = Flags(rawValue: 0x01)
         /// The address is usable before duplicate address detection has ended (RFC 4429).
         package static let optimistic = Flags(rawValue: 0x04)

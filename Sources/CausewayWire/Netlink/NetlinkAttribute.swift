@@ -1,5 +1,5 @@
 extension ByteReader {
-    /// Calls `visit` for each attribute in the remaining bytes of this reader, in order.
+    /// Calls `visit` for each attribute in this reader's remaining bytes, in order.
     ///
     /// ```
     ///  0             15 16            31
@@ -8,12 +8,12 @@ extension ByteReader {
     /// +-----------------+---------------+----------------
     /// ```
     ///
-    /// The length includes the four header bytes and excludes the padding. The two top bits of the type are flags (nested attribute,
-    /// network byte order); the type that is passed to `visit` does not contain these flags.
+    /// The length includes the four header bytes and excludes the padding. The two top bits in the type are flags
+    /// (nested attribute, network byte order), which are cleared in the type passed to `visit`.
     mutating func readAttributes(
         _ visit: (_ type: UInt16, _ value: inout ByteReader) throws(WireError) -> Void
     ) throws(WireError) {
-        // Use a separate reader, because padding is relative to the start of the list.
+        // Use a separate reader, because padding is relative to the list's start.
         var list = try readScope(remaining)
         while !list.isAtEnd {
             let start = list.position

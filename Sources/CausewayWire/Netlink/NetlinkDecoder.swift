@@ -1,8 +1,8 @@
-/// Decodes the messages of one received netlink datagram.
+/// Decodes the messages in one received netlink datagram.
 ///
-/// Each call of ``next()`` returns a message, throws, or returns `nil` at the end. No input makes the decoder trap, and the end is reached
-/// after a finite number of calls. After an error in the content of a message, call ``next()`` again: the header gives the length of the
-/// malformed message, so the decoder continues with the message after it.
+/// Each call to ``next()`` returns a message, throws, or returns `nil` at the end. No input makes the decoder trap, and
+/// the end is reached after finitely many calls. After an error in a message's content, call ``next()`` again: the
+/// header gives the malformed message's length, so the decoder continues with the message after it.
 package struct NetlinkDecoder: ~Escapable {
     /// One message with its header.
     package struct Frame: Equatable, Sendable {
@@ -15,9 +15,9 @@ package struct NetlinkDecoder: ~Escapable {
         }
     }
 
-    /// The set of message types that a socket uses. It determines the meaning of message type numbers.
+    /// The message types that a socket uses. It determines what message type numbers mean.
     package enum Vocabulary: Sendable {
-        /// Message types of rtnetlink(7).
+        /// rtnetlink(7) message types.
         case routing
         /// Generic netlink. The message type is the number that the kernel has assigned to a family.
         case generic
@@ -40,7 +40,8 @@ package struct NetlinkDecoder: ~Escapable {
 
     /// Returns the next message, or `nil` after the last one.
     ///
-    /// - Throws: ``WireError``. After an error in a header the rest of the datagram cannot be decoded, so the next call returns `nil`.
+    /// - Throws: ``WireError``. After an error in a header, the remaining datagram cannot be decoded, so the next call
+    ///   returns `nil`.
     package mutating func next() throws(WireError) -> Frame? {
         guard !reader.isAtEnd else { return nil }
         let (header, start) = try readFrameStart()
@@ -76,7 +77,7 @@ package struct NetlinkDecoder: ~Escapable {
 }
 
 extension NetlinkMessage {
-    /// Decodes the content of a message, after its header.
+    /// Decodes a message's content, after its header.
     init(parsing body: inout ByteReader, type: UInt16) throws(WireError) {
         switch type {
         case NetlinkType.noOperation: self = .noOperation

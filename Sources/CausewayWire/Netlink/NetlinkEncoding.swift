@@ -3,7 +3,7 @@ internal import CausewayTypes
 extension [UInt8] {
     /// Appends one integer in host byte order.
     mutating func append<T: FixedWidthInteger>(host value: T) {
-        // On every host, the lowest bits of `littleEndian` are the byte that is first in memory.
+        // On every host, the lowest bits in `littleEndian` are the first byte in memory.
         let ordered = value.littleEndian
         for index in 0..<(T.bitWidth / 8) {
             append(UInt8(truncatingIfNeeded: ordered >> T(8 * index)))

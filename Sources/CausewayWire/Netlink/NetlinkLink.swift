@@ -1,8 +1,8 @@
 /// A network interface, as the kernel reports it (`RTM_NEWLINK`, rtnetlink(7)).
 package struct NetlinkLink: Equatable, Sendable {
-    /// The address family of the message. The family is ``InternetAddress/Family/unspecified`` if the message is about the interface
-    /// itself. A message of another family reports one aspect of the interface: with ``InternetAddress/Family/bridge``, a "removed" link
-    /// has left a bridge but still exists.
+    /// The message's address family: ``InternetAddress/Family/unspecified`` if the message is about the interface
+    /// itself. Another family reports one aspect of the interface: with ``InternetAddress/Family/bridge``, a "removed"
+    /// link has left a bridge but still exists.
     package var family: InternetAddress.Family
     /// The interface index, at least 1.
     package var index: Int
@@ -15,12 +15,12 @@ package struct NetlinkLink: Equatable, Sendable {
     /// The link-layer address; empty if the link has no link-layer addresses.
     package var hardwareAddress: [UInt8] = []
     package var operationalState: OperationalState = .unknown
-    /// Index of the bridge, bond or VRF to which the interface belongs.
+    /// The index of the bridge, bond or VRF to which the interface belongs.
     package var controller: Int?
-    /// The type of a virtual interface, such as `bridge`, `veth`, `wireguard`; `nil` for hardware.
+    /// A virtual interface's type, such as `bridge`, `veth`, `wireguard`; `nil` for hardware.
     package var kind: String?
 
-    /// The state and capabilities of an interface (`IFF_` values, netdevice(7)).
+    /// An interface's state and capabilities (`IFF_` values, netdevice(7)).
     package struct Flags: OptionSet, Hashable, Sendable {
         package var rawValue: UInt32
 
@@ -43,7 +43,7 @@ package struct NetlinkLink: Equatable, Sendable {
         package static let dormant = Flags(rawValue: 0x20000)
     }
 
-    /// The operational state of the interface, which determines whether packets can pass (RFC 2863 §3.1.12).
+    /// The interface's operational state, which determines whether packets can pass (RFC 2863 §3.1.12).
     package enum OperationalState: UInt8, Sendable {
         /// The driver does not report the operational state. Many virtual interfaces always have this state, even when they work.
         case unknown = 0
@@ -77,7 +77,7 @@ package struct NetlinkLink: Equatable, Sendable {
         guard index > 0 else { throw .invalid("interface index", at: indexPosition) }
         self.index = Int(index)
         flags = Flags(rawValue: try body.readHostInteger())
-        try body.skip(4)  // The mask of changed flags; the kernel does not set it.
+        try body.skip(4)  // The changed flags mask, which the kernel does not set.
         try body.readAttributes { (type, value) throws(WireError) in
             try adopt(attribute: type, &value)
         }

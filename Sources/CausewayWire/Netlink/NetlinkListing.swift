@@ -1,6 +1,6 @@
 /// Collects the reply to one ``NetlinkRequest`` from several datagrams.
 ///
-/// The type does no I/O: the owner of the socket passes each received datagram to it and acts on the returned ``Progress``.
+/// The type does no I/O: the socket's owner passes each received datagram to it and acts on the returned ``Progress``.
 package struct NetlinkListing<Value> {
     package enum Progress: Equatable, Sendable {
         /// The reply is not complete. Receive the next datagram.
@@ -15,7 +15,7 @@ package struct NetlinkListing<Value> {
 
     /// The collected values, in the kernel's order.
     package private(set) var values: [Value] = []
-    /// Whether the state of the kernel changed during the listing. The values may then be inconsistent: repeat the request.
+    /// Whether the kernel's state changed during the listing. The values may then be inconsistent: repeat the request.
     package private(set) var isInconsistent = false
 
     private let sequence: UInt32
@@ -25,13 +25,13 @@ package struct NetlinkListing<Value> {
     ///
     /// - Parameters:
     ///   - sequence: The request's sequence number. Messages with other sequence numbers are ignored.
-    ///   - vocabulary: The vocabulary of the socket.
+    ///   - vocabulary: The socket's vocabulary.
     package init(sequence: UInt32, _ vocabulary: NetlinkDecoder.Vocabulary = .routing) {
         self.sequence = sequence
         self.vocabulary = vocabulary
     }
 
-    /// Processes the messages of one datagram.
+    /// Processes one datagram's messages.
     ///
     /// - Parameter pick: Converts a message to the value to store, or returns `nil` to store nothing. With a selective function, a large
     ///   listing needs little memory.

@@ -1,8 +1,8 @@
 extension NetlinkMessage {
-    /// Whether the change that this notification reports may affect which peers are reachable, or over which route.
+    /// Whether the reported change may affect which peers are reachable, or over which route.
     ///
-    /// The value is `false` for link messages about bridge ports and for route exceptions that the kernel caches for each destination. Both
-    /// kinds of notification are frequent, and neither means that the configuration has changed.
+    /// The value is `false` for link messages about bridge ports and for route exceptions that the kernel caches for
+    /// each destination. Both notification kinds are frequent, and neither means that the configuration has changed.
     package var affectsReachability: Bool {
         switch self {
         case .link(let link), .linkRemoved(let link): link.family != .bridge

@@ -1,4 +1,4 @@
-/// The content of a netlink message (rtnetlink(7)).
+/// A netlink message's content (rtnetlink(7)).
 package enum NetlinkMessage: Equatable, Sendable {
     /// A new, changed, or listed interface.
     case link(NetlinkLink)
@@ -16,11 +16,11 @@ package enum NetlinkMessage: Equatable, Sendable {
     case neighbour(NetlinkNeighbour)
     /// A router advertised a NAT64 prefix.
     case translatorPrefix(NetlinkTranslatorPrefix)
-    /// A message of a generic netlink family.
+    /// A message from a generic netlink family.
     case generic(GenericNetlinkMessage)
-    /// The end of a listing. `status` is 0, or the negated `errno` value of the error that ended the listing early.
+    /// The end of a listing. `status` is 0, or a negated `errno` value if an error ended the listing early.
     case done(status: Int32)
-    /// The result of a request: 0 for success, otherwise the negated `errno` value.
+    /// A request's result: 0 for success, otherwise the negated `errno` value.
     case error(status: Int32)
     /// Messages were lost.
     case overrun
@@ -29,7 +29,7 @@ package enum NetlinkMessage: Equatable, Sendable {
     case other(type: UInt16)
 }
 
-/// The 16-byte header of every netlink message, in host byte order (netlink(7)).
+/// The 16-byte header before every netlink message, in host byte order (netlink(7)).
 ///
 /// ```
 ///  0             15 16            31
@@ -44,16 +44,16 @@ package enum NetlinkMessage: Equatable, Sendable {
 /// +---------------------------------+
 /// ```
 package struct NetlinkHeader: Equatable, Sendable {
-    /// Size of the header in bytes.
+    /// Header size in bytes.
     package static let byteCount = 16
 
-    /// Size of the message in bytes, with this header and without padding.
+    /// Message size in bytes, with this header and without padding.
     package var length: UInt32
     package var type: UInt16
     package var flags: Flags
-    /// The sequence number of the request; 0 in notifications.
+    /// The request's sequence number; 0 in notifications.
     package var sequence: UInt32
-    /// The port ID of the receiving socket; 0 for the kernel and in notifications.
+    /// The receiving socket's port ID; 0 for the kernel and in notifications.
     package var port: UInt32
 
     package struct Flags: OptionSet, Hashable, Sendable {
@@ -65,7 +65,8 @@ package struct NetlinkHeader: Equatable, Sendable {
 
         /// The message is a request (`NLM_F_REQUEST`).
         package static let request = Flags(rawValue: 0x01)
-        /// More messages of the same listing follow. The listing ends with ``NetlinkMessage/done(status:)`` (`NLM_F_MULTI`).
+        /// More messages in the same listing follow. The listing ends with ``NetlinkMessage/done(status:)``
+        /// (`NLM_F_MULTI`).
         package static let multipart = Flags(rawValue: 0x02)
         /// The sender requests an acknowledgement (`NLM_F_ACK`).
         package static let acknowledge = Flags(rawValue: 0x04)

@@ -1,6 +1,6 @@
-/// The state of an entry in the neighbour table: ARP for IPv4, neighbour discovery for IPv6 (`RTM_NEWNEIGH`, rtnetlink(7)).
+/// An entry's state in the neighbour table: ARP for IPv4, neighbour discovery for IPv6 (`RTM_NEWNEIGH`, rtnetlink(7)).
 package struct NetlinkNeighbour: Equatable, Sendable {
-    /// Index of the interface.
+    /// The interface index.
     package var interfaceIndex: Int
     package var state: State
 
@@ -12,13 +12,13 @@ package struct NetlinkNeighbour: Equatable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// The kernel has asked for the link-layer address and has no reply yet.
+        /// The kernel requested the link-layer address and has no reply yet.
         package static let incomplete = State(rawValue: 0x01)
         /// The neighbour has not replied to any request.
         package static let failed = State(rawValue: 0x20)
     }
 
-    /// Size of `struct ndmsg` in bytes.
+    /// The `struct ndmsg` size in bytes.
     private static let headByteCount = 12
 
     package init(interfaceIndex: Int, state: State) {
@@ -42,7 +42,7 @@ package struct NetlinkNeighbour: Equatable, Sendable {
     /// +---------------------+----------+------------+
     /// ```
     ///
-    /// - Returns: `nil` for families other than IPv4 and IPv6, such as the forwarding tables of bridges.
+    /// - Returns: `nil` for families other than IPv4 and IPv6, such as bridge forwarding tables.
     init?(parsing body: inout ByteReader) throws(WireError) {
         var head = try body.readScope(Self.headByteCount)
         let family = InternetAddress.Family(rawValue: try head.readHostInteger() as UInt8)

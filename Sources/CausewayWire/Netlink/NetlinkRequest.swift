@@ -1,17 +1,17 @@
 package import CausewayTypes
 
-/// A request to the kernel to list objects of one kind, to look up a route, or to change an address (rtnetlink(7)).
+/// A request to the kernel to list objects of one type, to look up a route, or to change an address (rtnetlink(7)).
 package enum NetlinkRequest: Hashable, Sendable {
     case links
-    /// Lists the addresses of one family, or of all families with ``InternetAddress/Family/unspecified``.
+    /// Lists the addresses in one family, or in all families with ``InternetAddress/Family/unspecified``.
     case addresses(InternetAddress.Family)
-    /// Lists the routes of one family, or of all families with ``InternetAddress/Family/unspecified``.
+    /// Lists the routes in one family, or in all families with ``InternetAddress/Family/unspecified``.
     case routes(InternetAddress.Family)
-    /// Lists the routing policy rules of one family, or of all families with ``InternetAddress/Family/unspecified``.
+    /// Lists the routing policy rules in one family, or in all families with ``InternetAddress/Family/unspecified``.
     case rules(InternetAddress.Family)
-    /// Looks up the route of a packet that this host sends. The reply is one message. The kernel sends no message that ends a listing.
+    /// Looks up the route for a packet from this host. The reply is one message, without an end-of-listing message.
     case way(to: InternetAddress, from: InternetAddress?, over: Int?)
-    /// Looks up the link-layer address of a neighbour on an interface. The reply is one message. Linux 5.0 or later.
+    /// Looks up a neighbour's link-layer address on an interface. The reply is one message. Linux 5.0 or later.
     case neighbour(InternetAddress, on: Int)
     /// Adds a link-local IPv4 address to an interface. If the address exists, changes whether new connections use it. The reply is an
     /// acknowledgement.
@@ -78,7 +78,8 @@ package enum NetlinkRequest: Hashable, Sendable {
         case .putLinkLocal(let address, let index, let isPreferred):
             var body = Self.linkLocal(address, index)
             body.append(attribute: 4, InternetAddress.ipv4(IPv4Address(bits: 0xA9FE_FFFF)).bytes)  // IFA_BROADCAST
-            // IFA_CACHEINFO: preferred lifetime infinite or zero, valid lifetime infinite, and two times that only the kernel sets.
+            // IFA_CACHEINFO: preferred lifetime infinite or zero, valid lifetime infinite, and two timestamps that only
+            // the kernel sets.
             body.append(host: UInt16(20))
             body.append(host: UInt16(6))
             for number: UInt32 in [isPreferred ? .max : 0, .max, 0, 0] { body.append(host: number) }

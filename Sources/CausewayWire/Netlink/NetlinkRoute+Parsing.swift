@@ -1,7 +1,7 @@
 extension NetlinkRoute {
     /// Parses `struct rtmsg` and the attributes after it.
     ///
-    /// - Returns: `nil` for families other than IPv4 and IPv6, for example those of the multicast routing tables.
+    /// - Returns: `nil` for families other than IPv4 and IPv6, for example multicast routing tables.
     init?(parsing body: inout ByteReader) throws(WireError) {
         let start = body.position
         let family = InternetAddress.Family(rawValue: try body.readHostInteger())
@@ -22,7 +22,7 @@ extension NetlinkRoute {
             origin: origin, scope: NetlinkAddress.Scope(rawValue: scope), flags: Flags(rawValue: flags))
         self.typeOfService = typeOfService
         sourcePrefixLength = Int(sourceLength)
-        // The flags of a single next hop are in the lowest byte of the route's flags.
+        // A single next hop's flags are in the lowest byte of the route's flags.
         var single = NextHop(flags: HopFlags(rawValue: UInt8(truncatingIfNeeded: flags)))
         try body.readAttributes { (type, value) throws(WireError) in
             if try !single.adopt(attribute: type, &value, family: family) {
@@ -56,7 +56,7 @@ extension NetlinkRoute {
         if let found { mtu = Int(found) }
     }
 
-    /// Parses the `struct rtnexthop` list of a multipath route.
+    /// Parses a multipath route's `struct rtnexthop` list.
     private mutating func adoptHops(_ list: inout ByteReader) throws(WireError) {
         while !list.isAtEnd {
             let start = list.position
@@ -90,8 +90,8 @@ extension NetlinkRoute.NextHop {
             let index: Int32 = try value.readHostInteger()
             interfaceIndex = index > 0 ? Int(index) : nil
         case 5: gateway = try InternetAddress(parsing: &value, family: family)
-        // A gateway whose family may differ from the family of the route. The value starts with the family of the gateway (used for RFC
-        // 8950 routes).
+        // A gateway whose family may differ from the route's family. The value starts with the gateway's family (used
+        // for RFC 8950 routes).
         case 18:
             let viaFamily: UInt16 = try value.readHostInteger()
             guard let known = UInt8(exactly: viaFamily) else { return true }

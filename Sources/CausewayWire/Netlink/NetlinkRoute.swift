@@ -1,31 +1,32 @@
 /// A route, as the kernel reports it (`RTM_NEWROUTE`, rtnetlink(7)).
 package struct NetlinkRoute: Equatable, Sendable {
-    /// The family of the destinations; always IPv4 or IPv6.
+    /// The destination family; always IPv4 or IPv6.
     package var family: InternetAddress.Family
     /// The destination prefix; `nil` if the route applies to all addresses.
     package var destination: InternetAddress?
-    /// Length of the destination prefix in bits; 0 for a default route.
+    /// Destination prefix length in bits; 0 for a default route.
     package var prefixLength: Int
     /// The source prefix; `nil` if the route applies to all sources. IPv6 only.
     package var source: InternetAddress?
-    /// Length of the source prefix in bits.
+    /// Source prefix length in bits.
     package var sourcePrefixLength = 0
-    /// The TOS value of the packets that use the route (`IPTOS_TOS_MASK`); 0 for all packets. IPv4 only.
+    /// The TOS value for packets on this route (`IPTOS_TOS_MASK`); 0 for all packets. IPv4 only.
     package var typeOfService: UInt8 = 0
     /// The routing table. Without other rules, the kernel consults only ``mainTable`` for every packet.
     package var table: UInt32
     package var kind: Kind
-    /// The origin of the route, an `RTPROT_` value: 2 means the kernel, 3 boot, 4 an administrator, 9 a router advertisement, 16 DHCP.
+    /// The route's origin, an `RTPROT_` value: 2 means the kernel, 3 boot, 4 an administrator, 9 a router
+    /// advertisement, 16 DHCP.
     package var origin: UInt8
     package var scope: NetlinkAddress.Scope
     package var flags: Flags
-    /// The metric. Of several routes to the same destinations, the kernel uses the one with the lowest metric.
+    /// The metric. Between routes to the same destination, the kernel uses the one with the lowest metric.
     package var priority: UInt32 = 0
-    /// The preference that a router advertises for otherwise equal routes (RFC 4191 §2.1). IPv6 only.
+    /// The advertised router preference between otherwise equal routes (RFC 4191 §2.1). IPv6 only.
     package var preference: Preference = .medium
-    /// The source address of packets from sockets that are not bound to an address.
+    /// The source address for packets from sockets that are not bound to an address.
     package var preferredSource: InternetAddress?
-    /// The MTU of the route in bytes; `nil` if the route does not set an MTU.
+    /// The route's MTU in bytes; `nil` if the route does not set an MTU.
     package var mtu: Int?
     /// The next hops, at least one for ``Kind/unicast`` routes. Several next hops share the traffic.
     package var nextHops: [NextHop] = []
@@ -34,20 +35,20 @@ package struct NetlinkRoute: Equatable, Sendable {
     package static let localTable: UInt32 = 255
     package static let defaultTable: UInt32 = 253
 
-    /// The preference of a router (RFC 4191 §2.1).
+    /// A router's preference (RFC 4191 §2.1).
     package enum Preference: UInt8, Sendable {
         case medium = 0
         case high = 1
         case low = 3
     }
 
-    /// A next hop of a route.
+    /// A route's next hop.
     package struct NextHop: Equatable, Sendable {
-        /// The router; `nil` if the destinations are on-link. The family of the router may differ from that of the route.
+        /// The router; `nil` if the destinations are on-link. Its family may differ from the route's family.
         package var gateway: InternetAddress?
-        /// Index of the outgoing interface; `nil` if the kernel chooses it for each lookup.
+        /// The outgoing interface index; `nil` if the kernel chooses it for each lookup.
         package var interfaceIndex: Int?
-        /// The share of the traffic relative to the other next hops, from 1 to 256.
+        /// The traffic share relative to the other next hops, from 1 to 256.
         package var weight: Int
         package var flags: HopFlags
 
@@ -61,7 +62,7 @@ package struct NetlinkRoute: Equatable, Sendable {
         }
     }
 
-    /// The type of a route (`RTN_` values).
+    /// A route's type (`RTN_` values).
     package struct Kind: RawRepresentable, Hashable, Sendable {
         package var rawValue: UInt8
 
@@ -86,7 +87,7 @@ package struct NetlinkRoute: Equatable, Sendable {
         package static let nextTable = Kind(rawValue: 9)
     }
 
-    /// The flags of a route (`RTM_F_` values).
+    /// Route flags (`RTM_F_` values).
     package struct Flags: OptionSet, Hashable, Sendable {
         package var rawValue: UInt32
 
@@ -98,7 +99,7 @@ package struct NetlinkRoute: Equatable, Sendable {
         package static let cloned = Flags(rawValue: 0x200)
     }
 
-    /// The flags of a next hop (`RTNH_F_` values).
+    /// Next hop flags (`RTNH_F_` values).
     package struct HopFlags: OptionSet, Hashable, Sendable {
         package var rawValue: UInt8
 

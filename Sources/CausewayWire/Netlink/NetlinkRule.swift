@@ -1,37 +1,37 @@
 /// A routing policy rule, which selects the routing table for packets, as the kernel reports it (`RTM_NEWRULE`, ip-rule(8)).
 package struct NetlinkRule: Equatable, Sendable {
-    /// The address family of the rule; always IPv4 or IPv6.
+    /// The rule's address family; always IPv4 or IPv6.
     package var family: InternetAddress.Family
     package var action: Action
     /// The priority. The kernel evaluates rules in ascending order.
     package var priority: UInt32 = 0
     /// The routing table for ``Action/lookUp``.
     package var table: UInt32
-    /// The source prefix that the rule matches; `nil` for all sources.
+    /// The source prefix to match; `nil` for all sources.
     package var source: Prefix?
-    /// The destination prefix that the rule matches; `nil` for all destinations.
+    /// The destination prefix to match; `nil` for all destinations.
     package var destination: Prefix?
     package var typeOfService: UInt8 = 0
-    /// The input interface that the rule matches. Packets from this host count as received on loopback.
+    /// The input interface to match. Packets from this host count as received on loopback.
     package var incoming: String?
-    /// The output interface that the rule matches: the interface to which the sending socket is bound.
+    /// The output interface to match: the one to which the sending socket is bound.
     package var outgoing: String?
-    /// The packet mark that the rule matches, and the mask of the bits to compare.
+    /// The packet mark to match, and the mask for the bits to compare.
     package var mark: UInt32 = 0
     package var markMask: UInt32 = 0
-    /// The priority of the rule with which ``Action/jump`` continues.
+    /// The priority at which ``Action/jump`` continues.
     package var target: UInt32 = 0
     /// The rule ignores routes whose prefix length is at most this value; `nil` if the rule accepts all routes.
     package var suppressedLength: Int?
-    /// The user IDs that the rule matches; `nil` for all users.
+    /// The user IDs to match; `nil` for all users.
     package var users: ClosedRange<UInt32>?
-    /// The transport protocol number that the rule matches; 0 for all protocols.
+    /// The transport protocol number to match; 0 for all protocols.
     package var transport: UInt8 = 0
     package var sourcePorts: ClosedRange<UInt16>?
     package var destinationPorts: ClosedRange<UInt16>?
     /// Whether the rule is inverted: it applies to the packets that do not match.
     package var isInverted = false
-    /// Whether to use the table of the VRF to which the packet belongs.
+    /// Whether to use the packet's VRF table.
     package var usesControllerTable = false
 
     /// An address prefix.
@@ -45,7 +45,7 @@ package struct NetlinkRule: Equatable, Sendable {
         }
     }
 
-    /// The action of a rule for matching packets (`FR_ACT_` values).
+    /// A rule's action for matching packets (`FR_ACT_` values).
     package struct Action: RawRepresentable, Hashable, Sendable {
         package var rawValue: UInt8
 
@@ -77,11 +77,11 @@ package struct NetlinkRule: Equatable, Sendable {
 extension NetlinkRule {
     /// Parses `struct fib_rule_hdr` and the attributes after it.
     ///
-    /// - Returns: `nil` for families other than IPv4 and IPv6, for example those of the multicast routing tables.
+    /// - Returns: `nil` for families other than IPv4 and IPv6, for example multicast routing tables.
     init?(parsing body: inout ByteReader) throws(WireError) {
         let start = body.position
         let family = InternetAddress.Family(rawValue: try body.readHostInteger())
-        // Do not validate the headers of other families.
+        // Do not validate headers for other families.
         guard family.bitWidth > 0 else { return nil }
         let destinationLength: UInt8 = try body.readHostInteger()
         let sourceLength: UInt8 = try body.readHostInteger()
@@ -99,7 +99,7 @@ extension NetlinkRule {
         try body.readAttributes { (type, value) throws(WireError) in
             try adopt(attribute: type, &value, (source: Int(sourceLength), destination: Int(destinationLength)))
         }
-        // If there is no mask, all bits of the mark are compared.
+        // If there is no mask, all mark bits are compared.
         if mark != 0, markMask == 0 { markMask = .max }
     }
 

@@ -1,8 +1,8 @@
-/// The network configuration of the host, as the kernel lists it.
+/// The host's network configuration, as the kernel lists it.
 package struct NetlinkState: Equatable, Sendable {
     package var links: [NetlinkLink]
     package var addresses: [NetlinkAddress]
-    /// The routes of all tables, in the kernel's order. Of otherwise equal routes, the kernel prefers the first.
+    /// The routes in all tables, in the kernel's order. The kernel prefers the first of otherwise equal routes.
     package var routes: [NetlinkRoute]
     package var rules: [NetlinkRule]
 

@@ -2,19 +2,19 @@ package import CausewayTypes
 
 /// A NAT64 prefix from a router advertisement (RFC 8781), as the kernel reports it (`RTM_NEWNDUSEROPT`).
 package struct NetlinkTranslatorPrefix: Equatable, Sendable {
-    /// Index of the interface that received the advertisement.
+    /// The index of the interface that received the advertisement.
     package var interfaceIndex: Int
     package var prefix: IPv6Address
-    /// Length of the prefix in bits.
+    /// Prefix length in bits.
     package var length: Int
     /// Lifetime in seconds; 0 means that the router withdraws the prefix.
     package var lifetime: Int
 
-    /// Size of `struct nduseroptmsg` in bytes.
+    /// The `struct nduseroptmsg` size in bytes.
     private static let headByteCount = 16
     private static let routerAdvertisement: UInt8 = 134
     private static let option: UInt8 = 38
-    /// The prefix length in bits for each value of the Prefix Length Code (RFC 8781 §4).
+    /// The prefix length in bits for each Prefix Length Code (RFC 8781 §4).
     private static let lengths = [96, 64, 56, 48, 40, 32]
 
     package init(interfaceIndex: Int, prefix: IPv6Address, length: Int, lifetime: Int) {
@@ -37,7 +37,7 @@ package struct NetlinkTranslatorPrefix: Equatable, Sendable {
     /// +----------+----------+-----------------------+
     /// ```
     ///
-    /// - Returns: `nil` if no option is a valid PREF64 option of RFC 8781.
+    /// - Returns: `nil` if there is no valid PREF64 option (RFC 8781).
     init?(parsing body: inout ByteReader) throws(WireError) {
         var head = try body.readScope(Self.headByteCount)
         let family = InternetAddress.Family(rawValue: try head.readHostInteger() as UInt8)

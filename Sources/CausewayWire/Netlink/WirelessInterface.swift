@@ -3,7 +3,7 @@ package struct WirelessInterface: Hashable, Sendable {
     /// The interface index.
     package var index: Int
 
-    /// The name of the generic netlink family.
+    /// The generic netlink family name.
     package static let familyName = "nl80211"
 
     /// Parses a reply to ``GenericNetlinkRequest/wirelessInterfaces(_:)``. Returns `nil` for a radio without a network interface.
@@ -17,8 +17,8 @@ package struct WirelessInterface: Hashable, Sendable {
 }
 
 extension GenericNetlinkRequest {
-    /// Requests all interfaces from the family `nl80211` (`NL80211_CMD_GET_INTERFACE`). The parameter `family` is the number of this
-    /// family.
+    /// Requests all interfaces from the family `nl80211` (`NL80211_CMD_GET_INTERFACE`). The parameter `family` is its
+    /// number.
     package static func wirelessInterfaces(_ family: UInt16) -> GenericNetlinkRequest {
         GenericNetlinkRequest(family: family, command: 5, version: 0, isListing: true)
     }

@@ -7,7 +7,7 @@ package struct HostsFile: Equatable, Sendable {
 
     package init() {}
 
-    /// Parses the text of the hosts file. Ignores malformed lines.
+    /// Parses the hosts file's text. Ignores malformed lines.
     package init(parsing text: String) {
         for line in text.utf8.split(whereSeparator: { $0 == UInt8(ascii: "\n") }) {
             let meaning = line.prefix { $0 != UInt8(ascii: "#") }
@@ -20,7 +20,7 @@ package struct HostsFile: Equatable, Sendable {
     }
 
     private static func address(_ text: String) -> InternetAddress? {
-        // Accept only IPv4 addresses with four numbers. Shorter old forms such as `127.1` are mistakes in this file.
+        // Accept only IPv4 addresses with four numbers. Shorter old forms such as `127.1` are errors in this file.
         if text.utf8.count(where: { $0 == UInt8(ascii: ".") }) == 3, let address = IPv4Address(text) {
             return .ipv4(address)
         }
@@ -34,9 +34,9 @@ package struct HostsFile: Equatable, Sendable {
         addresses[name, default: []].append(address)
     }
 
-    /// Returns the addresses of `name` in file order, ignoring case.
+    /// Returns the addresses for `name` in file order, ignoring case.
     package func addresses(of name: DNSName) -> [InternetAddress] { addresses[name] ?? [] }
 
-    /// Returns the first name of `address`.
+    /// Returns the first name for `address`.
     package func name(of address: InternetAddress) -> DNSName? { names[address] }
 }

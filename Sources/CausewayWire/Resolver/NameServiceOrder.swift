@@ -1,9 +1,9 @@
-/// The sources for host name lookups, and the results that end a lookup, from the `hosts` line of nsswitch.conf(5).
+/// The sources for host name lookups, and the results that end a lookup, from the `hosts` line in nsswitch.conf(5).
 package struct NameServiceOrder: Equatable, Sendable {
     package enum Source: Hashable, Sendable {
         /// The file /etc/hosts.
         case files
-        /// The DNS servers in resolv.conf. The source `resolve`, a local forwarder, is treated the same way.
+        /// The DNS servers in resolv.conf. The source `resolve`, a local forwarder, counts as this one.
         case dns
         /// Multicast DNS, for names in the domain `local`.
         case multicast
@@ -11,7 +11,7 @@ package struct NameServiceOrder: Equatable, Sendable {
         case ownName
     }
 
-    /// The result of a lookup in one source.
+    /// A lookup result in one source.
     package enum Status: String, CaseIterable, Hashable, Sendable { case success, notfound, unavail, tryagain }
 
     package struct Step: Equatable, Sendable {
@@ -34,8 +34,8 @@ package struct NameServiceOrder: Equatable, Sendable {
         "mdns_minimal": .multicast, "mdns4_minimal": .multicast, "mdns6_minimal": .multicast, "myhostname": .ownName,
     ]
 
-    /// Parses the text of nsswitch.conf. Ignores unknown sources and the actions after them. Without a `hosts` line, the order is files,
-    /// then DNS.
+    /// Parses nsswitch.conf text. Ignores unknown sources and the actions after them. Without a `hosts` line, the order
+    /// is files, then DNS.
     package init(parsing text: String) {
         self.init()
         for line in text.split(whereSeparator: \.isNewline) {

@@ -5,7 +5,7 @@ package struct ResolverConfiguration: Equatable, Sendable {
     /// A DNS server's address.
     package struct NameServer: Hashable, Sendable {
         package var address: InternetAddress
-        /// The zone of a link-local address: an interface name or number (RFC 4007 §11).
+        /// A link-local address's zone: an interface name or number (RFC 4007 §11).
         package var zone: String?
 
         package init(_ address: InternetAddress, zone: String? = nil) {
@@ -22,13 +22,13 @@ package struct ResolverConfiguration: Equatable, Sendable {
 
     /// The settings on `options` lines that affect a resolver.
     package struct Options: Equatable, Sendable {
-        /// If a name has at least this number of dots, it is first queried without a search domain (`ndots`). Maximum 15.
+        /// A name with at least this many dots is first queried without a search domain (`ndots`). Maximum 15.
         package var dotThreshold = 1
         /// Time to wait for one server. Maximum 30 seconds.
         package var timeout: Duration = .seconds(5)
-        /// Number of rounds through all servers. Maximum 5.
+        /// Rounds through all servers. Maximum 5.
         package var attempts = 2
-        /// Distribute queries over all servers instead of starting with the first one.
+        /// Distribute queries over all servers, not always starting with the first.
         package var rotates = false
         /// Announce support for larger responses with EDNS(0) (RFC 6891).
         package var usesEDNS = false
@@ -46,10 +46,10 @@ package struct ResolverConfiguration: Equatable, Sendable {
 
     package init() {}
 
-    /// Parses the text of resolv.conf. Ignores malformed lines, as other resolvers do.
+    /// Parses resolv.conf text. Ignores malformed lines, as other resolvers do.
     package init(parsing text: String) {
         for line in text.utf8.split(whereSeparator: { $0 == UInt8(ascii: "\n") }) {
-            // A keyword or comment character counts only in the first column of a line.
+            // A keyword or comment character counts only in the first column.
             guard let first = line.first, !Self.isBlank(first), first != UInt8(ascii: "#"), first != UInt8(ascii: ";")
             else { continue }
             let words = line.split(whereSeparator: Self.isBlank).map { Substring($0) }

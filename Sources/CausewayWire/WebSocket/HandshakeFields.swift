@@ -8,8 +8,8 @@ package struct HeaderField: Hashable, Sendable {
         self.value = value
     }
 
-    /// Whether the field can be serialized safely: the name is a token, and the value has no line ends or other control characters (RFC
-    /// 9110 §5.1, §5.5).
+    /// Whether the field can be serialized safely: the name is a token, and the value has no line ends or other control
+    /// characters (RFC 9110 §5.1, §5.5).
     package var isWritable: Bool {
         HTTPCharacters.isToken(name.utf8) && value.utf8.allSatisfy(HTTPCharacters.isFieldValue)
     }
@@ -24,7 +24,7 @@ enum HandshakeField {
 
     static func contains(_ name: String) -> Bool { all.contains { HTTPCharacters.areEqual($0, name) } }
 
-    /// Returns the fields of a header section that do not belong to the handshake.
+    /// Returns the fields that do not belong to the handshake.
     static func others(in fields: FieldSection) -> [HeaderField] {
         fields.map {
             HeaderField(String(decoding: $0.name, as: UTF8.self), String(decoding: $0.value, as: UTF8.self))

@@ -1,10 +1,10 @@
-/// The parameters of the extension `permessage-deflate` (RFC 7692 §7.1): an offer of a client or the answer of a server.
+/// The `permessage-deflate` extension parameters (RFC 7692 §7.1): a client's offer or a server's answer.
 package struct MessageDeflate: Equatable, Sendable {
-    /// The limit of the LZ77 window of one direction.
+    /// The LZ77 window limit in one direction.
     package enum Window: Equatable, Sendable {
         /// The parameter is absent: 15 bits.
         case unlimited
-        /// The parameter has no value. A client offers that it can limit its own window (RFC 7692 §7.1.2.2).
+        /// The parameter has no value. A client offers to limit its own window (RFC 7692 §7.1.2.2).
         case supported
         /// 8 to 15 bits.
         case bits(Int)
@@ -13,22 +13,23 @@ package struct MessageDeflate: Equatable, Sendable {
         package var maximumBits: Int { if case .bits(let bits) = self { bits } else { 15 } }
     }
 
-    /// The name of the extension.
+    /// The extension name.
     package static let name = "permessage-deflate"
 
-    /// Whether the server compresses each message without the earlier ones (RFC 7692 §7.1.1.1).
+    /// Whether the server compresses each message independently (RFC 7692 §7.1.1.1).
     package var serverNoContextTakeover = false
-    /// Whether the client compresses each message without the earlier ones (RFC 7692 §7.1.1.2).
+    /// Whether the client compresses each message independently (RFC 7692 §7.1.1.2).
     package var clientNoContextTakeover = false
     package var serverWindow = Window.unlimited
     package var clientWindow = Window.unlimited
 
     package init() {}
 
-    /// Parses an element of the field `Sec-WebSocket-Extensions`. Returns `nil` if it is another extension, or if a parameter is unknown,
-    /// repeated or invalid: such an offer is declined, and such an answer fails the connection (RFC 7692 §7.1).
+    /// Parses a `Sec-WebSocket-Extensions` element. Returns `nil` if it is another extension, or if a parameter is
+    /// unknown, repeated or invalid: such an offer is declined, and such an answer fails the connection
+    /// (RFC 7692 §7.1).
     package init?(parsing element: String) {
-        // There are four parameters, so a longer list repeats one or has an unknown one.
+        // There are four parameters, so a longer list has a repeated or unknown one.
         let parts = element.split(separator: ";", maxSplits: 5, omittingEmptySubsequences: false).map(Self.trimmed)
         guard let first = parts.first, HTTPCharacters.areEqual(first, Self.name), parts.count <= 5 else { return nil }
         var names: Set<String> = []
@@ -72,7 +73,7 @@ package struct MessageDeflate: Equatable, Sendable {
         return String(front[...last])
     }
 
-    /// The element of the field.
+    /// The field element.
     package var serialized: String {
         var text = Self.name
         if serverNoContextTakeover { text += "; server_no_context_takeover" }
@@ -86,7 +87,7 @@ package struct MessageDeflate: Equatable, Sendable {
         return text
     }
 
-    /// Returns the parameters of the valid offers in the elements of the field.
+    /// Returns the valid offers' parameters from the field elements.
     package static func offers(in elements: [String]) -> [MessageDeflate] {
         elements.compactMap { MessageDeflate(parsing: $0) }
     }
@@ -100,14 +101,14 @@ package struct MessageDeflate: Equatable, Sendable {
         answer.serverNoContextTakeover = own.serverNoContextTakeover || offer.serverNoContextTakeover
         answer.clientNoContextTakeover = own.clientNoContextTakeover || offer.clientNoContextTakeover
         answer.serverWindow = offer.serverWindow.narrower(own.serverWindow)
-        // A client that did not name its parameter must not be limited (RFC 7692 §7.1.2.2).
+        // A client that did not send its parameter must not be limited (RFC 7692 §7.1.2.2).
         if offer.clientWindow != .unlimited, case .bits = own.clientWindow {
             answer.clientWindow = own.clientWindow.narrower(offer.clientWindow)
         }
         return answer
     }
 
-    /// Returns whether a server may answer an offer of a client in this way (RFC 7692 §7.1).
+    /// Returns whether a server may answer a client's offer with these parameters (RFC 7692 §7.1).
     package func isValidAnswer(to offer: MessageDeflate) -> Bool {
         if offer.serverNoContextTakeover, !serverNoContextTakeover { return false }
         if case .bits(let limit) = offer.serverWindow {

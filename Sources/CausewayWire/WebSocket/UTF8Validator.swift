@@ -1,12 +1,12 @@
 /// Checks incrementally that bytes are UTF-8 (RFC 3629 §4).
 ///
-/// Validation fails at the first byte that makes the text invalid, so that a fragmented text message is rejected as early as RFC 6455 §8.1
+/// Validation fails at the first invalid byte, so that a fragmented text message is rejected as early as RFC 6455 §8.1
 /// allows.
 package struct UTF8Validator: Equatable, Sendable {
-    /// The number of continuation bytes that are still missing from the current character.
+    /// The number of continuation bytes still missing from the current character.
     private var missing: UInt8 = 0
-    /// The smallest valid value of the next continuation byte. The range is narrower than 0x80...0xBF after a lead byte that could
-    /// otherwise begin an overlong form, a surrogate or a number above U+10FFFF.
+    /// The smallest valid value for the next continuation byte. The range is narrower than 0x80...0xBF after a lead
+    /// byte that could otherwise begin an overlong form, a surrogate or a number above U+10FFFF.
     private var lowest: UInt8 = 0x80
     private var highest: UInt8 = 0xBF
     private var hasFailed = false
@@ -16,11 +16,12 @@ package struct UTF8Validator: Equatable, Sendable {
     /// Whether the input so far ends at a character boundary.
     package var isAtBoundary: Bool { missing == 0 && !hasFailed }
 
-    /// Checks the next bytes. Returns `false` if the input is not valid UTF-8. After a result of `false`, every further result is `false`.
+    /// Checks the next bytes. Returns `false` if the input is not valid UTF-8. Once `false`, the result stays `false`.
     package mutating func accepts(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard !hasFailed, !bytes.isEmpty else { return !hasFailed }
         let span = bytes.span
-        // The unsafe loads are valid, because a UInt8 is one initialized byte and the condition of the loop keeps the loads in bounds.
+        // The unsafe loads are valid: a UInt8 is one initialized byte, and the loop condition keeps the loads in
+        // bounds.
         let bytes = unsafe span.bytes
         var index = 0
         while index < span.count {

@@ -1,4 +1,4 @@
-/// The reason why a request or response of the opening handshake is rejected.
+/// The reason why an opening handshake request or response is rejected.
 package enum UpgradeError: Error, Equatable, Sendable {
     /// The message is not HTTP/1.1, or a field is malformed. The text names the invalid part.
     case malformed(String)
@@ -38,7 +38,7 @@ extension UpgradeError {
 }
 
 extension HeadReader.Limits {
-    /// The limits of a head of the opening handshake: 16 KiB and 128 fields.
+    /// The limits for an opening handshake head: 16 KiB and 128 fields.
     package static var upgrade: HeadReader.Limits {
         var limits = HeadReader.Limits()
         limits.byteCount = 16 << 10
@@ -48,7 +48,7 @@ extension HeadReader.Limits {
 }
 
 extension HeadReader {
-    /// Reads a whole head of the opening handshake.
+    /// Reads a whole opening handshake head.
     static func whole(_ bytes: [UInt8], _ kind: Kind) throws(UpgradeError) -> HeadReader {
         var reader = HeadReader(kind, limits: .upgrade)
         let count: Int

@@ -4,14 +4,14 @@ package import CausewayTypes
 package struct UpgradeRequest: Equatable, Sendable {
     /// The path and query, percent-encoded, starting with `/`.
     package var target: String
-    /// The value of the `Host` field: see ``authority(host:port:defaultPort:)``.
+    /// The `Host` field value: see ``authority(host:port:defaultPort:)``.
     package var authority: String
     package var subprotocols: [String]
-    /// The offers of message compression, the preferred one first (RFC 7692 §5.1).
+    /// The message compression offers, the preferred one first (RFC 7692 §5.1).
     package var deflateOffers: [MessageDeflate] = []
     /// The fields that do not belong to the handshake. If several fields have the same name, only the last one is written.
     package var additionalFields: [HeaderField]
-    /// The value of `Sec-WebSocket-Key`.
+    /// The `Sec-WebSocket-Key` value.
     package var key: String
 
     package init(
@@ -110,7 +110,7 @@ package struct UpgradeRequest: Equatable, Sendable {
         isVisible(text) && !text.utf8.contains { "/?#@\\,".utf8.contains($0) }
     }
 
-    /// Whether `names` are tokens and each of them occurs only once (RFC 6455 §4.1).
+    /// Whether `names` are tokens and each occurs only once (RFC 6455 §4.1).
     private static func areSubprotocols(_ names: [String]) -> Bool {
         names.allSatisfy { HTTPCharacters.isToken($0.utf8) } && Set(names).count == names.count
     }

@@ -3,7 +3,7 @@ package struct UpgradeResponse: Equatable, Sendable {
     /// The status code; 101 accepts the upgrade.
     package var status: Int
     package var subprotocol: String?
-    /// The parameters of message compression; `nil` if messages are not compressed.
+    /// The message compression parameters; `nil` if messages are not compressed.
     package var deflate: MessageDeflate?
     /// The fields that do not belong to the handshake.
     package var additionalFields: [HeaderField]

@@ -1,8 +1,8 @@
-/// Computes and checks the keys of the opening handshake (RFC 6455 §4.2.2).
+/// Computes and checks opening handshake keys (RFC 6455 §4.2.2).
 ///
-/// SHA-1 and base64 are implemented here because the standard library has neither, this layer does not import Foundation, and WebSocket
-/// without TLS must work without OpenSSL. Use this implementation of SHA-1 only for `Sec-WebSocket-Accept`, where SHA-1 has no security
-/// function: the value of this field only shows that the server understands WebSocket.
+/// SHA-1 and base64 are implemented here because the standard library has neither, this layer does not import
+/// Foundation, and WebSocket without TLS must work without OpenSSL. Use this SHA-1 only for `Sec-WebSocket-Accept`,
+/// where it has no security function: the value only shows that the server understands WebSocket.
 package enum WebSocketAccept {
     private static let suffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
@@ -19,11 +19,11 @@ package enum WebSocketAccept {
         return base64(bytes)
     }
 
-    /// Whether `text` is the Base64 encoding of 16 bytes.
+    /// Whether `text` encodes 16 bytes in Base64.
     package static func isKey(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         guard bytes.count == 24, bytes[22] == UInt8(ascii: "="), bytes[23] == UInt8(ascii: "=") else { return false }
-        // The last digit before the padding has only two bits of data. Its other four bits must be zero.
+        // The last digit before the padding has only two data bits. Its other four bits must be zero.
         guard bytes[..<22].allSatisfy(alphabet.contains) else { return false }
         return [UInt8(ascii: "A"), UInt8(ascii: "Q"), UInt8(ascii: "g"), UInt8(ascii: "w")].contains(bytes[21])
     }

@@ -18,8 +18,8 @@ package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
     package static let mandatoryExtension = WebSocketCloseCode(rawValue: 1010)
     package static let internalServerError = WebSocketCloseCode(rawValue: 1011)
 
-    /// Whether a close frame may contain the code. Permitted codes are those of RFC 6455 §7.4.1, the registered codes 1012 to 1014, and the
-    /// ranges for libraries and applications (RFC 6455 §7.4.2).
+    /// Whether a close frame may contain the code. Permitted are the RFC 6455 §7.4.1 codes, the registered codes 1012
+    /// to 1014, and the ranges for libraries and applications (RFC 6455 §7.4.2).
     package var isAllowedOnWire: Bool {
         switch rawValue {
         case 1000...1003, 1007...1014, 3000...4999: true
@@ -28,12 +28,12 @@ package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
     }
 }
 
-/// The payload of a close frame (RFC 6455 §5.5.1).
+/// A close frame's payload (RFC 6455 §5.5.1).
 package struct WebSocketClosing: Equatable, Sendable {
-    /// Maximum size of a reason in bytes.
+    /// Maximum reason size in bytes.
     package static let maximumReasonLength = WebSocketFrameHeader.maximumControlLength - 2
 
-    /// The reason why bytes are not the valid payload of a close frame.
+    /// The reason why bytes are not a valid close frame payload.
     package enum Mistake: Error, Equatable, Sendable {
         /// The payload is a single byte, or has a code that must not be sent.
         case code
@@ -63,8 +63,8 @@ package struct WebSocketClosing: Equatable, Sendable {
         self.init(code: code, reason: String(decoding: payload[2...], as: UTF8.self))
     }
 
-    /// Encodes the payload. If the code must not be sent, the payload is empty. If the reason is too long, it is truncated at a character
-    /// boundary.
+    /// Encodes the payload. If the code must not be sent, the payload is empty. A reason that is too long is truncated
+    /// at a character boundary.
     package var payload: [UInt8] {
         guard let code, code.isAllowedOnWire else { return [] }
         var bytes: [UInt8] = []

@@ -1,4 +1,4 @@
-/// The header of a frame (RFC 6455 §5.2).
+/// A frame header (RFC 6455 §5.2).
 ///
 /// ```
 ///  0                   1                   2                   3
@@ -12,19 +12,19 @@
 /// +---------------------------------------------------------------+
 /// ```
 package struct WebSocketFrameHeader: Equatable, Sendable {
-    /// Maximum size of a header in bytes.
+    /// Maximum header size in bytes.
     package static let maximumByteCount = 14
-    /// Maximum size of a control frame's payload in bytes (RFC 6455 §5.5).
+    /// Maximum control frame payload in bytes (RFC 6455 §5.5).
     package static let maximumControlLength = 125
 
-    /// Whether the frame is the last of its message.
+    /// Whether the frame is the last in its message.
     package var isFinal: Bool
     /// Whether the message is compressed: the first reserved bit (RFC 7692 §6).
     package var isCompressed: Bool
     package var opcode: WebSocketOpcode
     /// The masking key: present in every frame from a client, absent in every frame from a server (RFC 6455 §5.1).
     package var mask: WebSocketMask?
-    /// Size of the payload in bytes.
+    /// Payload size in bytes.
     package var payloadLength: Int
 
     package init(
@@ -50,7 +50,7 @@ package struct WebSocketFrameHeader: Equatable, Sendable {
         guard first & (permitsCompression ? 0x30 : 0x70) == 0 else { throw .invalid("reserved bits", at: start) }
         guard let opcode = WebSocketOpcode(rawValue: first & 0x0F) else { throw .invalid("opcode", at: start) }
         isCompressed = first & 0x40 != 0
-        // The bit belongs to the first frame of a message (RFC 7692 §6.1).
+        // The bit belongs to a message's first frame (RFC 7692 §6.1).
         guard !isCompressed || opcode == .text || opcode == .binary else { throw .invalid("reserved bits", at: start) }
         isFinal = first & 0x80 != 0
         self.opcode = opcode
@@ -82,7 +82,7 @@ package struct WebSocketFrameHeader: Equatable, Sendable {
         }
     }
 
-    /// Size of the encoded header in bytes.
+    /// Encoded header size in bytes.
     package var byteCount: Int {
         let lengthBytes = payloadLength <= 125 ? 0 : payloadLength <= Int(UInt16.max) ? 2 : 8
         return 2 + lengthBytes + (mask == nil ? 0 : 4)

@@ -1,4 +1,4 @@
-/// The masking key of a client's payload (RFC 6455 §5.3).
+/// A client payload's masking key (RFC 6455 §5.3).
 package struct WebSocketMask: Hashable, Sendable {
     /// The key in network byte order: the most significant byte is first on the wire.
     package var key: UInt32
@@ -7,7 +7,7 @@ package struct WebSocketMask: Hashable, Sendable {
 
     /// Masks or unmasks `bytes`. Both are the same operation.
     ///
-    /// - Parameter offset: The number of payload bytes before `bytes`. It must not be negative.
+    /// - Parameter offset: The payload byte count before `bytes`. It must not be negative.
     package func apply(to bytes: inout [UInt8], from start: Int = 0, offset: Int = 0) {
         guard start < bytes.count else { return }
         var span = bytes.mutableSpan
@@ -22,14 +22,14 @@ package struct WebSocketMask: Hashable, Sendable {
     }
 
     private func apply(to bytes: inout MutableSpan<UInt8>, from start: Int, offset: Int) {
-        // Rotate the key so that its first byte is the one for the first byte of `bytes`, and put the bytes of the key in memory order.
+        // Rotate the key so that its first byte applies to the first byte in `bytes`, and put the key in memory order.
         let turn = UInt32(8 * (offset & 3))
         let turned = turn == 0 ? key : key << turn | key >> (32 - turn)
         let word = turned.bigEndian
         let wide = UInt64(word) << 32 | UInt64(word)
         var index = start
         let count = bytes.count
-        // The condition of the loop keeps the accesses in bounds, and every bit pattern is a valid integer.
+        // The loop condition keeps the accesses in bounds, and every bit pattern is a valid integer.
         var bytes = unsafe bytes.mutableBytes
         while index + 8 <= count {
             let plain = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)

@@ -1,4 +1,4 @@
-/// The type of a frame (RFC 6455 §5.2).
+/// A frame type (RFC 6455 §5.2).
 package enum WebSocketOpcode: UInt8, Sendable {
     case continuation = 0
     case text = 1
@@ -7,7 +7,7 @@ package enum WebSocketOpcode: UInt8, Sendable {
     case ping = 9
     case pong = 10
 
-    /// Whether the frame is a control frame. Control frames may occur between the fragments of a message and are never fragmented (RFC 6455
-    /// §5.5).
+    /// Whether the frame is a control frame. Control frames may occur between a message's fragments and are never
+    /// fragmented (RFC 6455 §5.5).
     package var isControl: Bool { rawValue & 0x8 != 0 }
 }
