@@ -27,7 +27,7 @@ extension FeedBuilder {
                 }
             }
         case "psc_chapter": beginChapter(attributes)
-        // The element may hold a narrower category, which follows it.
+        // Read at the start tag, because a narrower category may be nested in the element.
         case "itunes_category": readCategory(key, attributes["text"] ?? "", attributes)
         case let key where roles.contains(.place): progress.shape.begin(key, attributes)
         default: break
@@ -48,7 +48,7 @@ extension FeedBuilder {
         }
     }
 
-    /// Tells RSS 0.90 from 1.0: both have the root element of RDF.
+    /// Distinguishes RSS 0.90 from 1.0 by namespace, because both have the RDF root element.
     mutating func noteNamespace(_ namespace: String) {
         if feed.format == .rss10, namespace == "http://my.netscape.com/rdf/simple/0.9/" { feed.format = .rss090 }
     }
@@ -83,7 +83,7 @@ extension FeedBuilder {
 
     private mutating func beginItem(_ attributes: FeedAttributes) {
         guard !parts.contains(.source) else { return }
-        // An item inside of an item is the next one: the end tag was forgotten.
+        // A nested item is the next item: the end tag before it is missing.
         endItem()
         if feed.format == .unknown { feed.format = .rss }
         item = FeedItem()
@@ -94,7 +94,7 @@ extension FeedBuilder {
         readShortForm(attributes)
     }
 
-    /// Reads the attributes of CDF.
+    /// Reads CDF attributes.
     private mutating func readShortForm(_ attributes: FeedAttributes) {
         guard feed.format == .cdf else { return }
         if let href = attributes["href"] {
@@ -107,7 +107,7 @@ extension FeedBuilder {
     private mutating func beginChapter(_ attributes: FeedAttributes) {
         guard let start = attributes["start"], let title = attributes["title"], (item?.chapters.count ?? 1000) < 1000
         else { return }
-        // Only the first list counts.
+        // Only the first chapter list counts.
         guard frames.last?.surroundings.isInChapters == true, !progress.hasChapters else { return }
         let link = attributes["href"].map { resolve($0) }
         let chapter = FeedChapter(start: start, title: title, link: link, image: attributes["image"])
@@ -138,7 +138,7 @@ extension FeedBuilder {
         }
     }
 
-    /// Returns the media type of a text construct without the attribute `type`, `nil` for other elements.
+    /// Returns the default media type for a text construct without a `type` attribute; `nil` for other elements.
     private static func standardType(_ key: String, isAtom: Bool) -> String? {
         switch key {
         case "title", "dc_title", "media_title", "subtitle", "tagline", "itunes_subtitle", "itunes_summary", "summary",

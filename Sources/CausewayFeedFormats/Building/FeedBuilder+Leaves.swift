@@ -58,7 +58,7 @@ extension FeedBuilder {
         return true
     }
 
-    /// Ends the item that is open.
+    /// Ends the open item.
     mutating func endItem() {
         guard var finished = item else { return }
         item = nil
@@ -123,13 +123,13 @@ extension FeedBuilder {
     }
 
     private mutating func readPlace(_ key: String, _ value: String) -> Bool {
-        // Numbers cost more than their bytes.
+        // Parsing numbers costs more than reading their bytes.
         guard spend(value.utf8.count / 2) else { return true }
         if let place = progress.shape.end(key, value) { item?.place = place }
         return true
     }
 
-    /// Bytes that an element counts besides its text.
+    /// Fixed cost per element in bytes, in addition to its text.
     private static let elementByteCount = 48
 
     private mutating func readExtension(_ key: String, _ value: String, _ attributes: FeedAttributes) {

@@ -1,7 +1,7 @@
 internal import CausewayXML
 
 extension FeedBuilder {
-    /// Reads an element that is a link. Returns false if it is none.
+    /// Reads a link element. Returns `false` for other elements.
     mutating func readLink(_ key: String, _ value: String, _ frame: Frame) -> Bool {
         switch key {
         case "link": readLinkElement(value, frame.attributes)
@@ -32,7 +32,7 @@ extension FeedBuilder {
 
     private mutating func readLinkElement(_ value: String, _ attributes: FeedAttributes) {
         let target = attributes["href"] ?? value
-        // An empty reference stands for the base.
+        // An empty reference means the base URL.
         guard !target.isEmpty || (attributes.raw("href") != nil && base != nil) else { return }
         let relation = attributes["rel"] ?? "alternate"
         let standard = relation == "self" ? "application/atom+xml" : "text/html"
@@ -50,7 +50,7 @@ extension FeedBuilder {
         append(link)
     }
 
-    /// Reads the content of Media RSS as an enclosure, unless the item names it as one.
+    /// Reads `media:content` as an enclosure, unless a link with this URL exists.
     private mutating func readMedia(_ attributes: FeedAttributes) {
         guard let url = attributes["url"].map({ resolve($0) }), !url.isEmpty else { return }
         var link = FeedLink(relation: "enclosure", href: url, type: attributes["type"])
@@ -67,7 +67,7 @@ extension FeedBuilder {
         if isPermanent, context == .item, isDirect { item?.isIDLink = Reference.isSafe(id) }
     }
 
-    /// Reads a part of the picture whose element is open. Returns false if the element is none.
+    /// Reads a child element of the open image. Returns `false` for other elements.
     mutating func endPart(ofImage key: String, _ value: String) -> Bool {
         let address = key == "url" || key == "link" ? resolve(value) : value
         switch key {
@@ -82,7 +82,7 @@ extension FeedBuilder {
         return true
     }
 
-    /// Reads a picture that is in an attribute.
+    /// Reads an image from an attribute.
     mutating func readImage(_ key: String, _ attributes: FeedAttributes) {
         if key == "itunes_link", attributes["rel"] != "image" { return }
         guard let address = attributes["href"] ?? attributes["url"] else { return }
@@ -98,7 +98,7 @@ extension FeedBuilder {
         changeMedia { if $0.thumbnails.count < 64 { $0.thumbnails.append(thumbnail) } }
     }
 
-    /// Reads an element of Media RSS that names a person or organization.
+    /// Reads a Media RSS element with a person or organization.
     mutating func readCredit(_ value: String, _ attributes: FeedAttributes) {
         guard !value.isEmpty, value.utf8.count <= 1024 else { return }
         let role = attributes["role"].map { XMLCharacters.lowercased($0) }
@@ -114,7 +114,7 @@ extension FeedBuilder {
         }
     }
 
-    /// Reads an element that is a category. Returns false if it is none.
+    /// Reads a category element. Returns `false` for other elements.
     @discardableResult
     mutating func readCategory(_ key: String, _ value: String, _ attributes: FeedAttributes) -> Bool {
         switch key {

@@ -1,7 +1,7 @@
 internal import CausewayXML
 
 extension FeedBuilder {
-    /// Reads a part of the person whose element is open. Returns false if the element is none.
+    /// Reads a child element of the open person. Returns `false` for other elements.
     mutating func endPart(ofPerson key: String, _ value: String) -> Bool {
         guard !value.isEmpty else { return true }
         let address = resolve(value)
@@ -14,10 +14,10 @@ extension FeedBuilder {
         return true
     }
 
-    /// Bytes of the longest line that names a person. The rest is cut off.
+    /// Maximum length in bytes for a person's name and mail address on one line. The rest is cut off.
     private static let personByteCount = 1024
 
-    /// Ends the element of a person.
+    /// Ends a person element.
     mutating func endPerson(_ key: String, _ frame: Frame) {
         guard var found = person else { return }
         person = nil
@@ -41,10 +41,10 @@ extension FeedBuilder {
         }
     }
 
-    /// Returns the person of a text such as "name (mail)", "mail (name)" or "name <mail>".
+    /// Parses a person from a text such as "name (mail)", "mail (name)" or "name <mail>".
     static func person(_ text: String) -> FeedPerson {
         guard !text.isEmpty else { return FeedPerson() }
-        // Bytes, because characters cost fifty times as much.
+        // Works on bytes, because characters cost fifty times as much.
         let bytes = Array(text.utf8)
         let words = bytes.split { XMLCharacters.isSpace($0) || mailEnds.contains($0) }
         guard let mail = words.first(where: isMail) else { return FeedPerson(name: text) }

@@ -3,7 +3,7 @@ internal import CausewayXML
 extension FeedBuilder {
     private static let podcastPrefix = Array("itunes_".utf8)
 
-    /// Reads a property of podcasts. Values are compared as they are written, because directories do so.
+    /// Reads a podcast property. Values are compared exactly as written, as podcast directories do.
     mutating func readPodcast(_ key: String, _ text: [UInt8]) -> Bool {
         guard key.utf8.starts(with: Self.podcastPrefix) else { return false }
         let raw = String(decoding: text, as: UTF8.self)
@@ -22,14 +22,14 @@ extension FeedBuilder {
         return true
     }
 
-    /// Reads a property of items that feeds have, too. Returns false if the element is none.
+    /// Reads an item property that feeds have too. Returns `false` for other elements.
     mutating func readItemProperty(_ key: String, _ value: String) -> Bool {
         guard key == "language" || key == "dc_language" else { return false }
         if !value.isEmpty, value.utf8.count <= Self.languageByteCount { item?.language = value }
         return true
     }
 
-    /// Reads a property of feeds. Returns false if the element is none.
+    /// Reads a feed property. Returns `false` for other elements.
     mutating func readFeedProperty(_ key: String, _ value: String, _ attributes: FeedAttributes) -> Bool {
         guard context != .item else { return false }
         switch key {
@@ -62,7 +62,7 @@ extension FeedBuilder {
         let number = Int(value)
         switch key {
         case "ttl": if let number, (0...525_600).contains(number) { feed.schedule.minutesToLive = number }
-        // 24 stands for 0 in RSS 0.91.
+        // RSS 0.91 writes hour 0 as 24.
         case "hour":
             if parent == "skiphours", let number, (0...24).contains(number) {
                 feed.schedule.skippedHours.insert(number % 24)

@@ -3,7 +3,7 @@ internal import CausewayXML
 extension FeedBuilder {
     /// Ends a text construct.
     mutating func end(_ captured: MarkupCapture, _ frame: Frame) {
-        // Counted before the text is cleaned: what cleaning removes has its cost, too.
+        // Count the text before it is cleaned, because removed parts cost time too.
         guard keep(captured.bytes.count) else { return }
         let isContainer = feed.format == .atom10 && captured.type == "application/xhtml+xml"
         var text = TextConstruct.text(
@@ -51,7 +51,7 @@ extension FeedBuilder {
         if context == .item, isFirst, isDirect, let present = item?.core.summary, progress.summaryKey == key,
             present != text
         {
-            // A second description is the whole text.
+            // A second description is the full content.
             return storeContent(text)
         }
         let isDirect = isDirect

@@ -1,9 +1,9 @@
 internal import CausewayXML
 
-/// Builds a feed from the events of a document.
+/// Builds a feed from a document's XML events.
 ///
-/// Elements are known by their namespaces, so that every prefix works. Text constructs are captured whole; other elements are leaves whose
-/// text becomes a property, or containers.
+/// Elements are identified by namespace, so that every prefix works. Text constructs are captured whole. Other elements
+/// are containers, or leaves whose text becomes a property.
 struct FeedBuilder: Sendable {
     /// An open element.
     struct Frame: Sendable {
@@ -17,39 +17,39 @@ struct FeedBuilder: Sendable {
         var text: [UInt8] = []
     }
 
-    /// What surrounds an element at any distance.
+    /// The element's ancestors that change its meaning.
     struct Surroundings: Sendable {
         var isInTextInput = false
         var isInChapters = false
     }
 
-    /// What the limits have left.
+    /// The remaining budget under the limits.
     struct Budget: Sendable {
-        /// Bytes of the attributes and texts of open elements.
+        /// Remaining bytes for attributes and text in open elements.
         var openByteCount = 2 * 1024 * 1024
-        /// Tags and attributes of HTML in texts.
+        /// Remaining HTML tags and attributes in texts.
         var markup: Int
-        /// Bytes of texts that are kept.
+        /// Bytes of stored text.
         var keptByteCount = 0
-        /// The limit that ends the feed.
+        /// The exceeded limit, which ends the feed.
         var excess: FeedProblem?
     }
 
-    /// What is known about the item that is open, besides its properties.
+    /// The parse state for the open item, besides its properties.
     struct Progress: Sendable {
         var shape = ShapeReader()
-        /// The key of the element that the summary is from.
+        /// The key of the element from which the summary was read.
         var summaryKey: String?
-        /// Whether a list of chapters was read.
+        /// Whether a chapter list was read.
         var hasChapters = false
     }
 
-    /// What the properties of the current element belong to.
+    /// The object to which the current element's properties belong.
     enum Context: Equatable, Sendable {
         case feed, item, source
     }
 
-    /// Parts that are open. The flags are cheaper to ask for than the parts, which are large.
+    /// The open parts, as flags: cheaper to test than the parts, which are large.
     struct Parts: OptionSet, Sendable {
         let rawValue: UInt8
 
@@ -60,7 +60,7 @@ struct FeedBuilder: Sendable {
         static let capture = Parts(rawValue: 16)
     }
 
-    /// What is being read.
+    /// The current position.
     private struct Position: Sendable {
         var place = XMLPlace()
         var parts: Parts = []
@@ -73,13 +73,13 @@ struct FeedBuilder: Sendable {
     var source: Feed?
     var frames: [Frame] = []
     var capture: MarkupCapture?
-    /// The person whose element is open.
+    /// The open person element.
     var person: FeedPerson?
-    /// The picture whose element is open.
+    /// The open image element.
     var image: FeedImage?
-    /// What is known about the item that is open.
+    /// The parse state for the open item.
     var progress = Progress()
-    /// What the limits have left.
+    /// The remaining budget under the limits.
     var budget: Budget
     private var position = Position()
     private let document: FeedSource
@@ -91,7 +91,7 @@ struct FeedBuilder: Sendable {
         feed.language = document.language
     }
 
-    /// The parts that are open.
+    /// The open parts.
     var parts: Parts {
         get { position.parts }
         set { position.parts = newValue }
@@ -100,26 +100,26 @@ struct FeedBuilder: Sendable {
     /// The position in the document.
     var place: XMLPlace { position.place }
 
-    /// The base of the current element.
+    /// The current element's base URL.
     var base: String? { frames.last?.base ?? document.base }
 
-    /// The language of the current element.
+    /// The current element's language.
     var language: String? { frames.isEmpty ? document.language : frames.last?.language }
 
-    /// What the properties of the current element belong to.
+    /// The object to which the current element's properties belong.
     var context: Context { parts.contains(.source) ? .source : parts.contains(.item) ? .item : .feed }
 
-    /// The element around the current one.
+    /// The current element's parent.
     var parent: String { frames.dropLast().last?.key ?? "" }
 
-    /// Notes the limit that ends the feed. What follows would be dropped.
+    /// Records the exceeded limit. The rest of the document is not read.
     mutating func exceed(_ message: String) {
         guard budget.excess == nil else { return }
         budget.excess = FeedProblem(
             line: place.line, column: place.column, message: "\(message); the rest of the document is not read")
     }
 
-    /// Takes the next part of the document.
+    /// Processes the document's next event.
     mutating func take(_ event: XMLEvent, at place: XMLPlace) {
         position.place = place
         switch event {
@@ -139,7 +139,7 @@ struct FeedBuilder: Sendable {
         let roles = FeedElementRoles(key)
         let attributes = FeedAttributes(attributes, &position.keys, maximumByteCount: budget.openByteCount)
         budget.openByteCount -= attributes.byteCount
-        // Each byte of a long reference is read several times.
+        // Every byte in a long reference is read several times.
         if attributes.byteCount > 1024 { _ = spend(attributes.byteCount / 32) }
         var surroundings = frames.last?.surroundings ?? Surroundings()
         if key == "textinput" { surroundings.isInTextInput = true }
@@ -166,7 +166,7 @@ struct FeedBuilder: Sendable {
         return tag.isEmpty ? nil : String(decoding: tag.map { $0 == 0x5F ? 0x2D : $0 }, as: UTF8.self)
     }
 
-    /// The bytes of the longest language tag (RFC 5646 §4.4.1 needs 35).
+    /// Maximum language tag length in bytes (RFC 5646 §4.4.1 needs 35).
     static let languageByteCount = 64
 
     private mutating func text(_ bytes: [UInt8]) {
@@ -196,14 +196,14 @@ struct FeedBuilder: Sendable {
         if let ended = frames.popLast() { budget.openByteCount += ended.attributes.byteCount + ended.text.count }
     }
 
-    /// Counts parts of a text that cost more than their bytes. Returns false if no more may be read.
+    /// Charges text parts that cost more than their bytes. Returns `false` if the budget is exhausted.
     mutating func spend(_ parts: Int) -> Bool {
         budget.markup -= parts
         if budget.markup <= 0 { exceed("more than \(limits.markup) tags, attributes and other parts in texts") }
         return budget.markup > 0
     }
 
-    /// Counts a text that is kept, and returns whether it may be.
+    /// Charges a text to store. Returns `false` if the byte limit is exceeded.
     mutating func keep(_ byteCount: Int) -> Bool {
         guard budget.keptByteCount <= limits.totalByteCount else {
             exceed("more than \(limits.totalByteCount) bytes of text")
@@ -213,12 +213,12 @@ struct FeedBuilder: Sendable {
         return true
     }
 
-    /// Returns a reference as an absolute one, without an unsafe scheme.
+    /// Resolves a reference against the base URL; empty if its scheme is unsafe.
     func resolve(_ reference: String) -> String {
         Reference.isSafe(reference) ? Reference.resolve(reference, base: base) : ""
     }
 
-    /// Changes the properties of the feed, item or source that is open.
+    /// Changes the properties of the open feed, item or source.
     mutating func change(_ body: (inout FeedCore) -> Void) {
         switch context {
         case .feed: body(&feed.core)
@@ -227,12 +227,12 @@ struct FeedBuilder: Sendable {
         }
     }
 
-    /// Changes the feed or source that is open.
+    /// Changes the open feed or source.
     mutating func changeFeed(_ body: (inout Feed) -> Void) {
         if parts.contains(.source) { body(&source!) } else { body(&feed) }
     }
 
-    /// Whether the current element is a child of the feed or item itself, and not of a part of it that is not known.
+    /// Whether the current element is a direct child of the feed or item, and not nested in an unknown element.
     var isDirect: Bool {
         switch parent {
         case "", "channel", "feed", "item", "entry", "source", "rss", "rdf_rdf", "media_group", "media_content": true

@@ -1,27 +1,27 @@
 internal import CausewayXML
 
-/// The parts of ``FeedBuilder`` that read an element. One search here replaces a hundred comparisons for each element.
+/// The ``FeedBuilder`` functions that read an element. One lookup here replaces a hundred comparisons per element.
 struct FeedElementRoles: OptionSet, Sendable {
     let rawValue: UInt16
 
-    /// The start tag has a meaning.
+    /// The start tag is read.
     static let start = Self(rawValue: 1)
     /// The element is a text construct, which is captured.
     static let text = Self(rawValue: 1 << 1)
-    /// The element holds others, or ends a part.
+    /// The element contains others, or ends a part.
     static let container = Self(rawValue: 1 << 2)
     static let date = Self(rawValue: 1 << 3)
     static let link = Self(rawValue: 1 << 4)
     static let category = Self(rawValue: 1 << 5)
     static let podcast = Self(rawValue: 1 << 6)
-    /// A property of feeds.
+    /// A feed property.
     static let property = Self(rawValue: 1 << 7)
-    /// A shape of GeoRSS or a part of one.
+    /// A GeoRSS shape or a part of one.
     static let place = Self(rawValue: 1 << 8)
 
     init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// Returns the roles of the element with a key.
+    /// Returns the roles for an element key.
     init(_ key: String) {
         if let known = Self.known[key] {
             self = known

@@ -1,6 +1,6 @@
 internal import CausewayXML
 
-/// The namespaces of feeds, by the prefixes that are known for them.
+/// Feed namespaces and their usual prefixes.
 enum FeedNamespaces {
     static let svg = "http://www.w3.org/2000/svg"
     static let mathML = "http://www.w3.org/1998/Math/MathML"
@@ -8,16 +8,16 @@ enum FeedNamespaces {
     static let atom = "http://www.w3.org/2005/atom"
     static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
-    /// Returns the prefix that is known for a namespace, `nil` for another namespace.
+    /// Returns a namespace's usual prefix; `nil` for an unknown namespace.
     static func prefix(_ namespace: String) -> String? {
         var namespace = XMLCharacters.lowercased(namespace)
         if let prefix = prefixes[namespace] { return prefix }
         if namespace.hasSuffix("/") { namespace.removeLast() }
-        // Old feeds name the namespaces of podcasts and others by the hosts of their authors.
+        // Old feeds put their own hosts into the podcast namespace and others.
         return namespace.hasSuffix("dtds/podcast-1.0.dtd") ? "itunes" : nil
     }
 
-    /// Prefixes by namespace in lower case. An empty prefix stands for the elements of RSS and Atom.
+    /// Prefixes by namespace in lower case. An empty prefix marks RSS and Atom elements.
     private static let prefixes: [String: String] = [
         "http://backend.userland.com/rss": "", "http://backend.userland.com/rss2": "",
         "http://blogs.law.harvard.edu/tech/rss": "",
@@ -49,13 +49,13 @@ enum FeedNamespaces {
     ]
 }
 
-/// The keys of names. The namespaces that were asked for last are kept: a document has few.
+/// Element and attribute keys by name. Caches the last namespaces, because a document has few.
 struct FeedKeys: Sendable {
     private var recent: [(namespace: String, prefix: String?)] = []
 
     private static let maximumCount = 4
 
-    /// Returns the key of a name: "prefix_local" in lower case, "local" for the elements of the formats.
+    /// Returns a name's key: "prefix_local" in lower case, or "local" for RSS and Atom elements.
     mutating func key(_ name: XMLName) -> String {
         let local = XMLCharacters.lowercased(name.local)
         let prefix = name.namespace.isEmpty ? nil : self.prefix(name.namespace)
@@ -74,30 +74,30 @@ struct FeedKeys: Sendable {
     }
 }
 
-/// The attributes of an element by key.
+/// An element's attributes by key.
 struct FeedAttributes: Sendable {
     private let values: [(key: String, value: String)]
 
-    /// The bytes of the values.
+    /// The values' total size in bytes.
     let byteCount: Int
 
-    /// Makes the attributes of an element. If the values have more bytes than permitted, there are none.
+    /// Creates an element's attributes; empty if the values have more bytes than permitted.
     init(_ attributes: [XMLAttribute], _ keys: inout FeedKeys, maximumByteCount: Int) {
         let count = attributes.reduce(0) { $0 + $1.value.utf8.count }
         byteCount = count <= maximumByteCount ? count : 0
         values = count <= maximumByteCount ? attributes.map { (keys.key($0.name), $0.value) } : []
     }
 
-    /// Returns the value of an attribute without white space at its ends, `nil` if it is missing or empty.
+    /// Returns an attribute's trimmed value; `nil` if it is missing or empty.
     subscript(_ key: String) -> String? {
         guard let value = values.first(where: { $0.key == key })?.value else { return nil }
         let trimmed = XMLCharacters.trimmed(value)
         return trimmed.isEmpty ? nil : trimmed
     }
 
-    /// Returns the value of an attribute, which may be empty.
+    /// Returns an attribute's value, which may be empty.
     func raw(_ key: String) -> String? { values.first { $0.key == key }?.value }
 
-    /// The attributes in the order of the document.
+    /// The attributes in document order.
     var all: [(key: String, value: String)] { values }
 }

@@ -1,16 +1,16 @@
 internal import CausewayXML
 
-/// Collects the content of a text construct: characters, or elements that are written as markup again.
+/// Collects a text construct's content: characters, or elements that are serialized as markup again.
 struct MarkupCapture: Sendable {
-    /// The key of the element.
+    /// The element's key.
     let key: String
-    /// The media type that the element has or gets.
+    /// The element's media type, stated or detected.
     private(set) var type: String
-    /// Whether the content is coded in Base64.
+    /// Whether the content is Base64-encoded.
     let isBase64: Bool
     let limit: Int
     private(set) var bytes: [UInt8] = []
-    /// Open elements in the content.
+    /// The number of open elements in the content.
     private(set) var depth = 0
     /// Whether content was dropped because of the limit.
     private(set) var isCut = false
@@ -24,7 +24,7 @@ struct MarkupCapture: Sendable {
         isMarkup = type.hasSuffix("xml") && !isBase64
     }
 
-    /// Takes characters.
+    /// Processes characters.
     mutating func text(_ piece: [UInt8]) {
         guard bytes.count < limit else { return isCut = true }
         if isMarkup {
@@ -34,11 +34,11 @@ struct MarkupCapture: Sendable {
         }
     }
 
-    /// Takes a start tag.
+    /// Processes a start tag.
     mutating func open(_ name: XMLName, _ attributes: [XMLAttribute]) {
         depth += 1
         if !isMarkup {
-            // Programs put one element around escaped markup. It is not a part of the text.
+            // Some programs wrap escaped markup in one `div`, which is not part of the text.
             if name.local == "div" { return }
             becomeMarkup()
         }
@@ -60,7 +60,7 @@ struct MarkupCapture: Sendable {
         bytes.append(0x3E)
     }
 
-    /// Takes an end tag.
+    /// Processes an end tag.
     mutating func close(_ name: XMLName) {
         depth -= 1
         guard isMarkup, bytes.count < limit else { return }

@@ -1,6 +1,6 @@
 internal import CausewayXML
 
-/// Reads shapes of GeoRSS, in its simple form and in GML.
+/// Reads GeoRSS shapes, in simple form and in GML.
 struct ShapeReader: Sendable {
     private var kind: FeedPlace.Shape?
     private var dimension = 2
@@ -22,12 +22,12 @@ struct ShapeReader: Sendable {
         if let count = attributes["srsdimension"].flatMap({ Int($0) }) { dimension = count == 3 ? 3 : 2 }
         if let system = attributes["srsname"] {
             let code = system.split(separator: ":").last.flatMap { Int($0) } ?? 4326
-            // Geographic systems write the latitude first, projections the easting.
+            // Geographic coordinate systems write the latitude first, projections the easting.
             isProjected = !(4000..<5000).contains(code)
         }
     }
 
-    /// Reads an end tag, and returns the shape that it completes.
+    /// Reads an end tag and returns the completed shape.
     mutating func end(_ key: String, _ value: String) -> FeedPlace? {
         switch key {
         case "georss_point": return place(.point, value)

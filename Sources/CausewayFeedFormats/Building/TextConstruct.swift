@@ -1,8 +1,8 @@
 internal import CausewayXML
 
-/// Makes a text of a feed from the content of an element.
+/// Converts an element's content to a feed text.
 enum TextConstruct {
-    /// Returns the media type of an element and whether its content is coded in Base64 (RFC 4287 §3.1.1, §4.1.3.3).
+    /// Returns an element's media type and whether its content is Base64-encoded (RFC 4287 §3.1.1, §4.1.3.3).
     static func type(_ written: String?, mode: String?, otherwise: String) -> (type: String, isBase64: Bool) {
         let type: String
         switch XMLCharacters.lowercased(written ?? "") {
@@ -17,14 +17,14 @@ enum TextConstruct {
         return (type, !isText)
     }
 
-    /// Returns the text of a captured element.
+    /// Returns a captured element's text.
     ///
     /// - Parameters:
-    ///   - capture: The content of the element.
-    ///   - isAtom: Whether plain text stays plain. RSS does not tell whether a text is HTML, so the text decides.
-    ///   - isContainer: Whether the outer `div` is not a part of the text (RFC 4287 §3.1.1.3).
-    ///   - base: The base of relative references.
-    ///   - budget: The tags and attributes that may be read. Without any left, a text is cut.
+    ///   - capture: The element's content.
+    ///   - isAtom: Whether plain text stays plain. RSS does not state whether a text is HTML, so the text is examined.
+    ///   - isContainer: Whether the outer `div` does not belong to the text (RFC 4287 §3.1.1.3).
+    ///   - base: The base URL for relative references.
+    ///   - budget: The remaining tags and attributes. The text is cut where none remain.
     static func text(
         _ capture: MarkupCapture, isAtom: Bool, isContainer: Bool, base: String?, budget: inout Int
     ) -> FeedText {
@@ -44,7 +44,7 @@ enum TextConstruct {
         return FeedText(value, type: type)
     }
 
-    /// Returns a text whose C1 control characters are the characters of windows-1252, which is what their authors meant.
+    /// Replaces C1 control characters by the windows-1252 characters that authors mean by them.
     private static func withoutControls(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0.value >= 0x80 && $0.value <= 0x9F }) else { return text }
         var result = String.UnicodeScalarView()
@@ -55,12 +55,12 @@ enum TextConstruct {
         return String(result)
     }
 
-    /// Returns a text without the `div` around it.
+    /// Removes the outer `div`.
     private static func withoutDivision(_ text: String) -> String {
         guard text.hasPrefix("<div"), text.hasSuffix("</div>"), let end = text.utf8.firstIndex(of: 0x3E) else {
             return text
         }
-        // "<div/>" and several divisions in a row stay.
+        // "<div/>" and several `div` elements in a row remain.
         let inner = text[text.index(after: end)...].dropLast(6)
         var depth = 0
         var tokens = HTMLTokens(Array(inner.utf8))
@@ -76,7 +76,7 @@ enum TextConstruct {
     }
 }
 
-/// Base64 (RFC 4648 §4). Characters that are not in the alphabet are skipped.
+/// Base64 (RFC 4648 §4). Characters outside the alphabet are skipped.
 enum Base64 {
     static func decode(_ text: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []

@@ -1,10 +1,10 @@
 package import FoundationEssentials
 
-/// Reads the dates of feeds: RFC 822, RFC 3339, W3C's profile of ISO 8601, `asctime`, and what else is found.
+/// Parses feed dates: RFC 822, RFC 3339, the W3C profile of ISO 8601, `asctime`, and other forms found in feeds.
 ///
-/// Nothing depends on a locale. A date without a zone is in UTC.
+/// Independent of the locale. A date without a zone is in UTC.
 package enum FeedDateParser {
-    /// Returns the moment that a text names, or `nil` if it names none.
+    /// Parses a date; `nil` if the text has no known form.
     package static func date(_ text: String) -> Date? {
         let tokens = DateTokens(text)
         var fields = DateFields()
@@ -17,7 +17,7 @@ package enum FeedDateParser {
     }
 }
 
-/// The fields of a date in the Gregorian calendar.
+/// A Gregorian date's fields.
 struct DateFields: Sendable {
     var year: Int?
     var month = 1
@@ -36,7 +36,7 @@ struct DateFields: Sendable {
         return Double(days * 86_400 + hour * 3600 + minute * 60 - offset) + second
     }
 
-    /// Returns the days since 1970-01-01. Years start in March here, so that the leap day is the last.
+    /// Returns the days since 1970-01-01. Years start in March here, so that the leap day is the last day.
     static func days(year: Int, month: Int, day: Int) -> Int {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
@@ -45,7 +45,7 @@ struct DateFields: Sendable {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// Returns a year of four digits (RFC 2822 §4.3).
+    /// Expands a two- or three-digit year (RFC 2822 §4.3).
     static func fullYear(_ value: Int, digits: Int) -> Int {
         guard digits <= 2 else { return digits == 3 ? 1900 + value : value }
         return value < 50 ? 2000 + value : 1900 + value
@@ -81,7 +81,7 @@ struct DateFields: Sendable {
         }
     }
 
-    /// Returns the number after a separator of dates. A number before ":" belongs to the time.
+    /// Returns the number after a date separator. A number before ":" belongs to the time.
     private static func numberAfterSign(_ list: inout ArraySlice<DateTokens.Token>) -> (number: Int, digits: Int)? {
         var rest = list
         while case .sign(let byte)? = rest.first, byte == 0x2D || byte == 0x2F || byte == 0x2E || byte >= 0x80 {
@@ -106,7 +106,7 @@ struct DateFields: Sendable {
         return true
     }
 
-    /// Reads a date with the name of a month, or with the year at its end.
+    /// Reads a date with a month name, or with the year at its end.
     mutating func readWords(_ tokens: DateTokens) -> Bool {
         var numbers: [(number: Int, digits: Int)] = []
         var named: Int?
@@ -209,7 +209,7 @@ extension DateFields {
         return true
     }
 
-    /// Returns the month with an English name or its start.
+    /// Returns the month for an English name or abbreviation.
     static func month(_ word: String) -> Int? {
         guard word.utf8.count >= 3 else { return nil }
         return months.firstIndex { word.hasPrefix($0) }.map { $0 + 1 }
@@ -237,13 +237,13 @@ struct DateTokens: Sendable {
         case number(Int, digits: Int)
         /// A word in lower case.
         case word(String)
-        /// Another character, without white space. 0x80 stands for all beyond ASCII.
+        /// Another character, without white space. 0x80 stands for any non-ASCII character.
         case sign(UInt8)
     }
 
     private(set) var list: [Token] = []
 
-    /// Splits at most the first 96 bytes of a text.
+    /// Splits at most a text's first 96 bytes.
     init(_ text: String) {
         var rest = Array(text.utf8.prefix(96))[...]
         list.reserveCapacity(16)
@@ -264,7 +264,7 @@ struct DateTokens: Sendable {
         }
     }
 
-    /// Whether the text starts with a year of four digits or with a date without separators.
+    /// Whether the text starts with a four-digit year or with a date without separators.
     var startsWithYear: Bool {
         guard case .number(_, let digits)? = list.first else { return false }
         return digits == 4 || (6...8).contains(digits) || digits == 14

@@ -1,6 +1,6 @@
 internal import CausewayXML
 
-/// Makes a feed of a document of JSON Feed 1 or 1.1.
+/// Converts a JSON Feed 1 or 1.1 document to a feed.
 struct JSONFeed {
     private let source: FeedSource
     private let limits: FeedLimits
@@ -12,7 +12,7 @@ struct JSONFeed {
         budget = limits.markup
     }
 
-    /// Returns the feed, or `nil` if the document is none.
+    /// Returns the feed; `nil` if the document is not a JSON Feed.
     mutating func feed(_ document: JSONValue) -> Feed? {
         let version = document["version"]?.text ?? ""
         guard version.contains("jsonfeed.org/version/") || document["items"] != nil else { return nil }

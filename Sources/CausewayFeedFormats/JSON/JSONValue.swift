@@ -1,4 +1,4 @@
-/// A value of JSON (RFC 8259), read with bounds of depth, count and size.
+/// A JSON value (RFC 8259), parsed with limits on depth, count and size.
 enum JSONValue: Equatable, Sendable {
     case object([String: JSONValue])
     case array([JSONValue])
@@ -7,13 +7,13 @@ enum JSONValue: Equatable, Sendable {
     case boolean(Bool)
     case null
 
-    /// Returns the member of an object.
+    /// Returns an object member.
     subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members[name]
     }
 
-    /// The text of a string, or of a number where a string is expected.
+    /// A string's text, or a number's text where a string is expected.
     var text: String? {
         switch self {
         case .string(let text), .number(let text): text
@@ -21,23 +21,23 @@ enum JSONValue: Equatable, Sendable {
         }
     }
 
-    /// The elements of an array.
+    /// An array's elements.
     var elements: [JSONValue] {
         guard case .array(let elements) = self else { return [] }
         return elements
     }
 }
 
-/// Reads JSON. The first violation ends it, and what was read before stays.
+/// Parses JSON. The first violation ends parsing; earlier values are kept.
 struct JSONReader: Sendable {
     private let bytes: [UInt8]
     private var index = 0
     private var remainingValues: Int
-    /// The offset and the kind of the first violation.
+    /// The first violation's offset and description.
     private(set) var problem: (offset: Int, message: String)?
 
     private static let depth = 64
-    /// The bytes of a text that is kept. The rest is dropped.
+    /// Maximum bytes to keep per text. The rest is dropped.
     private let textByteCount: Int
 
     init(_ bytes: [UInt8], maximumValues: Int = 200_000, textByteCount: Int) {
@@ -120,7 +120,7 @@ struct JSONReader: Sendable {
             }
             let start = index
             let value = value(depth: depth + 1)
-            // An object that the end of the document cuts off still has its first members.
+            // Keep the first members of an object that the end of the document truncates.
             if problem == nil || index > start { elements.append(value) }
             skipSpace()
             guard take(0x2C) || (index < bytes.count && bytes[index] == 0x5D) else {
@@ -196,7 +196,7 @@ struct JSONReader: Sendable {
         return value
     }
 
-    /// Reads what follows "\u", with the second half of a surrogate pair (RFC 8259 §7).
+    /// Reads the digits after "\u", and the second half of a surrogate pair (RFC 8259 §7).
     private mutating func scalar() -> Unicode.Scalar {
         guard let high = unit() else { return "\u{FFFD}" }
         guard high >= 0xD800, high <= 0xDBFF, index + 1 < bytes.count, bytes[index] == 0x5C, bytes[index + 1] == 0x75

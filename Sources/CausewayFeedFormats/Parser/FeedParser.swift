@@ -3,7 +3,7 @@ public import FoundationEssentials
 internal import CausewayEncodings
 internal import CausewayXML
 
-/// Parses a feed from pieces of its document.
+/// Parses a feed document in pieces.
 ///
 /// ```swift
 /// var parser = FeedParser(source: FeedSource(base: "https://example.com/feed.xml"))
@@ -11,9 +11,9 @@ internal import CausewayXML
 /// let feed = try parser.finish()
 /// ```
 ///
-/// RSS 0.90 to 2.0, RSS 1.0 (RDF), Atom 0.3 and 1.0, CDF and JSON Feed are recognized. Malformed documents are read as far as possible:
-/// violations are in ``Feed/problems`` with their places. Memory is bounded by ``FeedLimits``. The parser
-/// performs no I/O and never reads external entities.
+/// Recognizes RSS 0.90 to 2.0, RSS 1.0 (RDF), Atom 0.3 and 1.0, CDF and JSON Feed. Malformed documents are read as far
+/// as possible, and ``Feed/problems`` lists the violations with their positions. ``FeedLimits`` bounds the memory. The
+/// parser performs no I/O and never reads external entities.
 public struct FeedParser {
     private enum Kind { case undecided, xml, json }
 
@@ -26,14 +26,14 @@ public struct FeedParser {
     private var json: [UInt8] = []
     private var isTooLarge = false
 
-    /// Bytes that are decoded at a time.
+    /// Number of bytes to decode at a time.
     private static let sliceByteCount = 16 * 1024
 
-    /// Makes a parser.
+    /// Creates a parser.
     ///
     /// - Parameters:
-    ///   - source: What is known about the document from outside.
-    ///   - limits: Bounds for the cost of the document.
+    ///   - source: The document's address and response header fields.
+    ///   - limits: Limits for the document's cost.
     public init(source: FeedSource = FeedSource(), limits: FeedLimits = FeedLimits()) {
         self.limits = limits
         self.source = source
@@ -44,10 +44,10 @@ public struct FeedParser {
         builder = FeedBuilder(limits: limits, document: source)
     }
 
-    /// The items that are complete so far. Items stay known when the rest of the document is malformed or missing.
+    /// The items completed so far. They are kept when the rest of the document is malformed or missing.
     public var items: [FeedItem] { builder.feed.items }
 
-    /// Reads the next piece of the document.
+    /// Parses the next piece of the document.
     public mutating func append(_ bytes: some Sequence<UInt8>) {
         var slice: [UInt8] = []
         slice.reserveCapacity(Self.sliceByteCount)
@@ -61,7 +61,7 @@ public struct FeedParser {
         if !slice.isEmpty { appendSlice(slice) }
     }
 
-    /// Reads the next piece of the document.
+    /// Parses the next piece of the document.
     public mutating func append(_ bytes: [UInt8]) {
         var start = 0
         while start < bytes.count {
@@ -71,7 +71,7 @@ public struct FeedParser {
         }
     }
 
-    /// Reads the next piece of the document.
+    /// Parses the next piece of the document.
     public mutating func append(_ data: Data) {
         var rest = data[...]
         while !rest.isEmpty {
@@ -80,12 +80,12 @@ public struct FeedParser {
         }
     }
 
-    /// Whether a limit ended the document. What follows is not read, so a caller can stop to fetch it.
+    /// Whether parsing ended at a limit. Later bytes are ignored, so a caller can stop fetching.
     public var hasReachedLimit: Bool {
         reader.isEnded || builder.budget.excess != nil || decoder.isExhausted || isTooLarge
     }
 
-    /// What the document has cost so far, in parts of about the same cost. A part that is much cheaper than its bytes does not count.
+    /// The document's cost so far, in units of about equal cost. Input that is much cheaper per byte does not count.
     package var cost: Int { reader.work.stepCount + reader.work.markupCount + limits.markup - builder.budget.markup }
 
     private mutating func appendSlice(_ bytes: [UInt8]) {
@@ -97,7 +97,7 @@ public struct FeedParser {
 
     private mutating func read(_ text: [UInt8]) {
         if kind == .undecided {
-            // White space before the document counts for the positions in it.
+            // White space before the document counts in positions.
             guard let first = text.first(where: { !XMLCharacters.isSpace($0) }) else {
                 return reader.read(text) { builder.take($0, at: $1) }
             }
@@ -110,10 +110,10 @@ public struct FeedParser {
         }
     }
 
-    /// Ends the document.
+    /// Finishes the document.
     ///
     /// - Returns: The feed.
-    /// - Throws: ``FeedError`` if the document is empty, is no feed or is too large.
+    /// - Throws: ``FeedError`` if the document is empty, not a feed, or too large.
     public mutating func finish() throws(FeedError) -> Feed {
         var text: [UInt8] = []
         if !hasReachedLimit {
@@ -198,9 +198,9 @@ extension Feed {
     ///
     /// - Parameters:
     ///   - data: The document.
-    ///   - source: What is known about the document from outside.
-    ///   - limits: Bounds for the cost of the document.
-    /// - Throws: ``FeedError`` if the document is empty, is no feed or is too large.
+    ///   - source: The document's address and response header fields.
+    ///   - limits: Limits for the document's cost.
+    /// - Throws: ``FeedError`` if the document is empty, not a feed, or too large.
     public init(parsing data: Data, source: FeedSource = FeedSource(), limits: FeedLimits = FeedLimits())
         throws(FeedError)
     {

@@ -1,20 +1,20 @@
-/// The format of a feed.
+/// A feed format.
 public enum FeedFormat: String, Hashable, Sendable, CaseIterable {
     case rss090, rss091, rss092, rss093, rss094, rss10, rss20
-    /// RSS 0.91 of Netscape, which is named by its document type.
+    /// Netscape's RSS 0.91, identified by its document type.
     case rss091Netscape
     /// RSS without a version, or with an unknown one.
     case rss
     case atom01, atom02, atom03, atom10
     /// Atom with an unknown version.
     case atom
-    /// The Channel Definition Format of 1997.
+    /// Channel Definition Format (1997).
     case cdf
     case json1, json11
-    /// The document has no element of a feed.
+    /// The document has no feed element.
     case unknown
 
-    /// The name for readers.
+    /// The name to display.
     public var name: String {
         switch self {
         case .rss090: "RSS 0.90"
@@ -38,7 +38,7 @@ public enum FeedFormat: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the format is RSS of any version.
+    /// Whether the format is RSS, in any version.
     public var isRSS: Bool {
         switch self {
         case .rss090, .rss091, .rss091Netscape, .rss092, .rss093, .rss094, .rss10, .rss20, .rss: true
@@ -46,7 +46,7 @@ public enum FeedFormat: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the format is Atom of any version.
+    /// Whether the format is Atom, in any version.
     public var isAtom: Bool {
         switch self {
         case .atom01, .atom02, .atom03, .atom10, .atom: true
@@ -57,48 +57,48 @@ public enum FeedFormat: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// A rule of a feed about how often it may be fetched.
+/// A feed's rules for how often it may be fetched.
 public struct FeedSchedule: Hashable, Sendable {
-    /// Minutes for which a copy of the feed may be used (RSS `ttl`).
+    /// How long a copy may be used, in minutes (RSS `ttl`).
     public var minutesToLive: Int?
-    /// Hours of the day in UTC, 0 to 23, in which the feed does not change (RSS `skipHours`).
+    /// UTC hours, 0 to 23, during which the feed does not change (RSS `skipHours`).
     public var skippedHours: Set<Int> = []
-    /// Days of the week in UTC, 1 for Sunday to 7, in which the feed does not change (RSS `skipDays`).
+    /// UTC weekdays, 1 (Sunday) to 7, on which the feed does not change (RSS `skipDays`).
     public var skippedDays: Set<Int> = []
-    /// The period of updates (`sy:updatePeriod`), in minutes.
+    /// The update period (`sy:updatePeriod`), in minutes.
     public var periodInMinutes: Int?
 
-    /// Makes a rule that permits everything.
+    /// Creates rules without restrictions.
     public init() {}
 }
 
-/// Interfaces to a server that RSS 2.0 describes.
+/// Server interfaces that RSS 2.0 describes.
 public struct FeedServices: Hashable, Sendable {
-    /// The attributes of RSS's `cloud`, by name in lower case.
+    /// The attributes of the RSS `cloud` element, by name in lower case.
     public var cloud: [String: String] = [:]
-    /// The texts of RSS's `textInput`, by name in lower case.
+    /// The texts in the RSS `textInput` element, by name in lower case.
     public var textInput: [String: String] = [:]
-    /// The address of the format's documentation.
+    /// The URL of the format's documentation.
     public var documentation: String?
     /// The icon.
     public var icon: String?
     /// The logo.
     public var logo: String?
 
-    /// Makes an empty description.
+    /// Creates an empty value.
     public init() {}
 }
 
-/// A violation of a format that the parser recovered from.
+/// A format violation from which the parser recovered.
 public struct FeedProblem: Hashable, Sendable, CustomStringConvertible {
     /// The line in the document, counted from 1.
     public var line: Int
     /// The column in characters, counted from 1.
     public var column: Int
-    /// The violation, in plain words.
+    /// A human-readable description.
     public var message: String
 
-    /// Makes a problem.
+    /// Creates a problem.
     public init(line: Int, column: Int, message: String) {
         self.line = line
         self.column = column
@@ -110,38 +110,38 @@ public struct FeedProblem: Hashable, Sendable, CustomStringConvertible {
 
 /// A feed: RSS, Atom, RDF, CDF or JSON Feed.
 ///
-/// The properties of ``FeedCore`` are properties of the feed, too. Texts of HTML are safe to show; see ``FeedText``.
+/// All ``FeedCore`` properties are also properties of the feed. HTML texts are safe to display; see ``FeedText``.
 @dynamicMemberLookup
 public struct Feed: Hashable, Sendable {
     /// The properties that feeds and items share.
     public var core = FeedCore()
     /// The format.
     public var format = FeedFormat.unknown
-    /// The items in the order of the document.
+    /// The items in document order.
     public var items: [FeedItem] = []
-    /// The language of the feed.
+    /// The feed's language.
     public var language: String?
-    /// Thumbnails and credits of Media RSS.
+    /// Media RSS thumbnails and credits.
     public var media = FeedMedia()
-    /// The text for readers who see the document in a browser (Atom 0.3 `info`).
+    /// The text for people who open the document in a browser (Atom 0.3 `info`).
     public var information: FeedText?
-    /// The program that made the feed.
+    /// The program that generated the feed.
     public var generator: FeedGenerator?
     /// How often the feed may be fetched.
     public var schedule = FeedSchedule()
     /// Interfaces, icon and logo.
     public var services = FeedServices()
-    /// The address to which the feed has moved.
+    /// The feed's new URL, if it has moved.
     public var newLocation: String?
-    /// The encoding of the document in lower case.
+    /// The document's encoding in lower case.
     public var encoding: String?
-    /// Violations of the format that the parser recovered from. Empty for a well-formed feed.
+    /// Format violations from which the parser recovered. Empty for a well-formed feed.
     public var problems: [FeedProblem] = []
 
-    /// Makes an empty feed.
+    /// Creates an empty feed.
     public init() {}
 
-    /// Returns or changes a shared property.
+    /// Accesses a shared property.
     public subscript<Value>(dynamicMember path: WritableKeyPath<FeedCore, Value>) -> Value {
         get { core[keyPath: path] }
         set { core[keyPath: path] = newValue }
@@ -150,6 +150,6 @@ public struct Feed: Hashable, Sendable {
     /// Returns a derived property.
     public subscript<Value>(dynamicMember path: KeyPath<FeedCore, Value>) -> Value { core[keyPath: path] }
 
-    /// Whether the document keeps the rules of its format.
+    /// Whether the document conforms to its format.
     public var isWellFormed: Bool { problems.isEmpty }
 }

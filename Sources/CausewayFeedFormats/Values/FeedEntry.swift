@@ -1,4 +1,4 @@
-/// The properties that feeds, items and the sources of items share.
+/// Properties common to feeds, items and item sources.
 public struct FeedCore: Hashable, Sendable {
     /// The identifier: Atom's `id`, RSS's `guid`, or `rdf:about`.
     public var id: String?
@@ -12,24 +12,24 @@ public struct FeedCore: Hashable, Sendable {
     public var links: [FeedLink] = []
     /// The people.
     public var people = FeedPeople()
-    /// The categories in the order of the feed, without duplicates.
+    /// The categories in feed order, without duplicates.
     public var categories: [FeedCategory] = []
     /// The dates.
     public var dates = FeedDates()
     /// The copyright or license as text.
     public var rights: FeedText?
-    /// The picture.
+    /// The image.
     public var image: FeedImage?
-    /// What the namespace of podcasts adds.
+    /// The podcast properties.
     public var podcast = FeedPodcast()
-    /// The texts of elements without a property here, by name: `prefix_name` in lower case, the name alone without a namespace. Names are
-    /// those of well-known prefixes, also if the feed uses others.
+    /// The texts of elements without a property here, by name: `prefix_name` in lower case, or the name alone without a
+    /// namespace. The prefixes are the usual ones, even if the feed uses others.
     public var extensions: [String: String] = [:]
 
-    /// Makes an empty description.
+    /// Creates an empty value.
     public init() {}
 
-    /// The address of the page that the feed or item stands for.
+    /// The URL of the page that the feed or item describes.
     public var link: String? {
         links.first { $0.relation == "alternate" }?.href
     }
@@ -37,43 +37,43 @@ public struct FeedCore: Hashable, Sendable {
     /// The first author in one line.
     public var author: String? { people.authors.first?.line }
 
-    /// The links with the relation `enclosure`: recordings, films, pictures.
+    /// The links with the relation `enclosure`: audio, video, images.
     public var enclosures: [FeedLink] { links.filter { $0.relation == "enclosure" } }
 }
 
-/// An entry of a feed.
+/// A feed entry.
 ///
-/// The properties of ``FeedCore`` are properties of the item, too.
+/// All ``FeedCore`` properties are also properties of the item.
 @dynamicMemberLookup
 public struct FeedItem: Hashable, Sendable {
-    /// The properties that feeds and items share.
+    /// Properties common to feeds and items.
     public var core = FeedCore()
-    /// The contents. Atom and RSS have at most one, in several parts or forms in old feeds.
+    /// The contents. Atom and RSS permit at most one, but old feeds have several parts or forms.
     public var contents: [FeedText] = []
-    /// The feed that the item comes from (RFC 4287 §4.2.11).
+    /// The item's source feed (RFC 4287 §4.2.11).
     public var source: Feed? {
         get { sources.first }
         set { sources = newValue.map { [$0] } ?? [] }
     }
-    /// The language of the item as in BCP 47: `xml:lang` or `dc:language` of its element, or `language` of JSON Feed. `nil` stands for that
-    /// of the feed.
+    /// The item's language (BCP 47): its element's `xml:lang` or `dc:language`, or `language` in JSON Feed. `nil` means
+    /// the feed's language.
     public var language: String?
-    /// Thumbnails and credits of Media RSS.
+    /// Media RSS thumbnails and credits.
     public var media = FeedMedia()
-    /// The page of comments.
+    /// The URL of the comments page.
     public var comments: String?
-    /// The place.
+    /// The location.
     public var place: FeedPlace?
-    /// The chapters of the recording.
+    /// The recording's chapters.
     public var chapters: [FeedChapter] = []
-    /// Whether the identifier is the address of the item.
+    /// Whether the identifier is the item's URL.
     public var isIDLink = false
     private var sources: [Feed] = []
 
-    /// Makes an empty item.
+    /// Creates an empty item.
     public init() {}
 
-    /// Returns or changes a shared property.
+    /// Accesses a shared property.
     public subscript<Value>(dynamicMember path: WritableKeyPath<FeedCore, Value>) -> Value {
         get { core[keyPath: path] }
         set { core[keyPath: path] = newValue }
@@ -82,10 +82,10 @@ public struct FeedItem: Hashable, Sendable {
     /// Returns a derived property.
     public subscript<Value>(dynamicMember path: KeyPath<FeedCore, Value>) -> Value { core[keyPath: path] }
 
-    /// The text to show: the content, else the summary.
+    /// The text to display: the content, or else the summary.
     public var body: FeedText? { contents.first ?? core.summary }
 
-    /// A text that is equal for the same item in later versions of the feed: the identifier, else the link, else title and date.
+    /// A stable identity across feed versions: the identifier, or else the link, or else title and date.
     public var identity: String {
         core.id ?? core.link
             ?? "\(core.title?.value ?? "")\n\(core.dates.published?.text ?? core.dates.updated?.text ?? "")"

@@ -1,61 +1,62 @@
-/// Bounds for the cost of a feed.
+/// Limits for a feed's cost.
 ///
-/// With the standard values a document of any length needs less than 16 MiB of memory beyond the texts that are kept, and 100 MB of any
-/// content need less than a second: the time is proportional to the bytes, and what costs more than plain text is counted. A limit that ends
-/// the document is noted in ``Feed/problems``, and the items before it are kept.
+/// With the default limits, a document of any length needs less than 16 MiB of memory in addition to its stored texts,
+/// and 100 MB of any content take less than a second: the time is proportional to the byte count, and input that costs
+/// more than plain text is counted. A limit that ends the document is reported in ``Feed/problems``, and the items
+/// before it are kept.
 public struct FeedLimits: Hashable, Sendable {
-    /// Items. One more ends the document.
+    /// Maximum item count. One more ends the document.
     public var items = 20_000
-    /// Bytes of one content or summary. The rest is cut off.
+    /// Maximum bytes per content or summary. The rest is cut off.
     public var textByteCount = 1024 * 1024
-    /// Bytes of one title or other short text. The rest is cut off.
+    /// Maximum bytes per title or other short text. The rest is cut off.
     public var titleByteCount = 64 * 1024
-    /// Bytes of all texts. More end the document.
+    /// Maximum bytes in all texts together. More end the document.
     public var totalByteCount = 32 * 1024 * 1024
-    /// Tags, attributes and uncommon references of the document, and the same number for HTML and for parts of its texts: keywords, numbers
-    /// of positions, each 8 bytes of dates and people, and each 32 bytes of long attributes. A picture counts four times, a declaration of a
-    /// namespace twice. More end the document.
+    /// Maximum number of tags, attributes and uncommon references in the document. The same number applies separately
+    /// to HTML and costly parts in its texts: keywords, position numbers, every 8 bytes of dates and people, and every
+    /// 32 bytes of long attributes. An image counts four times, a namespace declaration twice. More end the document.
     public var markup = 1_500_000
-    /// Bytes of a document of JSON Feed, which is read as a whole. A longer one is an error.
+    /// Maximum bytes in a JSON Feed document, which is parsed as a whole. A longer one is an error.
     public var jsonByteCount = 4 * 1024 * 1024
-    /// Names of elements as a document writes them, and the names of RSS or Atom that they stand for: `["headline": "title"]`. It makes a
-    /// feed of another vocabulary readable.
+    /// RSS or Atom names for element names in the document: `["headline": "title"]`. With this map, feeds in another
+    /// vocabulary can be parsed.
     public var tagMap: [String: String] = [:]
 
-    /// Makes the standard bounds.
+    /// Creates the default limits.
     public init() {}
 }
 
-/// Why a document is no feed.
+/// The error for a document that is not a readable feed.
 ///
-/// Match on ``code``. Read ``description`` to tell a person.
+/// Match on ``code``; ``description`` is for people.
 public struct FeedError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kind of a failure.
+    /// An error code.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private let name: String
 
         /// The document has no characters.
         public static let empty = Code(name: "empty")
-        /// The document has no element of a feed, for example because it is a page of HTML.
+        /// The document has no feed element, for example because it is an HTML page.
         public static let notAFeed = Code(name: "notAFeed")
-        /// The document is longer than the limits permit.
+        /// The document exceeds the limits.
         public static let tooLarge = Code(name: "tooLarge")
-        /// The server answered with an error.
+        /// The server responded with an error status.
         public static let status = Code(name: "status")
 
         public var description: String { name }
     }
 
-    /// The kind of the failure.
+    /// The error code.
     public var code: Code
-    /// The failure in plain words.
+    /// A human-readable description.
     public var message: String
-    /// The violations that were found before.
+    /// The violations found before the error.
     public var problems: [FeedProblem]
-    /// The status of the response, for ``FeedError/Code/status``.
+    /// The response status, for ``FeedError/Code/status``.
     public var status: Int?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ code: Code, _ message: String, problems: [FeedProblem] = [], status: Int? = nil) {
         self.code = code
         self.message = message

@@ -1,26 +1,26 @@
-/// What Media RSS adds to a feed or an item (`media:thumbnail`, `media:credit`), in the order of the document.
+/// A feed's or item's Media RSS elements (`media:thumbnail`, `media:credit`), in document order.
 public struct FeedMedia: Hashable, Sendable {
     /// The thumbnails, the most important first. At most 64 are kept.
     public var thumbnails: [FeedThumbnail] = []
-    /// The people and organizations that took part in making the recording, film or picture. At most 64 are kept.
+    /// The people and organizations credited for the audio, video or image. At most 64 are kept.
     public var credits: [FeedCredit] = []
 
-    /// Makes a description without thumbnails and credits.
+    /// Creates a value without thumbnails and credits.
     public init() {}
 }
 
-/// A small picture that stands for a recording, film or picture (`media:thumbnail`).
+/// A thumbnail image for audio, video or an image (`media:thumbnail`).
 public struct FeedThumbnail: Hashable, Sendable {
-    /// The address of the picture, absolute if the feed has a base.
+    /// The image URL, absolute if the feed has a base.
     public var href: String
     /// The width in pixels.
     public var width: Int?
     /// The height in pixels.
     public var height: Int?
-    /// The moment in the film that the picture shows, as the feed writes it: "12:05:01.123".
+    /// The video time that the image shows, as written in the feed: "12:05:01.123".
     public var time: String?
 
-    /// Makes a thumbnail.
+    /// Creates a thumbnail.
     public init(href: String, width: Int? = nil, height: Int? = nil, time: String? = nil) {
         self.href = href
         self.width = width
@@ -29,16 +29,16 @@ public struct FeedThumbnail: Hashable, Sendable {
     }
 }
 
-/// A person or organization that took part in making a recording, film or picture (`media:credit`).
+/// A person or organization credited for audio, video or an image (`media:credit`).
 public struct FeedCredit: Hashable, Sendable {
     /// The name.
     public var name: String
     /// The role in lower case, such as `author` or `producer`.
     public var role: String?
-    /// The scheme that defines the role. Media RSS names `urn:ebu` for one that is missing.
+    /// The role's scheme. If it is missing, Media RSS specifies `urn:ebu`.
     public var scheme: String?
 
-    /// Makes a credit.
+    /// Creates a credit.
     public init(name: String, role: String? = nil, scheme: String? = nil) {
         self.name = name
         self.role = role

@@ -1,15 +1,15 @@
 public import FoundationEssentials
 
-/// A person or an organization that a feed names.
+/// A person or an organization in a feed.
 public struct FeedPerson: Hashable, Sendable {
     /// The name.
     public var name: String?
-    /// The address for mail.
+    /// The mail address.
     public var email: String?
-    /// The page of the person.
+    /// The person's web page.
     public var link: String?
 
-    /// Makes a person.
+    /// Creates a person.
     public init(name: String? = nil, email: String? = nil, link: String? = nil) {
         self.name = name
         self.email = email
@@ -23,29 +23,29 @@ public struct FeedPerson: Hashable, Sendable {
     }
 }
 
-/// A link of a feed or an item.
+/// A feed or item link.
 public struct FeedLink: Hashable, Sendable {
     /// The relation (RFC 4287 §4.2.7.2): `alternate`, `enclosure`, `self` and others.
     public var relation: String
-    /// The target, absolute if the feed has a base. It is a text because not every link is a valid URL; see ``url``.
+    /// The target, absolute if the feed has a base. A string, because not every link is a valid URL; see ``url``.
     public var href: String
     /// The media type.
     public var type: String?
-    /// The title for readers.
+    /// The title to display.
     public var title: String?
-    /// The language of the target.
+    /// The target's language.
     public var language: String?
-    /// The count of bytes of the target as the feed writes it.
+    /// The target's size in bytes, as written in the feed.
     public var length: String?
 
-    /// Makes a link.
+    /// Creates a link.
     public init(relation: String = "alternate", href: String, type: String? = nil) {
         self.relation = relation
         self.href = href
         self.type = type
     }
 
-    /// The target, or `nil` if it is no URL.
+    /// The target; `nil` if it is not a valid URL.
     public var url: URL? { URL(string: href) }
 }
 
@@ -53,12 +53,12 @@ public struct FeedLink: Hashable, Sendable {
 public struct FeedCategory: Hashable, Sendable {
     /// The name.
     public var term: String
-    /// The scheme that defines the name.
+    /// The name's scheme.
     public var scheme: String?
-    /// The name for readers.
+    /// The name to display.
     public var label: String?
 
-    /// Makes a category.
+    /// Creates a category.
     public init(term: String, scheme: String? = nil, label: String? = nil) {
         self.term = term
         self.scheme = scheme
@@ -66,13 +66,13 @@ public struct FeedCategory: Hashable, Sendable {
     }
 }
 
-/// A picture of a feed or an item.
+/// A feed or item image.
 public struct FeedImage: Hashable, Sendable {
-    /// The address of the picture.
+    /// The image URL.
     public var href: String?
     /// The title.
     public var title: String?
-    /// The page that the picture links to.
+    /// The page to which the image links.
     public var link: String?
     /// The description.
     public var summary: String?
@@ -81,20 +81,20 @@ public struct FeedImage: Hashable, Sendable {
     /// The height in pixels.
     public var height: Int?
 
-    /// Makes a picture.
+    /// Creates an image.
     public init(href: String? = nil) { self.href = href }
 }
 
-/// The program that made a feed.
+/// The program that generated a feed.
 public struct FeedGenerator: Hashable, Sendable {
     /// The name.
     public var name: String?
-    /// The page of the program.
+    /// The program's web page.
     public var link: String?
     /// The version.
     public var version: String?
 
-    /// Makes a description of a program.
+    /// Creates a generator description.
     public init(name: String? = nil, link: String? = nil, version: String? = nil) {
         self.name = name
         self.link = link
@@ -102,7 +102,7 @@ public struct FeedGenerator: Hashable, Sendable {
     }
 }
 
-/// The dates of a feed or an item.
+/// A feed's or item's dates.
 public struct FeedDates: Hashable, Sendable {
     /// The first publication.
     public var published: FeedDate?
@@ -110,49 +110,49 @@ public struct FeedDates: Hashable, Sendable {
     public var updated: FeedDate?
     /// The creation.
     public var created: FeedDate?
-    /// The end of validity.
+    /// The expiry date.
     public var expired: FeedDate?
-    /// The period of validity (`dcterms:valid`).
+    /// The start of the validity period (`dcterms:valid`).
     public var validFrom: FeedDate?
-    /// The end of the period of validity (`dcterms:valid`).
+    /// The end of the validity period (`dcterms:valid`).
     public var validUntil: FeedDate?
 
-    /// Makes dates of which none is known.
+    /// Creates a value without dates.
     public init() {}
 
-    /// The date for a list: publication, change or creation.
+    /// The date to display in a list: publication, or else change, or else creation.
     public var best: Date? { published?.date ?? updated?.date ?? created?.date }
 }
 
-/// The people of a feed or an item.
+/// A feed's or item's people.
 public struct FeedPeople: Hashable, Sendable {
     /// The authors.
     public var authors: [FeedPerson] = []
     /// The other contributors.
     public var contributors: [FeedPerson] = []
-    /// The publisher, web master or owner.
+    /// The publisher, webmaster or owner.
     public var publisher: FeedPerson?
 
-    /// Makes a list without people.
+    /// Creates an empty value.
     public init() {}
 }
 
-/// What the namespace of podcasts adds (`itunes`).
+/// Podcast properties (the `itunes` namespace).
 public struct FeedPodcast: Hashable, Sendable {
     /// Whether directories must not show the feed or item.
     public var isBlocked: Bool?
-    /// Whether the content is explicit. `nil` if that is not known.
+    /// Whether the content is explicit. `nil` if unknown.
     public var isExplicit: Bool?
-    /// The duration as the feed writes it: seconds, "MM:SS" or "HH:MM:SS".
+    /// The duration as written in the feed: seconds, "MM:SS" or "HH:MM:SS".
     public var duration: String?
-    /// The number of the episode.
+    /// The episode number.
     public var episode: String?
-    /// The number of the season.
+    /// The season number.
     public var season: String?
-    /// The kind of the episode or the feed.
+    /// The episode or feed type.
     public var type: String?
 
-    /// Makes an empty description.
+    /// Creates an empty value.
     public init() {}
 
     /// The duration in seconds.
@@ -169,9 +169,9 @@ public struct FeedPodcast: Hashable, Sendable {
     }
 }
 
-/// A shape on the surface of the earth (GeoRSS).
+/// A geographic shape (GeoRSS).
 public struct FeedPlace: Hashable, Sendable {
-    /// The kind of a shape.
+    /// A shape type.
     public enum Shape: String, Hashable, Sendable {
         case point = "Point"
         case line = "LineString"
@@ -179,16 +179,16 @@ public struct FeedPlace: Hashable, Sendable {
         case box = "Box"
     }
 
-    /// A position in degrees, or in the units of a projection.
+    /// A position in degrees, or in projection units.
     public struct Position: Hashable, Sendable {
-        /// The longitude, or the first coordinate of a projection.
+        /// The longitude, or a projection's first coordinate.
         public var longitude: Double
-        /// The latitude, or the second coordinate of a projection.
+        /// The latitude, or a projection's second coordinate.
         public var latitude: Double
         /// The height in meters.
         public var altitude: Double?
 
-        /// Makes a position.
+        /// Creates a position.
         public init(longitude: Double, latitude: Double, altitude: Double? = nil) {
             self.longitude = longitude
             self.latitude = latitude
@@ -196,30 +196,30 @@ public struct FeedPlace: Hashable, Sendable {
         }
     }
 
-    /// The kind of the shape.
+    /// The shape type.
     public var shape: Shape
-    /// The positions in the order of the feed.
+    /// The positions in feed order.
     public var positions: [Position]
 
-    /// Makes a shape.
+    /// Creates a shape.
     public init(shape: Shape, positions: [Position]) {
         self.shape = shape
         self.positions = positions
     }
 }
 
-/// A chapter of a recording (Podlove simple chapters).
+/// A chapter in a recording (Podlove simple chapters).
 public struct FeedChapter: Hashable, Sendable {
-    /// The start as the feed writes it, "HH:MM:SS.mmm".
+    /// The start time as written in the feed, "HH:MM:SS.mmm".
     public var start: String
     /// The title.
     public var title: String
-    /// The page of the chapter.
+    /// The chapter's web page.
     public var link: String?
-    /// The picture of the chapter.
+    /// The chapter's image.
     public var image: String?
 
-    /// Makes a chapter.
+    /// Creates a chapter.
     public init(start: String, title: String, link: String? = nil, image: String? = nil) {
         self.start = start
         self.title = title
@@ -227,7 +227,7 @@ public struct FeedChapter: Hashable, Sendable {
         self.image = image
     }
 
-    /// The start after the begin of the recording.
+    /// The start time as an offset into the recording.
     public var offset: Duration? {
         var total = 0.0
         let parts = start.split(separator: ":")

@@ -1,17 +1,17 @@
 internal import CausewayXML
 
-/// What is known about a document from outside: its address and the fields of its response.
+/// A document's context: its URL and its response header fields.
 public struct FeedSource: Hashable, Sendable {
-    /// The base of relative references: the address of the document or its `Content-Location`.
+    /// The base for relative references: the document's URL or its `Content-Location`.
     public var base: String?
-    /// The charset of the response's `Content-Type`.
+    /// The charset in the response's `Content-Type`.
     public var charset: String?
-    /// The media type of the response, without parameters.
+    /// The response's media type, without parameters.
     public var mediaType: String?
-    /// The language of the response (`Content-Language`).
+    /// The response's language (`Content-Language`).
     public var language: String?
 
-    /// Makes a description of a document.
+    /// Creates a document description.
     public init(base: String? = nil, charset: String? = nil, mediaType: String? = nil, language: String? = nil) {
         self.base = base
         self.charset = charset
@@ -19,13 +19,13 @@ public struct FeedSource: Hashable, Sendable {
         self.language = language
     }
 
-    /// Makes a description of a document from its address and the fields of its response.
+    /// Creates a document description from its URL and its response header fields.
     ///
     /// - Parameters:
-    ///   - address: The address of the document after redirects.
-    ///   - contentType: The field `Content-Type`.
-    ///   - contentLocation: The field `Content-Location`. One with an unsafe scheme is ignored.
-    ///   - contentLanguage: The field `Content-Language`.
+    ///   - address: The document's URL after redirects.
+    ///   - contentType: The `Content-Type` field.
+    ///   - contentLocation: The `Content-Location` field, ignored if its scheme is unsafe.
+    ///   - contentLanguage: The `Content-Language` field.
     public init(
         address: String?, contentType: String? = nil, contentLocation: String? = nil, contentLanguage: String? = nil
     ) {
@@ -39,7 +39,7 @@ public struct FeedSource: Hashable, Sendable {
         for part in parts.dropFirst() {
             let pair = part.split(separator: "=", maxSplits: 1).map { XMLCharacters.trimmed(String($0)) }
             guard pair.count == 2, XMLCharacters.lowercased(pair[0]) == "charset", charset == nil else { continue }
-            // Some servers write apostrophes where the grammar has quotation marks.
+            // Some servers write apostrophes instead of quotation marks.
             charset = String(pair[1].drop { $0 == "\"" || $0 == "'" }.prefix { $0 != "\"" && $0 != "'" })
         }
     }

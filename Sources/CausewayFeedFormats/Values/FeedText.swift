@@ -2,20 +2,20 @@ public import FoundationEssentials
 
 internal import CausewayXML
 
-/// A text of a feed: plain, or HTML that was made safe.
+/// A text in a feed: plain text or sanitized HTML.
 public struct FeedText: Hashable, Sendable {
-    /// The text. In HTML, scripts and other unsafe parts are removed and references are absolute.
+    /// The text. In HTML, scripts and other unsafe parts are removed, and references are absolute.
     public var value: String
     /// The media type: `text/plain`, `text/html` or `application/xhtml+xml`.
     public var type: String
-    /// The language as in `xml:lang` (BCP 47), if the feed names one.
+    /// The language as in `xml:lang` (BCP 47), if the feed states one.
     public var language: String?
-    /// The base of relative references in the text.
+    /// The base URL for relative references in the text.
     public var base: String?
-    /// The address of content that is not in the feed (RFC 4287 §4.1.3.2).
+    /// The URL of content outside the feed (RFC 4287 §4.1.3.2).
     public var source: String?
 
-    /// Makes a text.
+    /// Creates a text.
     public init(
         _ value: String, type: String = "text/plain", language: String? = nil, base: String? = nil,
         source: String? = nil
@@ -30,20 +30,20 @@ public struct FeedText: Hashable, Sendable {
     /// Whether the text is HTML.
     public var isHTML: Bool { type == "text/html" || type == "application/xhtml+xml" }
 
-    /// The text without tags and references, for a line of a list.
+    /// The text without tags and references, for a line in a list.
     public var plainText: String {
         isHTML ? HTMLText.plain(value) : value.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 }
 
-/// A date of a feed.
+/// A date in a feed.
 public struct FeedDate: Hashable, Sendable {
-    /// The date as the feed writes it.
+    /// The date as written in the feed.
     public var text: String
-    /// The moment, or `nil` if the text is no date that is known.
+    /// The parsed date; `nil` if the text has no known form.
     public var date: Date?
 
-    /// Reads a date in the form of RFC 822, RFC 3339, W3C or another form that feeds use.
+    /// Parses a date in RFC 822, RFC 3339, W3C or another form found in feeds.
     public init(_ text: String) {
         self.text = text
         date = FeedDateParser.date(text)
