@@ -1,2 +1,2 @@
-// The values and the parser of feeds are in another module, which needs no network.
+// The feed values and the parser are in another module, which needs no network.
 @_exported public import CausewayFeedFormats

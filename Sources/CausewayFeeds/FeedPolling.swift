@@ -1,24 +1,25 @@
 internal import CausewayFeedFormats
 internal import Foundation
 
-/// Decides when a feed is fetched again, and which of its items are new. It performs no I/O and reads no clock.
+/// Decides when to fetch a feed again, and which items are new. Performs no I/O and reads no clock.
 struct FeedPolling: Sendable {
     private let interval: Duration
-    /// Hash values of identities: the identities themselves may be long. Hashing has a random seed, so that no feed can choose equal ones.
+    /// Hashes of item identities, because the identities may be long. The hash seed is random, so that no feed can
+    /// provoke collisions.
     private var seen: Set<Int> = []
     private var order: [Int] = []
     private var failures = 0
     private var schedule = FeedSchedule()
     private var isFirst = true
 
-    /// Identities of items that are kept. Older ones are forgotten.
+    /// Maximum number of item identities to keep. Older ones are discarded.
     static let maximumSeen = 50_000
-    /// The longest wait. A feed that asks for more gets this.
+    /// The longest wait, even if a feed requests more.
     static let maximumWait: Duration = .seconds(7 * 86_400)
 
     init(interval: Duration) { self.interval = max(interval, .seconds(1)) }
 
-    /// Takes a feed, and returns the items that were not in it before, the oldest first.
+    /// Records a fetched feed. Returns its items that were not seen before, the oldest first.
     mutating func received(_ feed: Feed, includesPresentItems: Bool) -> [FeedItem] {
         schedule = feed.schedule
         let fresh = feed.items.filter { remember($0.identity) }
@@ -37,7 +38,7 @@ struct FeedPolling: Sendable {
         return true
     }
 
-    /// Returns how long to wait after a fetch that brought a feed or no change.
+    /// Returns how long to wait after a successful fetch, with or without changes.
     mutating func waitAfterSuccess(maximumAge: Duration?, retryAfter: Duration?, now: Date) -> Duration {
         failures = 0
         var wait = max(interval, maximumAge ?? .zero, retryAfter ?? .zero)
@@ -46,14 +47,14 @@ struct FeedPolling: Sendable {
         return min(afterSkipped(wait, now: now), Self.maximumWait)
     }
 
-    /// Returns how long to wait after a failure: each time twice as long, up to a day.
+    /// Returns how long to wait after a failure: doubles each time, up to a day.
     mutating func waitAfterFailure(retryAfter: Duration?) -> Duration {
         failures = min(failures + 1, 10)
         let wait = min(interval * (1 << failures), .seconds(86_400))
         return min(max(wait, interval, retryAfter ?? .zero), Self.maximumWait)
     }
 
-    /// Returns a wait that does not end in an hour or on a day in which the feed does not change.
+    /// Extends a wait that would end in a skipped hour or on a skipped day (`skipHours`, `skipDays`).
     private func afterSkipped(_ wait: Duration, now: Date) -> Duration {
         guard schedule.skippedHours.count < 24, schedule.skippedDays.count < 7 else { return wait }
         let start = now.timeIntervalSince1970 + wait / .seconds(1)

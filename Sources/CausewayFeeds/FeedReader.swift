@@ -2,7 +2,7 @@ public import CausewayFeedFormats
 public import CausewayURLLoading
 public import Foundation
 
-/// Fetches a feed, once or again and again.
+/// Fetches a feed once or repeatedly.
 ///
 /// ```swift
 /// let reader = FeedReader(url: url)
@@ -10,38 +10,40 @@ public import Foundation
 /// for try await item in reader.updates() { print("new:", item.title?.plainText ?? "") }
 /// ```
 ///
-/// The session follows redirects and decodes compressed content. The document is parsed while it arrives and is not kept.
+/// The session follows redirects and decodes compressed content. The document is parsed as it arrives and is not
+/// stored.
 public struct FeedReader: Sendable {
-    /// The choices of a reader.
+    /// Reader options.
     public struct Options: Hashable, Sendable {
-        /// Bounds for the cost of the feed.
+        /// Limits for the feed's cost.
         public var limits = FeedLimits()
-        /// Bytes of a document after decompression. A longer one is an error.
+        /// Maximum document size in bytes after decompression. A longer document is an error.
         public var maximumByteCount = 64 * 1024 * 1024
-        /// The time between two fetches of ``FeedReader/updates()``, unless the feed or the server asks for more.
+        /// The interval between fetches in ``FeedReader/updates()``, unless the feed or the server requests a longer
+        /// one.
         public var interval: Duration = .seconds(15 * 60)
-        /// Whether ``FeedReader/updates()`` starts with the items that the feed has at the first fetch.
+        /// Whether ``FeedReader/updates()`` starts with the items in the first fetch.
         public var includesPresentItems = false
 
-        /// Makes the standard choices.
+        /// Creates the default options.
         public init() {}
     }
 
-    /// Answers a request with its response and the feed in its content. Tests replace it.
+    /// Fetches a response and parses the feed in it. Replaceable in tests.
     typealias Fetch = @Sendable (URLRequest, Options) async throws -> FeedFetch
 
-    /// The address of the feed.
+    /// The feed's URL.
     public let url: URL
-    /// The choices.
+    /// The options.
     public let options: Options
     private let fetch: Fetch
 
-    /// Makes a reader.
+    /// Creates a reader.
     ///
     /// - Parameters:
-    ///   - url: The address of the feed.
-    ///   - session: The session that fetches it.
-    ///   - options: The choices.
+    ///   - url: The feed's URL.
+    ///   - session: The session for the fetches.
+    ///   - options: The options.
     public init(url: URL, session: URLSession = .shared, options: Options = Options()) {
         self.init(url: url, options: options) { try await FeedFetch.fetch($0, $1, session: session) }
     }
@@ -54,9 +56,11 @@ public struct FeedReader: Sendable {
 
     /// Fetches the feed once.
     ///
-    /// - Parameter validators: The validators of an earlier response. If the feed has not changed since, the response has no feed.
-    /// - Returns: The feed and what the next fetch needs.
-    /// - Throws: `FeedError` if the server answers with an error or the document is no feed; `URLError` if the fetch fails.
+    /// - Parameter validators: The validators from an earlier response. If the feed has not changed since, the result
+    ///   has no feed.
+    /// - Returns: The feed, and the validators and waiting times for the next fetch.
+    /// - Throws: `FeedError` if the server responds with an error or the document is not a feed; `URLError` if the
+    ///   fetch fails.
     ///
     /// Cancellation: ends the fetch and throws. Nothing is kept.
     public func load(validators: FeedValidators = FeedValidators()) async throws -> FeedResponse {
@@ -67,15 +71,16 @@ public struct FeedReader: Sendable {
 
     /// Follows the feed.
     ///
-    /// - Returns: The new items, the oldest of a fetch first. The sequence waits between fetches as the feed (`ttl`, `skipHours`,
-    ///   `skipDays`, `sy:updatePeriod`) and the server (`max-age`, `Retry-After`) ask. After a failure it waits longer. It ends when the
-    ///   server answers that the feed is gone (410), and throws if the first fetch fails.
+    /// - Returns: The new items, the oldest in each fetch first. Between fetches, the sequence waits as long as the
+    ///   feed (`ttl`, `skipHours`, `skipDays`, `sy:updatePeriod`) and the server (`max-age`, `Retry-After`) request;
+    ///   after a failure it waits longer. It ends when the feed is gone (status 410), and throws if the first fetch
+    ///   fails.
     ///
     /// Cancellation: ends the sequence.
     public func updates() -> FeedUpdates { FeedUpdates(reader: self) }
 
     func answer(_ url: URL, _ validators: FeedValidators) async throws -> FeedFetch {
-        // Validators are sent here and not by a cache, so that an answer without changes is seen as one.
+        // The reader sends validators itself, without a cache, so that it sees status 304.
         var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
         request.setValue(
             "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9, text/xml;q=0.8, */*;q=0.1",
@@ -85,18 +90,18 @@ public struct FeedReader: Sendable {
     }
 }
 
-/// What one request brought.
+/// The result of one request.
 struct FeedFetch: Sendable {
     var status = 200
     var url: URL
-    /// The fields of the response, by name in lower case.
+    /// The response header fields, by name in lower case.
     var fields: [String: String] = [:]
     var feed: Feed?
 
-    /// The error of a response without a feed.
+    /// The error for a response without a feed.
     var failure: FeedError { FeedError(.status, "the server answered with status \(status)", status: status) }
 
-    /// How long the server lets copies be used.
+    /// How long copies may be used (`Cache-Control: max-age`).
     var maximumAge: Duration? {
         for directive in (fields["cache-control"] ?? "").split(separator: ",") {
             let pair = directive.split(separator: "=").map {
@@ -109,7 +114,7 @@ struct FeedFetch: Sendable {
         return nil
     }
 
-    /// How long the server asks to wait, from the date of the response if it names a moment.
+    /// How long to wait (`Retry-After`). A date counts from the response's `Date` field.
     var retryAfter: Duration? {
         guard let field = fields["retry-after"]?.trimmingCharacters(in: .whitespaces) else { return nil }
         if let seconds = Int64(field) { return seconds >= 0 ? .seconds(min(seconds, 31_536_000)) : nil }
@@ -121,12 +126,12 @@ struct FeedFetch: Sendable {
 
     func response(otherwise validators: FeedValidators) -> FeedResponse {
         var next = FeedValidators(entityTag: fields["etag"], lastModified: fields["last-modified"])
-        // A response 304 need not repeat the validators.
+        // A 304 response need not repeat the validators.
         if status == 304, next == FeedValidators() { next = validators }
         return FeedResponse(feed: feed, validators: next, url: url, maximumAge: maximumAge, retryAfter: retryAfter)
     }
 
-    /// Sends a request and parses the content of its response.
+    /// Sends a request and parses the response content.
     static func fetch(_ request: URLRequest, _ options: FeedReader.Options, session: URLSession) async throws
         -> FeedFetch
     {

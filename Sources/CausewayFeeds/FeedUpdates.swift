@@ -1,15 +1,15 @@
 public import CausewayFeedFormats
 internal import Foundation
 
-/// The new items of a feed. See ``FeedReader/updates()``.
+/// A feed's new items. See ``FeedReader/updates()``.
 public struct FeedUpdates: AsyncSequence, Sendable {
     /// An item.
     public typealias Element = FeedItem
 
     let reader: FeedReader
-    /// Waits. Tests replace it.
+    /// Waits. Replaceable in tests.
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
-    /// Returns the time. Tests replace it.
+    /// Returns the current time. Replaceable in tests.
     var now: @Sendable () -> Date = { Date() }
 
     init(reader: FeedReader) { self.reader = reader }
@@ -17,7 +17,7 @@ public struct FeedUpdates: AsyncSequence, Sendable {
     /// Returns an iterator, which starts with a fetch.
     public func makeAsyncIterator() -> Iterator { Iterator(updates: self) }
 
-    /// Fetches the feed and returns what is new.
+    /// Fetches the feed and returns new items.
     public struct Iterator: AsyncIteratorProtocol {
         private let updates: FeedUpdates
         private var polling: FeedPolling
@@ -33,7 +33,7 @@ public struct FeedUpdates: AsyncSequence, Sendable {
             polling = FeedPolling(interval: updates.reader.options.interval)
         }
 
-        /// Returns the next new item, `nil` when the feed is gone.
+        /// Returns the next new item; `nil` when the feed is gone (status 410).
         ///
         /// Cancellation: throws `CancellationError`, or `URLError.cancelled` during a fetch.
         nonisolated(nonsending) public mutating func next() async throws -> FeedItem? {
@@ -46,7 +46,7 @@ public struct FeedUpdates: AsyncSequence, Sendable {
             return nil
         }
 
-        /// Returns the next item like ``next()``, in the isolation of the caller.
+        /// Returns the next item like ``next()``, in the caller's isolation.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> FeedItem? {
             try await next()
         }
@@ -62,7 +62,7 @@ public struct FeedUpdates: AsyncSequence, Sendable {
                 }
                 take(answer)
             } catch {
-                // A failure later than the first may be the network's, which comes back.
+                // A failure after the first fetch may be temporary: the network may return.
                 if isFirst || Task.isCancelled { throw error }
                 wait = polling.waitAfterFailure(retryAfter: nil)
             }
