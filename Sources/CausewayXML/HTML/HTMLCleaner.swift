@@ -1,14 +1,15 @@
-/// Makes a fragment of untrusted HTML harmless and independent of its document.
+/// Sanitizes an untrusted HTML fragment and makes it independent of its document.
 ///
-/// Elements, attributes and styles that are not known to be safe are removed, scripts with their content. References are made absolute and
-/// lose unsafe schemes. The result is a text of elements that are written in one way: names in lower case, values in quotation marks.
+/// Removes elements, attributes and styles that are not known to be safe, and scripts with their content. Makes
+/// references absolute and removes those with unsafe schemes. The result has a normal form: names in lower case, values
+/// in quotation marks.
 package struct HTMLCleaner {
-    /// The base of relative references.
+    /// The base URL for relative references.
     private let base: String?
     private var output: [UInt8] = []
-    /// The element whose content is dropped.
+    /// The open element whose content is dropped.
     private var dropped: String?
-    /// Open elements of SVG and MathML.
+    /// The number of open SVG and MathML elements.
     private var foreignDepth = 0
     private let maximumByteCount: Int
 
@@ -17,9 +18,9 @@ package struct HTMLCleaner {
         self.maximumByteCount = maximumByteCount
     }
 
-    /// Returns a fragment without what is unsafe. Its count is bounded by four times the count of the input.
+    /// Returns the sanitized fragment, at most four times as long as the input.
     ///
-    /// - Parameter budget: The tags, attributes and references that may be read. The fragment is cut where none is left.
+    /// - Parameter budget: The remaining tags, attributes and references. The fragment is cut where none remain.
     package static func clean(_ html: String, base: String?, budget: inout Int) -> String {
         let bytes = Array(html.utf8)
         guard bytes.contains(where: { $0 == 0x3C || $0 == 0x26 }) else { return html }
@@ -32,7 +33,7 @@ package struct HTMLCleaner {
         return String(decoding: XMLCharacters.trimmed(cleaner.output[...]), as: UTF8.self)
     }
 
-    /// Returns a fragment without what is unsafe. See ``clean(_:base:budget:)``.
+    /// Returns the sanitized fragment. See ``clean(_:base:budget:)``.
     package static func clean(_ html: String, base: String?) -> String {
         var budget = Int.max
         return clean(html, base: base, budget: &budget)
@@ -52,7 +53,7 @@ package struct HTMLCleaner {
         }
     }
 
-    /// Appends text. References stay, and "&" without one becomes a reference.
+    /// Appends text. Keeps references, and escapes "&" that begins no reference.
     private mutating func append(text bytes: ArraySlice<UInt8>) {
         var index = bytes.startIndex
         while index < bytes.endIndex {
@@ -149,11 +150,11 @@ package struct HTMLCleaner {
         let decoded = HTMLText.decoded(trimmed)
         guard Reference.isSafe(decoded) else { return "" }
         guard HTMLRules.resolved.contains(element + " " + name) else { return trimmed }
-        // Resolving never looks into "&amp;", so that the result needs no other escapes than the input.
+        // Resolving does not decode "&amp;", so that the result needs no more escapes than the input.
         return Reference.resolve(trimmed.contains("&#") ? decoded : trimmed, base: base)
     }
 
-    /// Appends the value of an attribute. References in it stay as they are.
+    /// Appends an attribute value. Keeps references unchanged.
     private static func append(_ value: String, to output: inout [UInt8]) {
         for byte in value.utf8 {
             switch byte {

@@ -1,8 +1,8 @@
-/// Names that are safe in a fragment of HTML.
+/// Safe names in an HTML fragment.
 ///
-/// Everything that is not listed is removed: new elements and attributes of browsers are unsafe until their effect is known.
+/// All other names are removed: new browser elements and attributes count as unsafe until their effect is known.
 enum HTMLRules {
-    /// Elements that stay.
+    /// Permitted elements.
     private static let elements = set(
         """
         a abbr acronym address area article aside audio b big blockquote br button canvas caption center cite code col colgroup \
@@ -18,7 +18,7 @@ enum HTMLRules {
         area base basefont br col command embed frame hr img input isindex keygen link meta param source track wbr
         """)
 
-    /// Elements that are removed with their content.
+    /// Elements to remove with their content.
     private static let droppedElements = set(
         """
         script applet style
@@ -30,7 +30,7 @@ enum HTMLRules {
         a abbr acronym b big cite code del dfn em font i ins kbd mark q s samp small span strike strong sub sup tt u var
         """)
 
-    /// Attributes that stay.
+    /// Permitted attributes.
     static let attributes = set(
         """
         abbr accept accept-charset accesskey action align alt autocomplete autofocus axis background balance bgcolor \
@@ -45,7 +45,7 @@ enum HTMLRules {
         vspace width wrap xml:lang
         """)
 
-    /// Attributes that hold a reference.
+    /// Attributes with a reference as value.
     static let references = set(
         """
         action background cite codebase data datasrc dynsrc formaction href icon longdesc lowsrc ping poster profile src usemap \
@@ -63,7 +63,7 @@ enum HTMLRules {
         "q cite", "script src", "source src", "video poster", "video src",
     ]
 
-    /// Elements of SVG and MathML that stay.
+    /// Permitted SVG and MathML elements.
     static let foreignElements = set(
         """
         a animate animateColor animateMotion animateTransform circle defs desc ellipse font-face font-face-name font-face-src g \
@@ -74,7 +74,7 @@ enum HTMLRules {
         semantics
         """)
 
-    /// Attributes of SVG and MathML that stay.
+    /// Permitted SVG and MathML attributes.
     static let foreignAttributes = set(
         """
         accent-height accumulate additive alphabetic arabic-form ascent attributeName attributeType baseProfile bbox begin by \
@@ -94,7 +94,7 @@ enum HTMLRules {
         separators stretchy bevelled close notation open src symmetric
         """)
 
-    /// Properties of styles that stay with every harmless value.
+    /// CSS properties that are permitted with every harmless value.
     static let styles = set(
         """
         azimuth background background-color border-bottom-color border-collapse border-color border-left-color \
@@ -105,7 +105,7 @@ enum HTMLRules {
         stroke-linecap stroke-linejoin stroke-opacity stroke-width
         """)
 
-    /// Values of the other properties of backgrounds, borders, margins and paddings.
+    /// Permitted values for other background, border, margin and padding properties.
     static let styleKeywords = set(
         """
         auto aqua black block blue bold both bottom brown center collapse dashed dotted fuchsia gray green !important italic \
@@ -113,7 +113,7 @@ enum HTMLRules {
         underline white yellow
         """)
 
-    /// The kinds of an element. One search answers all questions about a tag.
+    /// An element's categories, so that one lookup per tag is enough.
     struct Kind: OptionSet, Sendable {
         let rawValue: UInt8
 
@@ -123,7 +123,7 @@ enum HTMLRules {
         static let inline = Kind(rawValue: 8)
     }
 
-    /// Returns the kinds of the element with a name.
+    /// Returns an element's categories by name.
     static func kind(_ name: String) -> Kind { kinds[name] ?? [] }
 
     private static let kinds: [String: Kind] = {

@@ -1,16 +1,16 @@
-/// Removes from a style attribute what can load, move or cover something.
+/// Sanitizes style attributes: removes declarations that could load, move or cover something.
 enum HTMLStyle {
-    /// Returns the declarations that are safe, as "name: value;" with single spaces between them.
+    /// Returns the safe declarations, as "name: value;" with single spaces between them.
     static func clean(_ style: String) -> String {
         var kept: [String] = []
-        // Bytes, because characters cost many times as much.
+        // Works on bytes, because characters cost many times as much.
         for declaration in withoutURLs(Array(HTMLText.decoded(style).utf8)).split(separator: 0x3B) {
             guard let colon = declaration.firstIndex(of: 0x3A) else {
                 if XMLCharacters.trimmed(declaration).isEmpty { continue }
                 return ""
             }
             let name = String(decoding: XMLCharacters.trimmed(declaration[..<colon]), as: UTF8.self)
-            // White space at the end of a value stays. It is harmless, and the text stays what its author wrote.
+            // Keep harmless white space at the end of a value, so that the text is unchanged.
             let written = declaration[(colon + 1)...].drop { $0 == 0x20 || $0 == 0x0A || $0 == 0x09 }
             let value = String(decoding: written, as: UTF8.self)
             guard isHarmless(value), name.utf8.allSatisfy({ XMLCharacters.isName($0) }) else { return "" }
@@ -32,7 +32,7 @@ enum HTMLStyle {
                 result.removeLast(3)
                 index = end
             } else if style[index] == 0x28, result.suffix(3).elementsEqual(function) {
-                // No other parenthesis closes.
+                // No later closing parenthesis exists.
                 return result + style[index...]
             } else {
                 result.append(style[index])
@@ -45,7 +45,8 @@ enum HTMLStyle {
     /// "url".
     private static let function: [UInt8] = [0x75, 0x72, 0x6C]
 
-    /// Returns whether a value has letters, digits and simple signs only: no escapes, no functions but colours.
+    /// Returns whether a value has only letters, digits and simple punctuation: no escapes, and no functions except
+    /// colours.
     private static func isHarmless(_ value: String) -> Bool {
         var quote: UInt8?
         var isFunction = false
@@ -79,7 +80,7 @@ enum HTMLStyle {
         }
     }
 
-    /// Returns whether a word is a colour or a length of at most two digits before and after the point.
+    /// Returns whether a word is a colour, or a length with at most two digits before and after the decimal point.
     private static func isMeasure(_ word: Substring) -> Bool {
         if word.first == "#" { return word.dropFirst().allSatisfy { $0.isASCII && $0.isHexDigit } && word.count > 1 }
         if word.hasPrefix("rgb(") { return true }

@@ -1,6 +1,6 @@
-/// Plain text from HTML, and questions about it.
+/// Converts HTML to plain text, and detects HTML in text.
 package enum HTMLText {
-    /// Returns a text with its references replaced by the characters they stand for.
+    /// Replaces all references in a text by their characters.
     package static func decoded(_ text: String) -> String {
         guard text.utf8.contains(0x26) else { return text }
         let bytes = Array(text.utf8)
@@ -26,7 +26,7 @@ package enum HTMLText {
         return XMLEntities.scalar(reference.dropFirst())
     }
 
-    /// Returns the text of a fragment without its tags, with white space reduced to single spaces.
+    /// Returns a fragment's text without tags, with white space reduced to single spaces.
     package static func plain(_ html: String) -> String {
         var tokens = HTMLTokens(Array(html.utf8))
         var text: [UInt8] = []
@@ -58,10 +58,10 @@ package enum HTMLText {
         return words.joined(separator: " ")
     }
 
-    /// Returns whether a text that may be plain or HTML is HTML: it has an end tag or a reference, and all of its tags and references are
-    /// known.
+    /// Returns whether a plain or HTML text is HTML: it has an end tag or a reference, and all its tags and references
+    /// are known.
     ///
-    /// - Parameter budget: The tags, attributes and references that may be read. The answer is for the text before none is left.
+    /// - Parameter budget: The remaining tags, attributes and references. Later text is not examined.
     package static func looksLikeHTML(_ text: String, budget: inout Int) -> Bool {
         guard text.utf8.contains(where: { $0 == 0x3C || $0 == 0x26 }) else { return false }
         var tokens = HTMLTokens(Array(text.utf8))
@@ -115,7 +115,7 @@ package enum HTMLText {
     static let greaterThan = Array("&gt;".utf8)
     static let quotationMark = Array("&quot;".utf8)
 
-    /// Returns a text as content of XML.
+    /// Escapes a text as XML content.
     package static func escaped(_ bytes: [UInt8], into output: inout [UInt8], isValue: Bool = false) {
         for byte in bytes {
             switch byte {

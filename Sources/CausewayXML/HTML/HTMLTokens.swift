@@ -1,10 +1,10 @@
-/// An attribute of a tag, its value as written.
+/// A tag's attribute, with the value as written.
 package struct HTMLAttribute: Equatable, Sendable {
     package var name: String
     package var value: String
 }
 
-/// A part of a fragment of HTML.
+/// An HTML token.
 package enum HTMLToken: Equatable, Sendable {
     case text(ArraySlice<UInt8>)
     /// "<" that starts no tag.
@@ -13,7 +13,8 @@ package enum HTMLToken: Equatable, Sendable {
     case start(name: String, [HTMLAttribute], isEmpty: Bool)
     case end(name: String)
 
-    /// The tags, attributes and references of the part. Long values count several times, because each of their bytes is read again.
+    /// The number of tags, attributes and references in the token. Long values count several times, because their bytes
+    /// are read again.
     package var cost: Int {
         switch self {
         case .text(let bytes): bytes.reduce(0) { $1 == 0x26 ? $0 + 1 : $0 }
@@ -24,21 +25,21 @@ package enum HTMLToken: Equatable, Sendable {
     }
 }
 
-/// Splits a fragment of HTML into tags and text. Every input is accepted, in time linear in its count.
+/// Splits an HTML fragment into tags and text. Accepts every input, in linear time.
 package struct HTMLTokens: Sendable {
     private let bytes: [UInt8]
     private var index = 0
-    /// Set after a search for the end of a comment failed, so that a fragment of many starts is not searched many times.
+    /// Set when no comment end follows, so that a fragment with many comment starts is not searched again for each.
     private var hasNoCommentEnd = false
     private let lastTagEnd: Int
 
-    /// Makes a reader of a fragment.
+    /// Creates a tokenizer for a fragment.
     package init(_ bytes: [UInt8]) {
         self.bytes = bytes
         lastTagEnd = bytes.lastIndex(of: 0x3E) ?? -1
     }
 
-    /// Returns the next part.
+    /// Returns the next token.
     package mutating func next() -> HTMLToken? {
         guard index < bytes.count else { return nil }
         let start = index
@@ -65,7 +66,7 @@ package struct HTMLTokens: Sendable {
         index = min(bytes.count, index + 1)
     }
 
-    /// Reads what follows "<!": a comment, a document type, or text.
+    /// Reads a comment, a document type or text after "<!".
     private mutating func declaration() -> HTMLToken {
         let rest = bytes[(index + 1)...]
         if rest.starts(with: [0x2D, 0x2D]) {
@@ -129,7 +130,7 @@ package struct HTMLTokens: Sendable {
         return .start(name: element, attributes, isEmpty: isEmpty)
     }
 
-    /// Attributes of one tag, with those that occur twice. The rest is dropped.
+    /// Maximum attributes per tag, including duplicates. The rest is dropped.
     private static let maximumAttributes = 64
 
     private mutating func attribute() -> HTMLAttribute {
@@ -142,7 +143,7 @@ package struct HTMLTokens: Sendable {
         _ = value()
     }
 
-    /// Passes over a value, and returns the place of its bytes. It is empty if the attribute has none.
+    /// Skips a value and returns its byte range; empty if the attribute has no value.
     private mutating func value() -> Range<Int> {
         skipSpace()
         guard index < bytes.count, bytes[index] == 0x3D else { return index..<index }

@@ -4,11 +4,11 @@ package protocol CharacterConversion {
     mutating func convert(_ bytes: [UInt8], into text: inout [UInt8]) -> Int
 }
 
-/// Finds the encoding of a document and converts it to UTF-8, in pieces (RFC 7303 §3).
+/// Detects a document's encoding and converts the document to UTF-8, in pieces (RFC 7303 §3).
 ///
-/// A byte order mark comes first, then the charset of the response, then the XML declaration, then UTF-8. A document that turns out not to be
-/// in UTF-8 is read in the encoding of its declaration, because servers name UTF-8 for all documents. Without one, bytes that are malformed
-/// as UTF-8 are read as windows-1252, because that is what documents with a wrong or no declaration hold.
+/// The order is: byte order mark, response charset, XML declaration, UTF-8. If a document turns out not to be UTF-8,
+/// the decoder switches to the declared encoding, because many servers state UTF-8 for all documents. Without a
+/// declaration, malformed UTF-8 bytes are read as windows-1252, which such documents usually contain.
 package struct CharacterDecoder {
     private enum Form {
         case undecided
@@ -18,7 +18,7 @@ package struct CharacterDecoder {
         case converted(any CharacterConversion)
     }
 
-    /// Finds a conversion for the name of an encoding.
+    /// Finds a conversion for an encoding name.
     package typealias Lookup = (String) -> (any CharacterConversion)?
 
     private let charset: String?
@@ -26,28 +26,28 @@ package struct CharacterDecoder {
     private var form = Form.undecided
     private var waiting: [UInt8] = []
     private var surrogate: UInt32?
-    /// The name of the encoding, in lower case, once it is known.
+    /// The encoding name in lower case, once known.
     package private(set) var name: String?
-    /// The encoding of the declaration, for a document that is not in UTF-8.
+    /// The declared encoding, for a document that is not UTF-8.
     private var alternative: String?
-    /// Whether characters beyond ASCII were read in UTF-8.
+    /// Whether non-ASCII characters were read as UTF-8.
     private var hasSequences = false
-    /// The name that turned out to be wrong, of the response or the declaration.
+    /// The encoding name from the response or declaration that turned out to be wrong.
     package private(set) var wrongName: String?
-    /// Malformed bytes, units or characters.
+    /// The number of malformed bytes, code units or characters.
     private var malformedByteCount = 0
     /// Whether bytes were malformed.
     package var isMalformed: Bool { malformedByteCount > 0 }
-    /// Whether there are more malformed bytes than the limit. Each costs more than a character, so the rest is not read.
+    /// Whether the malformed bytes exceed the limit. Each costs more than a character, so the rest is not read.
     package var isExhausted: Bool { malformedByteCount > Self.maximumMalformedByteCount }
-    /// The name of an encoding that is not known here. The document is then read as UTF-8.
+    /// An unsupported encoding name. The document is then read as UTF-8.
     package private(set) var unknownName: String?
 
-    /// Bytes that may be needed to find the encoding.
+    /// Maximum number of bytes to examine for the encoding.
     private static let headByteCount = 1024
     private static let maximumMalformedByteCount = 1024 * 1024
 
-    /// Makes a decoder. `charset` is that of the response (RFC 9110 §8.3.2).
+    /// Creates a decoder. `charset` is the response's charset (RFC 9110 §8.3.2).
     package init(charset: String?, lookup: @escaping Lookup) {
         self.charset = charset.map { XMLCharacters.lowercased(XMLCharacters.trimmed($0)) }.flatMap {
             $0.isEmpty ? nil : $0
@@ -66,7 +66,7 @@ package struct CharacterDecoder {
         convert(isLast: false, into: &text)
     }
 
-    /// Appends what the last piece left incomplete.
+    /// Appends the incomplete rest of the last piece.
     package mutating func finish(into text: inout [UInt8]) {
         if case .undecided = form { decide() }
         convert(isLast: true, into: &text)
@@ -78,10 +78,10 @@ package struct CharacterDecoder {
         }
     }
 
-    /// Returns whether the bytes hold everything that names an encoding.
+    /// Returns whether the bytes suffice to determine the encoding.
     private static func endsHead(_ bytes: [UInt8]) -> Bool {
         guard bytes.count >= 4 else { return false }
-        // Another mark may follow the first.
+        // Another byte order mark may follow the first.
         if bytes.starts(with: mark) { return !bytes.allSatisfy(mark.contains) }
         guard zeroPattern(bytes) == nil, byteOrderMark(bytes).1 == nil else { return true }
         let text = bytes.filter { $0 != 0 }.drop { XMLCharacters.isSpace($0) }
@@ -94,7 +94,7 @@ package struct CharacterDecoder {
         if let found {
             waiting.removeFirst(mark)
             (form, name) = found
-            // Programs that join files leave a mark for each of them.
+            // Concatenated files contain a byte order mark each.
             while name == "utf-8", waiting.starts(with: Self.mark) { waiting.removeFirst(mark) }
             return
         }
@@ -121,16 +121,17 @@ package struct CharacterDecoder {
 
     private mutating func choose(_ wanted: String) -> Bool {
         switch EncodingName.canonical(wanted) {
-        // US-ASCII has no other bytes; documents that name it have those of UTF-8 or windows-1252.
+        // Documents that state US-ASCII but have other bytes are UTF-8 or windows-1252.
         case "utf-8", "utf8", "unicode-1-1-utf-8", "us-ascii", "ascii", "ansi-x3.4-1968": form = .utf8
         case "iso-8859-1", "latin1", "latin-1", "l1", "cp819", "iso-ir-100", "windows-1252": form = .windows1252
-        // Without zero bytes it is none of these. The declaration was copied from another document.
+        // A document without zero bytes is in none of these encodings: its declaration was copied from another
+        // document.
         case "utf-16", "utf-16le", "utf-16be", "utf-32", "ucs-2", "ucs-4": form = .utf8
         default:
             guard let conversion = lookup(wanted) ?? lookup(EncodingName.canonical(wanted)) else { return false }
             form = .converted(conversion)
         }
-        // A document of GB 2312 may hold characters of its extension, which is what is read.
+        // A GB 2312 document may contain characters from its extension GB 18030, so read it as that.
         name = wanted == "gb2312" || wanted == "gbk" ? "gb18030" : wanted
         return true
     }
@@ -148,7 +149,7 @@ package struct CharacterDecoder {
         return (0, nil)
     }
 
-    /// Returns the form whose zero bytes the start of the document has (XML 1.0 appendix F).
+    /// Detects UTF-16 and UTF-32 by the zero bytes at the start of the document (XML 1.0 appendix F).
     private static func zeroPattern(_ bytes: [UInt8]) -> (form: Form, name: String)? {
         guard bytes.count >= 4 else { return nil }
         switch (bytes[0] == 0, bytes[1] == 0, bytes[2] == 0, bytes[3] == 0) {
@@ -160,7 +161,7 @@ package struct CharacterDecoder {
         }
     }
 
-    /// Returns the encoding that the XML declaration names.
+    /// Returns the encoding name from the XML declaration.
     private static func declaredName(_ bytes: [UInt8]) -> String? {
         let head = bytes.prefix(headByteCount).filter { $0 != 0 }
         let start = head.firstIndex { !XMLCharacters.isSpace($0) } ?? head.startIndex
@@ -191,7 +192,7 @@ package struct CharacterDecoder {
 
     private mutating func convertUTF8(isLast: Bool, into text: inout [UInt8]) {
         var index = 0
-        // Valid bytes are copied in runs.
+        // Copy valid bytes in runs.
         var start = 0
         while index < waiting.count {
             if waiting[index] < 0x80 {
@@ -219,7 +220,7 @@ package struct CharacterDecoder {
         waiting.removeFirst(index)
     }
 
-    /// Changes to the encoding of the declaration if most of the bytes after a malformed one are not UTF-8.
+    /// Switches to the declared encoding if, from a malformed byte on, malformed bytes outnumber UTF-8 sequences.
     private mutating func switches(at first: Int) -> Bool {
         guard let declared = alternative else { return false }
         alternative = nil
@@ -269,9 +270,9 @@ package struct CharacterDecoder {
     }
 }
 
-/// The sequences of UTF-8 (RFC 3629 §4).
+/// UTF-8 sequences (RFC 3629 §4).
 enum UTF8Sequence {
-    /// Returns the count of the valid sequence at an index, 0 if there is none.
+    /// Returns the byte count of the valid sequence at an index; 0 if there is none.
     static func byteCount(_ bytes: [UInt8], at index: Int) -> Int {
         let count = length(bytes[index])
         guard count > 0, index + count <= bytes.count else { return 0 }

@@ -1,13 +1,13 @@
-/// The spellings of the names of encodings.
+/// Encoding name spellings.
 enum EncodingName {
-    /// Returns a name in lower case as IANA registers it: "iso-8859-5" for "ISO8859_5", "windows-1251" for "x-cp1251" and "win-1251".
+    /// Returns the IANA name in lower case: "iso-8859-5" for "ISO8859_5", "windows-1251" for "x-cp1251" and "win-1251".
     static func canonical(_ name: String) -> String {
         var rest = XMLCharacters.lowercased(name).utf8.map { $0 == 0x5F ? 0x2D : $0 }[...]
         if rest.starts(with: "x-".utf8) { rest = rest.dropFirst(2) }
         for (prefix, standard) in prefixes where rest.starts(with: prefix) {
             let number = rest.dropFirst(prefix.count).drop { $0 == 0x2D }
             guard let first = number.first, first >= 0x30, first <= 0x39 else { continue }
-            // Only the pages 125x have a name of Windows.
+            // Only code pages 125x have a "windows-" name.
             if standard == "windows-", !number.starts(with: "125".utf8) || number.count != 4 { continue }
             return standard + String(decoding: number, as: UTF8.self)
         }

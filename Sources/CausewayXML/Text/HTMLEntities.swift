@@ -1,6 +1,6 @@
-/// The named characters of HTML 4 (HTML 4.01 §24), which feeds use without a declaration.
+/// HTML 4 named characters (HTML 4.01 §24), which feeds use without a declaration.
 package enum HTMLEntities {
-    /// Returns the character of a name, without "&" and ";".
+    /// Returns the character for a name without "&" and ";".
     package static func scalar(_ name: String) -> Unicode.Scalar? { table[name] }
 
     private static let table: [String: Unicode.Scalar] = {
@@ -12,7 +12,7 @@ package enum HTMLEntities {
         return table
     }()
 
-    /// Names and numbers in turn. One string compiles faster than a literal of pairs.
+    /// Alternating names and code points. One string compiles faster than a literal with pairs.
     private static let names = """
         nbsp 160 iexcl 161 cent 162 pound 163 curren 164 yen 165 brvbar 166 sect 167 uml 168 copy 169 ordf 170 laquo 171 \
         not 172 shy 173 reg 174 macr 175 deg 176 plusmn 177 sup2 178 sup3 179 acute 180 micro 181 para 182 middot 183 \

@@ -1,6 +1,6 @@
-/// A reference to a resource as a document writes it, split into its parts without any change (RFC 3986 §3).
+/// A URI reference as written in a document, split into its components without any change (RFC 3986 §3).
 ///
-/// Unlike a `URL` it accepts every text, because documents hold every text.
+/// Unlike `URL`, accepts every text, because documents contain any text.
 package struct Reference: Equatable, Sendable {
     private var scheme: Substring?
     private var authority: Substring?
@@ -8,7 +8,7 @@ package struct Reference: Equatable, Sendable {
     private var query: Substring?
     private var fragment: Substring?
 
-    /// Splits a text.
+    /// Splits a text into components.
     package init(_ text: String) {
         var rest = Substring(text)
         if let mark = rest.utf8.firstIndex(of: 0x23) {
@@ -42,15 +42,15 @@ package struct Reference: Equatable, Sendable {
         }
     }
 
-    /// The bytes of the longest relative reference that is resolved. RFC 9110 §4.1 recommends 8000 for targets.
+    /// Maximum length in bytes to resolve. RFC 9110 §4.1 recommends 8000 for targets.
     private static let maximumByteCount = 8192
 
-    /// Returns the target of a reference in a document with a base (RFC 3986 §5.2). Without a base it is returned as it is.
+    /// Resolves a reference against a base URL (RFC 3986 §5.2). Without a base, returns it unchanged.
     package static func resolve(_ text: String, base: String?) -> String {
         guard let base, !base.isEmpty, text.utf8.count <= maximumByteCount else { return text }
         guard !text.isEmpty else { return base }
         var target = Reference(text)
-        // "http:///host/" has an empty authority. Its author meant "http://host/".
+        // "http:///host/" has an empty authority. It means "http://host/".
         if target.scheme != nil, target.authority?.isEmpty == true, target.schemeName != "file" {
             let rest = target.path.utf8.drop { $0 == 0x2F }
             return String(target.scheme ?? "") + "://" + String(Substring(rest)) + target.tail
@@ -77,7 +77,7 @@ package struct Reference: Equatable, Sendable {
 
     private var text: String { (scheme.map { $0 + ":" } ?? "") + (authority.map { "//" + $0 } ?? "") + path + tail }
 
-    /// Returns a path without "." and ".." (RFC 3986 §5.2.4).
+    /// Removes "." and ".." segments from a path (RFC 3986 §5.2.4).
     private static func removingDots(_ path: Substring) -> String {
         var last: UInt8 = 0
         let hasDots = path.utf8.contains { byte in
@@ -86,7 +86,7 @@ package struct Reference: Equatable, Sendable {
         }
         guard hasDots || path.utf8.last == 0x2E else { return String(path) }
         let bytes = Array(path.utf8)
-        // Each segment with the slash after it.
+        // Each segment with its trailing slash.
         var kept: [UInt8] = []
         var start = 0
         while start < bytes.count {
@@ -103,14 +103,14 @@ package struct Reference: Equatable, Sendable {
         return String(decoding: kept, as: UTF8.self)
     }
 
-    /// Removes the last segment of a path. The slash at its start stays.
+    /// Removes a path's last segment. Keeps the leading slash.
     private static func removeSegment(_ path: inout [UInt8]) {
         guard let last = path.lastIndex(of: 0x2F) else { return path.removeAll() }
         let parent = path[..<last].lastIndex(of: 0x2F) ?? last
         path.removeLast(path.count - parent - 1)
     }
 
-    /// Schemes that a program may follow without running what the document's author wrote.
+    /// Schemes that a program may follow without executing content from the document.
     private static let safeSchemes: Set<String> = [
         "http", "https", "ftp", "ftps", "sftp", "mailto", "news", "nntp", "gopher", "irc", "ircs", "magnet", "tel",
         "callto", "sip", "sips",
@@ -120,11 +120,11 @@ package struct Reference: Equatable, Sendable {
         "h323",
     ]
 
-    /// Returns whether a reference names no scheme or a safe one. "javascript" is not safe.
+    /// Returns whether a reference has no scheme or a safe one. "javascript" is unsafe.
     package static func isSafe(_ text: String) -> Bool {
         var scheme: [UInt8] = []
         var mayBeScheme = true
-        // Spaces and control characters do not count, because browsers remove them.
+        // Ignore spaces and control characters, because browsers remove them.
         for byte in text.utf8 where byte > 0x20 && byte != 0x7F {
             switch byte {
             case 0x2F: return true
@@ -138,6 +138,6 @@ package struct Reference: Equatable, Sendable {
         return true
     }
 
-    /// The bytes of the longest scheme that is known.
+    /// The longest known scheme's length in bytes.
     private static let schemeByteCount = 16
 }

@@ -1,11 +1,11 @@
-/// Classes of bytes in XML (XML 1.0 §2.2, §2.3).
+/// XML byte classes (XML 1.0 §2.2, §2.3).
 package enum XMLCharacters {
     /// Returns whether a byte is white space.
     package static func isSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || (byte >= 0x09 && byte <= 0x0D && byte != 0x0B)
     }
 
-    /// Returns whether a name may start with a byte. All characters beyond ASCII may.
+    /// Returns whether a name may start with a byte. All non-ASCII characters may.
     package static func isNameStart(_ byte: UInt8) -> Bool {
         isLetter(byte) || byte == 0x5F || byte == 0x3A || byte >= 0x80
     }
@@ -15,13 +15,13 @@ package enum XMLCharacters {
         isNameStart(byte) || (byte >= 0x30 && byte <= 0x39) || byte == 0x2D || byte == 0x2E
     }
 
-    /// Returns whether a reference may have a byte after "&" (XML 1.0 §4.1).
+    /// Returns whether a byte may follow "&" in a reference (XML 1.0 §4.1).
     static func isReferenceStart(_ byte: UInt8) -> Bool { isName(byte) || byte == 0x23 }
 
-    /// Returns whether a byte is a letter of ASCII.
+    /// Returns whether a byte is an ASCII letter.
     package static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7A }
 
-    /// Returns a text without white space at both ends.
+    /// Removes white space at both ends.
     package static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var rest = bytes
         while let first = rest.first, isSpace(first) { rest.removeFirst() }
@@ -29,12 +29,12 @@ package enum XMLCharacters {
         return rest
     }
 
-    /// Returns a text without white space at both ends.
+    /// Removes white space at both ends.
     package static func trimmed(_ text: String) -> String {
         String(decoding: trimmed(Array(text.utf8)[...]), as: UTF8.self)
     }
 
-    /// Returns a text with the letters of ASCII in lower case.
+    /// Converts ASCII letters to lower case.
     package static func lowercased(_ text: String) -> String {
         let bytes = text.utf8Span.span
         var index = 0
@@ -54,7 +54,8 @@ package enum XMLCharacters {
         return false
     }
 
-    /// Returns a character for a number, with the meaning that browsers give to the C1 controls, or `nil` if XML has no such character.
+    /// Returns the character for a code point, with C1 controls mapped as in browsers; `nil` if XML permits no such
+    /// character.
     package static func character(_ number: UInt32) -> Unicode.Scalar? {
         if number >= 0x80, number <= 0x9F { return Windows1252.scalar(UInt8(number)) }
         guard number >= 0x20 || number == 0x09 || number == 0x0A || number == 0x0D else { return nil }

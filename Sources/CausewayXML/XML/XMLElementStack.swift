@@ -1,54 +1,54 @@
-/// The open elements of a document and the namespaces that they declare.
+/// A document's open elements and the namespaces that they declare.
 struct XMLElementStack: Sendable {
     private struct Element: Sendable {
         var name: XMLName
         var written: String
-        /// The number of declarations outside of the element.
+        /// The number of namespace declarations outside the element.
         var declarations: Int
     }
 
     private var open: [Element] = []
-    /// The names of elements beyond the limit of depth.
+    /// The open elements beyond the depth limit.
     private var skipped: [String] = []
-    /// The skipped elements of each name, so that an end tag without a partner costs no search.
+    /// The number of skipped elements per name, so that an unmatched end tag costs no search.
     private var counts: [String: Int] = [:]
-    /// The prefixes that are declared, the innermost declaration last.
+    /// The declared prefixes, the innermost declaration last.
     private var prefixes: [String] = ["xml"]
     private var namespaces: [String: [String]] = ["xml": [XMLElementStack.xml]]
-    /// The namespaces of names without a prefix.
+    /// The default namespaces, for names without a prefix.
     private var defaults: [String] = []
     private(set) var hasSeenElement = false
 
-    /// The declarations that may be in force at a time.
+    /// Maximum number of declarations in scope.
     private static let maximumNamespaces = 256
-    /// The bytes of the longest namespace. A longer one is not declared.
+    /// Maximum namespace length in bytes. A longer one is not declared.
     private static let namespaceByteCount = 256
 
     static let xml = "http://www.w3.org/XML/1998/namespace"
 
-    /// The innermost open element that was reported.
+    /// The innermost open reported element.
     var innermost: XMLName? { open.last?.name }
 
-    /// Whether what is read now is reported.
+    /// Whether current content is reported.
     var isReported: Bool { !open.isEmpty && skipped.isEmpty }
 
     /// The number of open elements.
     var depth: Int { open.count + skipped.count }
 
-    /// Whether the document may not have more elements because the root element was closed.
+    /// Whether the root element was closed, so that no more elements may follow.
     var isFinished: Bool { hasSeenElement && open.isEmpty }
 
-    /// Opens an element beyond the limit of depth.
+    /// Opens an element beyond the depth limit.
     mutating func skip(_ name: String) {
         skipped.append(name)
         counts[name, default: 0] += 1
     }
 
-    /// Closes elements beyond the limit of depth. Returns false if the end tag closes an element that was reported, or none.
+    /// Closes elements beyond the depth limit. Returns `false` if the end tag closes a reported element, or none.
     mutating func closeSkipped(_ name: String) -> Bool {
         guard !skipped.isEmpty else { return false }
         guard counts[name] != nil else {
-            // The end tag of a reported element closes the skipped ones in it.
+            // A reported element's end tag closes the skipped elements in it.
             if count(closedBy: name) != nil { (skipped, counts) = ([], [:]) }
             return false
         }
@@ -65,7 +65,7 @@ struct XMLElementStack: Sendable {
         if counts.values[index] == 0 { counts.remove(at: index) }
     }
 
-    /// Declares namespaces for the element that is opened next. Returns the mark that ``open(_:written:since:)`` needs.
+    /// Declares namespaces for the next element. Returns the `mark` for ``open(_:written:since:)``.
     mutating func declare(_ attributes: [(name: String, value: String)]) -> Int {
         let mark = prefixes.count
         for (name, value) in attributes where name.hasPrefix("xmlns") {
@@ -104,7 +104,7 @@ struct XMLElementStack: Sendable {
 
     /// Returns how many elements an end tag closes, or `nil` if it closes none.
     func count(closedBy name: String) -> Int? {
-        // The depth of reported elements is limited, and with it the search.
+        // The depth limit also bounds this search.
         for (distance, element) in open.reversed().enumerated() where element.written == name { return distance + 1 }
         return nil
     }

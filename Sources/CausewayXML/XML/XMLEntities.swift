@@ -1,13 +1,13 @@
-/// Resolves references to characters and entities within a budget (XML 1.0 §4.1).
+/// Resolves character and entity references within a budget (XML 1.0 §4.1).
 struct XMLEntities: Sendable {
-    /// The bytes of the longest name of an entity.
+    /// Maximum entity name length in bytes.
     static let nameByteCount = 64
-    /// Nested references. A reference beyond is dropped.
+    /// Maximum nesting depth. Deeper references are dropped.
     static let depth = 8
 
     private let limits: XMLLimits
     private var declared: [String: [UInt8]] = [:]
-    /// Whether entities may be declared in a part of the document type declaration that is not read.
+    /// Whether entities may be declared in an unread part of the document type declaration.
     private var hasExternalDeclarations = false
     private var budget: Int
 
@@ -16,7 +16,8 @@ struct XMLEntities: Sendable {
         budget = limits.expansionByteCount
     }
 
-    /// Reads the general entities of a document type declaration that have a literal value. External ones get an empty value.
+    /// Reads the general entities with a literal value from a document type declaration. External entities get an empty
+    /// value.
     mutating func declare(_ declaration: [UInt8]) {
         let subset = declaration.firstIndex(of: 0x5B)
         let head = String(decoding: declaration[..<(subset ?? declaration.count)], as: UTF8.self)
@@ -61,7 +62,7 @@ struct XMLEntities: Sendable {
         case undeclared(String)
         case tooLarge(String)
 
-        /// The problem in plain words.
+        /// A human-readable description.
         var message: String {
             switch self {
             case .noReference: "'&' without a reference"
@@ -73,10 +74,10 @@ struct XMLEntities: Sendable {
         }
     }
 
-    /// The bytes of the longest reference that ``common(_:)`` knows.
+    /// The longest reference in ``common(_:)``, in bytes.
     static let shortByteCount = 12
 
-    /// Returns the character of a reference that every document may have, `nil` for other references.
+    /// Returns the character for a predefined or numeric reference; `nil` for other references.
     func common(_ name: ArraySlice<UInt8>) -> Unicode.Scalar? {
         let first = name.startIndex
         switch (name.count, name[first]) {
@@ -93,7 +94,7 @@ struct XMLEntities: Sendable {
     private static let quotationMark = Array("quot".utf8)
     private static let apostrophe = Array("apos".utf8)
 
-    /// Returns what a reference stands for, and a problem with it.
+    /// Returns a reference's replacement text, and a problem if there is one.
     mutating func expand(_ name: ArraySlice<UInt8>, isTerminated: Bool) -> (bytes: [UInt8], problem: Problem?) {
         guard let first = name.first else { return ([0x26] + (isTerminated ? [0x3B] : []), .noReference) }
         var bytes: [UInt8] = []
@@ -124,7 +125,7 @@ struct XMLEntities: Sendable {
         guard let value = declared[name], depth < Self.depth else { return false }
         var index = 0
         while index < value.count {
-            // Each step costs, even one that adds nothing: otherwise empty entities would be free.
+            // Every step costs at least one, because otherwise empty entities would be free.
             budget -= 1
             guard budget > 0 else { return false }
             let byte = value[index]
@@ -151,7 +152,7 @@ struct XMLEntities: Sendable {
         return true
     }
 
-    /// Returns the character of a numeric reference, without "&#" and ";".
+    /// Returns the character for a numeric reference without "&#" and ";".
     static func scalar(_ digits: ArraySlice<UInt8>) -> Unicode.Scalar? {
         let isHexadecimal = digits.first.map { $0 | 0x20 == 0x78 } ?? false
         let rest = isHexadecimal ? digits.dropFirst() : digits

@@ -1,5 +1,5 @@
 extension XMLReader {
-    /// Decides which markup follows "<".
+    /// Determines the kind of markup after "<".
     mutating func readMarkup(_ byte: UInt8, _ handler: Handler) {
         pending.append(byte)
         switch pending[0] {
@@ -23,7 +23,7 @@ extension XMLReader {
         }
     }
 
-    /// Reads a byte again, in the state that a recovery has set.
+    /// Reads a byte again after a recovery changed the state.
     private mutating func reread(_ byte: UInt8, _ handler: Handler) {
         if byte == 0x3C || byte == 0x26 {
             start = lastPlace
@@ -58,7 +58,7 @@ extension XMLReader {
         }
     }
 
-    /// Whether the markup that was read is a start of "!DOCTYPE", in lower or upper case.
+    /// Whether the markup read so far is a prefix of "!DOCTYPE", ignoring case.
     private var mayBeDeclaration: Bool {
         pending.count <= Self.declarationStart.count
             && zip(pending, Self.declarationStart).allSatisfy { $0 == $1 || $0 | 0x20 == $1 }
@@ -107,7 +107,7 @@ extension XMLReader {
         case quote where quote != 0: state = .declaration(quote: 0)
         case _ where quote != 0: break
         case 0x22: state = .declaration(quote: byte)
-        // An apostrophe may also be in a comment of the subset. There it has no partner.
+        // An apostrophe in a comment in the subset has no closing partner.
         case 0x27 where !isInComment: state = .declaration(quote: byte)
         case 0x5B: progress += 1
         case 0x5D: progress = max(0, progress - 1)
@@ -139,7 +139,7 @@ extension XMLReader {
         return false
     }
 
-    /// Reads a tag up to ">" outside of quotes.
+    /// Reads a tag up to ">" outside quotes.
     mutating func readTag(_ byte: UInt8, quote: UInt8, _ handler: Handler) {
         if quote == 0, byte == 0x3E { return endTag(handler) }
         if quote == 0, byte == 0x3C {
@@ -164,14 +164,15 @@ extension XMLReader {
         }
     }
 
-    /// Returns whether the last byte but one, without white space, is `byte`. A quotation mark in another place does not start a value.
+    /// Returns whether the byte before the last one, ignoring white space, is `byte`. A quotation mark elsewhere does
+    /// not start a value.
     private func follows(_ byte: UInt8) -> Bool {
         var index = pending.count - 2
         while index >= 0, XMLCharacters.isSpace(pending[index]) { index -= 1 }
         return index >= 0 && pending[index] == byte
     }
 
-    /// Skips a tag that is too long.
+    /// Skips a tag that exceeds the length limit.
     mutating func skipTag(_ byte: UInt8, quote: UInt8) {
         if quote != 0 {
             if byte == quote { state = .skippedTag(quote: 0) }

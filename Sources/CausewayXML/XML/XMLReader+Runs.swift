@@ -1,6 +1,6 @@
-/// Reads the bytes of a state that need no decision one by one. A document of many megabytes consists of them.
+/// Reads runs of bytes that need no decision per byte. Large documents consist mostly of them.
 extension XMLReader {
-    /// Copies characters up to the next markup, and returns the index of that.
+    /// Copies characters up to the next markup, and returns its index.
     mutating func readText(_ bytes: [UInt8], from first: Int) -> Int {
         let end = min(bytes.count, first + 4 * Self.textByteCount)
         var index = first
@@ -14,13 +14,13 @@ extension XMLReader {
         return index
     }
 
-    /// Whether "&" at an index is a character like others: no reference follows, and the violation need not be noted.
+    /// Whether "&" at an index is plain text: no reference follows, and no problem need be recorded.
     func isPlainAmpersand(_ bytes: [UInt8], at index: Int) -> Bool {
         guard index + 1 < bytes.count, problems.count >= limits.problems else { return false }
         return !XMLCharacters.isReferenceStart(bytes[index + 1])
     }
 
-    /// Copies characters of a CDATA section up to one that may end it.
+    /// Copies CDATA characters up to a possible end of the section.
     mutating func readCharacterDataRun(_ bytes: [UInt8], from first: Int) -> Int {
         guard progress == 0 else { return first }
         let end = min(bytes.count, first + 4 * Self.textByteCount)
@@ -36,14 +36,14 @@ extension XMLReader {
         return index
     }
 
-    /// Whether a bracket may be the first of "]]>", or of more brackets before it. Others are text.
+    /// Whether a bracket may begin "]]>", also after further brackets. Other brackets are text.
     private func mayEndSection(_ bytes: [UInt8], at index: Int) -> Bool {
         guard index + 1 < bytes.count else { return true }
         guard bytes[index + 1] == 0x5D, index + 2 < bytes.count else { return bytes[index + 1] == 0x5D }
         return bytes[index + 2] == 0x5D || bytes[index + 2] == 0x3E
     }
 
-    /// Passes over a comment up to its end, or to the end of the piece.
+    /// Skips a comment up to its end or to the end of the piece.
     mutating func readCommentRun(_ bytes: [UInt8], from first: Int) -> Int {
         var index = first
         var hyphens = progress
@@ -64,11 +64,11 @@ extension XMLReader {
         return index
     }
 
-    /// Passes over a processing instruction up to "?".
+    /// Skips a processing instruction up to "?".
     mutating func readInstructionRun(_ bytes: [UInt8], from first: Int) -> Int {
         guard pending.count == 4 else { return first }
         var index = first
-        // A question mark that another byte follows does not end the instruction.
+        // A question mark ends the instruction only before ">".
         while index < bytes.count, bytes[index] != 0x3F || (index + 1 < bytes.count && bytes[index + 1] != 0x3E) {
             index += 1
         }
@@ -76,7 +76,7 @@ extension XMLReader {
         return index
     }
 
-    /// Passes over the part of a document type declaration that is too long to be kept.
+    /// Skips the part of a document type declaration beyond the limit.
     mutating func readDeclarationRun(_ bytes: [UInt8], from first: Int, quote: UInt8) -> Int {
         guard pending.count >= limits.declarationByteCount else { return first }
         var (index, quote, brackets) = (first, quote, progress)
@@ -99,7 +99,7 @@ extension XMLReader {
         return index
     }
 
-    /// Copies bytes of a tag up to one that may end it or a value.
+    /// Copies tag bytes up to one that may end the tag or a value.
     mutating func readTagRun(_ bytes: [UInt8], from first: Int, quote: UInt8) -> Int {
         let end = min(bytes.count, first + limits.tagByteCount - min(pending.count, limits.tagByteCount))
         var index = first
@@ -119,7 +119,7 @@ extension XMLReader {
         return index
     }
 
-    /// Whether a quotation mark in a tag starts a value: "=" is before it, with white space between them at most.
+    /// Whether a quotation mark in a tag starts a value: "=" precedes it, ignoring white space.
     private func startsValue(_ bytes: [UInt8], from first: Int, at mark: Int) -> Bool {
         var index = mark - 1
         while index >= first, XMLCharacters.isSpace(bytes[index]) { index -= 1 }
@@ -127,7 +127,7 @@ extension XMLReader {
         return pending.last { !XMLCharacters.isSpace($0) } == 0x3D
     }
 
-    /// Begins the markup at "<" if its kind is clear from the bytes of this piece. Returns the index after its start.
+    /// Begins the markup at "<" if this piece shows its kind. Returns the index after its start.
     mutating func readMarkupStart(_ bytes: [UInt8], from first: Int, _ handler: Handler) -> Int {
         guard first + 9 <= bytes.count else { return first }
         start = place
@@ -155,7 +155,7 @@ extension XMLReader {
         return first + count
     }
 
-    /// Begins a comment or a CDATA section. Returns the count of its first bytes, 0 for other markup.
+    /// Begins a comment or a CDATA section. Returns its opening's byte count; 0 for other markup.
     private mutating func readExclamationStart(_ bytes: [UInt8], from first: Int) -> Int {
         if bytes[first + 2] == 0x2D, bytes[first + 3] == 0x2D {
             state = .comment
@@ -170,7 +170,7 @@ extension XMLReader {
     /// "[CDATA[".
     private static let sectionStart: [UInt8] = [0x5B, 0x43, 0x44, 0x41, 0x54, 0x41, 0x5B]
 
-    /// Replaces the reference at "&" if this piece holds all of it. Returns the index after it.
+    /// Replaces the reference at "&" if this piece contains all of it. Returns the index after it.
     mutating func readWholeReference(_ bytes: [UInt8], from first: Int) -> Int {
         guard first + 1 < bytes.count else { return first }
         if !XMLCharacters.isReferenceStart(bytes[first + 1]) {
@@ -189,7 +189,7 @@ extension XMLReader {
         guard end < limit, let scalar = entities.common(bytes[(first + 1)..<end]) else { return first }
         start = place
         if elements.isReported || elements.innermost == nil { XMLCharacters.append(scalar, to: &text) }
-        // A reference has no line break and no character beyond ASCII.
+        // A reference has no line break and no non-ASCII character.
         place.column += end + 1 - first
         return end + 1
     }
@@ -206,9 +206,9 @@ extension XMLReader {
         }
     }
 
-    /// Takes a character that may be a control character. Carriage returns are dropped (XML 1.0 §2.11).
+    /// Processes a character that may be a control character. Drops carriage returns (XML 1.0 §2.11).
     ///
-    /// - Parameter place: The position of the character; `nil` for the current one.
+    /// - Parameter place: The character's position; `nil` for the current one.
     mutating func takeCharacter(_ byte: UInt8, at place: XMLPlace? = nil) {
         guard elements.isReported || elements.innermost == nil, byte != 0x0D else { return }
         if byte < 0x20, byte != 0x0A, byte != 0x09 { note("a control character", at: place) } else { text.append(byte) }

@@ -1,5 +1,5 @@
 extension XMLReader {
-    /// Reports the tag that was read.
+    /// Reports the tag just read.
     mutating func endTag(_ handler: Handler) {
         state = .text
         if pending.first == 0x2F {
@@ -10,7 +10,7 @@ extension XMLReader {
         pending.removeAll(keepingCapacity: true)
     }
 
-    /// The name in the end tag that was read.
+    /// The name in the end tag just read.
     private var closedName: String {
         var name = pending.dropFirst().drop(while: XMLCharacters.isSpace)
         if let end = name.firstIndex(where: XMLCharacters.isSpace) { name = name[..<end] }
@@ -35,7 +35,7 @@ extension XMLReader {
         if isEmpty, let closed = elements.close() { handler(.endElement(closed), start) }
     }
 
-    /// Opens an element that is nested too deep to be reported.
+    /// Opens an element beyond the depth limit.
     private mutating func skip(_ name: String, isEmpty: Bool) {
         if elements.depth == limits.depth { note("elements are nested too deep", at: start) }
         guard !isEmpty else { return }
@@ -60,7 +60,7 @@ extension XMLReader {
                 written.append((name, attribute(value)))
             }
         }
-        // A declaration of a namespace costs as much as two attributes.
+        // A namespace declaration costs as much as two attributes.
         count(number + written.count { $0.name.utf8.starts(with: Self.declarationName) })
         return written
     }
@@ -85,7 +85,7 @@ extension XMLReader {
         }
     }
 
-    /// Returns the value of an attribute with its references resolved and white space normalized (XML 1.0 §3.3.3).
+    /// Returns an attribute value with references resolved and white space normalized (XML 1.0 §3.3.3).
     private mutating func attribute(_ bytes: ArraySlice<UInt8>) -> String {
         guard bytes.contains(where: { $0 == 0x26 || $0 < 0x20 }) else { return String(decoding: bytes, as: UTF8.self) }
         var value: [UInt8] = []
@@ -109,7 +109,7 @@ extension XMLReader {
         return String(decoding: value, as: UTF8.self)
     }
 
-    /// Appends what a reference in a value stands for. The frequent ones need no arrays.
+    /// Appends a reference's replacement to an attribute value. Frequent references need no arrays.
     private mutating func append(_ name: ArraySlice<UInt8>, isTerminated: Bool, to value: inout [UInt8]) {
         if isTerminated, let scalar = entities.common(name) {
             XMLCharacters.append(scalar, to: &value)
@@ -142,10 +142,10 @@ extension XMLReader {
         state = .text
     }
 
-    /// Returns what a reference stands for. One that is not known stays as it is written.
+    /// Returns a reference's replacement. An unknown reference is kept as written.
     private mutating func expand(_ name: ArraySlice<UInt8>, isTerminated: Bool) -> [UInt8] {
         let isCheap = name.isEmpty || isTerminated && entities.common(name) != nil
-        // A reference that every document may have costs no more than its bytes.
+        // A predefined or numeric reference costs no more than its bytes.
         if !isCheap { count() }
         let result = entities.expand(name, isTerminated: isTerminated)
         if let problem = result.problem { note(problem.message, at: start) }

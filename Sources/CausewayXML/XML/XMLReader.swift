@@ -1,14 +1,15 @@
 /// Reads XML 1.0 from pieces of UTF-8 and recovers from violations.
 ///
-/// The owner passes bytes to ``read(_:_:)`` as they arrive and calls ``finish(_:)`` at the end. Every input is accepted: a violation is noted
-/// with its place in ``problems``, and reading continues. Memory is bounded by ``XMLLimits``. Text is not collected. External entities are
-/// never read, the document's own are expanded within a budget.
+/// The owner passes bytes to ``read(_:_:)`` as they arrive and calls ``finish(_:)`` at the end. Every input is
+/// accepted: ``problems`` records each violation with its position, and reading continues. ``XMLLimits`` bounds the
+/// memory. Text is not collected. External entities are never read; the document's own entities are expanded within a
+/// budget.
 package struct XMLReader: Sendable {
     enum State: Equatable, Sendable {
         case text
         /// After "&".
         case reference
-        /// After "<": the kind of markup is not known yet.
+        /// After "<": the markup kind is not known yet.
         case markup
         case tag(quote: UInt8)
         case skippedTag(quote: UInt8)
@@ -18,50 +19,51 @@ package struct XMLReader: Sendable {
         case declaration(quote: UInt8)
     }
 
-    /// Receives the events with their positions. For text this is the position of the markup before or after it.
+    /// Receives the events with their positions. Text has the position of the markup before or after it.
     package typealias Handler = (XMLEvent, XMLPlace) -> Void
 
-    /// Text is reported when it reaches this count.
+    /// Text is reported when it reaches this byte count.
     static let textByteCount = 4096
 
     let limits: XMLLimits
     var state = State.text
-    /// Bytes of the markup that is being read.
+    /// The bytes of the current markup.
     var pending: [UInt8] = []
-    /// Characters that were read and not reported.
+    /// Characters not yet reported.
     var text: [UInt8] = []
     var place = XMLPlace()
-    /// The position at which the current markup starts.
+    /// The current markup's start position.
     var start = XMLPlace()
     var elements = XMLElementStack()
     var entities: XMLEntities
-    /// Violations that were recovered from, in document order.
+    /// Violations from which the reader recovered, in document order.
     package private(set) var problems: [XMLProblem] = []
     /// Whether a document type declaration was read. Only the first counts.
     var hasDeclaration = false
     package private(set) var work = XMLWork()
-    /// Nested brackets of a document type declaration, or hyphens and brackets at the end of a comment.
+    /// The bracket depth in a document type declaration, or the number of hyphens, brackets or question marks that may
+    /// end a comment, CDATA section or processing instruction.
     var progress = 0
 
-    /// Makes a reader.
+    /// Creates a reader.
     package init(limits: XMLLimits = XMLLimits()) {
         self.limits = limits
         entities = XMLEntities(limits: limits)
     }
 
-    /// The position of the next byte.
+    /// The next byte's position.
     package var position: XMLPlace { place }
 
-    /// The position of the byte that was just read, which is no line break.
+    /// The position of the byte just read, which is not a line break.
     var lastPlace: XMLPlace { XMLPlace(line: place.line, column: max(1, place.column - 1)) }
 
-    /// Whether an element was read. A document without one is no XML.
+    /// Whether an element was read. A document without elements is not XML.
     package var hasElements: Bool { elements.hasSeenElement }
 
-    /// Whether a limit ended the document. What follows is not read; the last of ``problems`` names the limit.
+    /// Whether a limit ended the document. Later bytes are ignored; the last entry in ``problems`` states the limit.
     package private(set) var isEnded = false
 
-    /// Reads the next piece, and reports what it completes.
+    /// Reads the next piece and reports the completed events.
     package mutating func read(_ bytes: [UInt8], _ handler: Handler) {
         var index = 0
         while index < bytes.count, !isEnded {
@@ -78,9 +80,9 @@ package struct XMLReader: Sendable {
         if text.count >= Self.textByteCount { flush(handler) }
     }
 
-    /// Reads bytes that need no decision one by one, and returns the index of the first that does.
+    /// Reads bytes that need no individual decision, and returns the index of the first one that does.
     private mutating func readRun(_ bytes: [UInt8], from first: Int, _ handler: Handler) -> Int {
-        // "&" was the end of the last piece, and no reference follows it.
+        // "&" ended the last piece, and no reference follows.
         if state == .reference, pending.isEmpty, bytes[first] != 0x3B, !XMLCharacters.isReferenceStart(bytes[first]) {
             endReference(terminated: false)
         }
@@ -109,7 +111,7 @@ package struct XMLReader: Sendable {
         note("\(message); the rest of the document is not read", at: start)
     }
 
-    /// Reads the end of the document: closes what is open.
+    /// Finishes the document: closes all open markup and elements.
     package mutating func finish(_ handler: Handler) {
         switch state {
         case _ where isEnded: break
@@ -133,13 +135,13 @@ package struct XMLReader: Sendable {
         if work.markupCount > limits.markup { end("more than \(limits.markup) tags, attributes and references") }
     }
 
-    /// Notes a violation at a position, by default the current one.
+    /// Records a violation at a position, by default the current one.
     mutating func note(_ message: @autoclosure () -> String, at place: XMLPlace? = nil) {
         guard problems.count < limits.problems else { return }
         problems.append(XMLProblem(place: place ?? self.place, message: message()))
     }
 
-    /// Reports the characters that were read.
+    /// Reports the collected characters.
     mutating func flush(_ handler: Handler) {
         guard !text.isEmpty else { return }
         if elements.isReported {
