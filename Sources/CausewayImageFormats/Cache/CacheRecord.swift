@@ -1,21 +1,21 @@
-/// A file of the disk cache: a header with the facts about a response, and the bytes of its image.
+/// A disk cache file: a header with a response's metadata, and the image bytes.
 ///
-/// Files may be damaged by a failure of power, or be written by another program: everything is checked.
+/// A power failure may damage files, and other programs may write them, so every field is checked.
 package struct CacheRecord: Hashable, Sendable {
-    /// The maximum size of the header in bytes.
+    /// The maximum header size in bytes.
     package static let maximumHeader = 64 * 1024
     private static let magic: [UInt8] = Array("CWIMAGE1".utf8)
 
-    /// The key of the request.
+    /// The request's key.
     package var key: String
-    /// The validators of the response.
+    /// The response's validators.
     package var entityTag: String?
     package var lastModified: String?
-    /// Seconds since 1970.
+    /// The time when the response was stored, in seconds since 1970.
     package var stored: Int64
-    /// When the response is no longer fresh, in seconds since 1970; `nil` if it must be validated at each use.
+    /// When the response becomes stale, in seconds since 1970; `nil` if each use requires validation.
     package var expires: Int64?
-    /// The bytes of the image.
+    /// The image bytes.
     package var content: [UInt8]
 
     package init(
@@ -29,7 +29,7 @@ package struct CacheRecord: Hashable, Sendable {
         self.content = content
     }
 
-    /// The header of the file; the content follows. `nil` if a field is too long.
+    /// The file's header, before the content. `nil` if a field is too long.
     package var header: [UInt8]? {
         var body: [UInt8] = []
         for text in [key, entityTag, lastModified] {
@@ -43,7 +43,7 @@ package struct CacheRecord: Hashable, Sendable {
         return body.count <= Self.maximumHeader ? head + body : nil
     }
 
-    /// Parses a whole file. Returns `nil` if it is damaged, or is no such file.
+    /// Parses a whole file. Returns `nil` if it is damaged or not a cache file.
     package init?(_ file: [UInt8]) {
         var reader = Reader(bytes: file)
         guard reader.take(8).map({ Array($0) }) == Self.magic, let count = reader.number(4),
@@ -64,7 +64,7 @@ package struct CacheRecord: Hashable, Sendable {
             expires: hasExpiry == 1 ? Int64(bitPattern: expires) : nil, content: content)
     }
 
-    /// Finds accidental damage, not forgery.
+    /// Detects accidental damage, not forgery.
     private static func checksum(_ bytes: some Sequence<UInt8>) -> UInt64 {
         // FNV-1a.
         var sum: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -76,7 +76,7 @@ package struct CacheRecord: Hashable, Sendable {
         (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
     }
 
-    /// Takes fields from bytes.
+    /// Reads fields from bytes.
     private struct Reader {
         var bytes: [UInt8]
         var position = 0
@@ -94,7 +94,7 @@ package struct CacheRecord: Hashable, Sendable {
             take(count)?.reversed().reduce(0) { $0 << 8 | UInt64($1) }
         }
 
-        /// Returns a text that may be absent; `nil` if the field is damaged.
+        /// Returns an optional text; `nil` if the field is damaged.
         mutating func text() -> String?? {
             guard let isPresent = number(1), isPresent <= 1, let count = number(4), let bytes = take(Int(count)),
                 let text = String(validating: bytes, as: UTF8.self), isPresent == 1 || count == 0

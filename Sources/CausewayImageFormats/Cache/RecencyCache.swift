@@ -1,17 +1,17 @@
-/// Bounds of a cache.
+/// Cache limits.
 public struct ImageCacheLimits: Hashable, Sendable {
-    /// The number of bytes; 0 to keep nothing.
+    /// The maximum total size in bytes; 0 to keep nothing.
     public var cost: Int
-    /// The number of images.
+    /// The maximum number of images.
     public var count: Int
-    /// The age at which an image is removed; `nil` for no bound.
+    /// The age at which an image is removed; `nil` for no limit.
     public var age: Duration?
 
-    /// Makes bounds.
+    /// Creates limits.
     ///
     /// - Parameters:
-    ///   - cost: The number of bytes. The default is 64 MiB.
-    ///   - count: The number of images. The default is 10.
+    ///   - cost: The maximum total size in bytes. The default is 64 MiB.
+    ///   - count: The maximum number of images. The default is 10.
     ///   - age: The age at which an image is removed.
     public init(cost: Int = 64 * 1024 * 1024, count: Int = 10, age: Duration? = nil) {
         self.cost = max(cost, 0)
@@ -20,7 +20,7 @@ public struct ImageCacheLimits: Hashable, Sendable {
     }
 }
 
-/// A cache that removes what was not used for the longest time. It reads no clock: times are measured from any fixed instant.
+/// A least-recently-used (LRU) cache. It reads no clock: times are measured from any fixed instant.
 package struct RecencyCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry: Sendable {
         var value: Value
@@ -30,10 +30,10 @@ package struct RecencyCache<Key: Hashable & Sendable, Value: Sendable>: Sendable
     }
 
     package private(set) var limits: ImageCacheLimits
-    /// The cost of all entries.
+    /// The total cost of all entries.
     package private(set) var cost = 0
     private var entries: [Key: Entry] = [:]
-    /// Uses in order. Only the last one of each key counts.
+    /// Uses in order. Only the last use of each key counts.
     private var uses: [(key: Key, use: UInt64)] = []
     private var firstUse = 0
     private var lastUse: UInt64 = 0
@@ -46,7 +46,7 @@ package struct RecencyCache<Key: Hashable & Sendable, Value: Sendable>: Sendable
     /// The keys, in no order.
     package var keys: some Collection<Key> { entries.keys }
 
-    /// Returns a value and notes the use. One that is too old is removed.
+    /// Returns a value and records the use. Removes an expired value.
     package mutating func value(for key: Key, now: Duration) -> Value? {
         guard let entry = entries[key] else { return nil }
         if let age = limits.age, now - entry.stored > age {
@@ -85,7 +85,7 @@ package struct RecencyCache<Key: Hashable & Sendable, Value: Sendable>: Sendable
         (cost, firstUse) = (0, 0)
     }
 
-    /// Removes what is too old.
+    /// Removes expired values.
     ///
     /// - Returns: The keys that were removed.
     package mutating func expire(now: Duration) -> [Key] {

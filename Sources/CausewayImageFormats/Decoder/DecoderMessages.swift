@@ -1,12 +1,12 @@
-/// A request to the decoder process: `cw_image_request` of its source, in the byte order of the machine.
+/// A request to the decoder process: `cw_image_request` in its source, in native byte order.
 package struct DecoderRequest: Hashable, Sendable {
-    /// The size of the header in bytes.
+    /// Header size in bytes.
     package static let byteCount = 32
     private static let magic: UInt32 = 0x3149_5743
 
     package var format: ImageFormat
     package var contentByteCount: Int
-    /// The size that is needed; `nil` for the full size.
+    /// The needed image size; `nil` for the full size.
     package var wanted: PixelSize?
     package var limits: ImageLimits
 
@@ -17,7 +17,7 @@ package struct DecoderRequest: Hashable, Sendable {
         self.limits = limits
     }
 
-    /// The header; `nil` if the decoder has no such format.
+    /// The header; `nil` if the decoder does not support the format.
     package var bytes: [UInt8]? {
         let code: UInt32
         switch format {
@@ -34,17 +34,17 @@ package struct DecoderRequest: Hashable, Sendable {
     }
 }
 
-/// The head of a reply of the decoder process: `cw_image_reply` of its source. The process is not trusted, since an image may have taken it
-/// over.
+/// A reply header from the decoder process: `cw_image_reply` in its source. The process is not trusted, because a
+/// malicious image may control it.
 package struct DecoderReply: Hashable, Sendable {
-    /// The size of the header in bytes.
+    /// Header size in bytes.
     package static let byteCount = 32
-    /// No reply has more pixels: their bytes are counted in 32 bits.
+    /// The maximum pixel count in a reply, because the byte count has 32 bits.
     package static let maximumPixelCount = 1 << 29
     private static let magic: UInt32 = 0x3152_5743
     private static let maximumMessage = 512
 
-    /// The content that follows.
+    /// The content after the header.
     package enum Content: Hashable, Sendable {
         case pixels(PixelSize, isOpaque: Bool)
         case failure(ImageError.Code, messageByteCount: Int)
@@ -56,7 +56,7 @@ package struct DecoderReply: Hashable, Sendable {
 
     /// Parses a header and checks it against the request.
     ///
-    /// - Returns: `nil` if no honest decoder would answer so.
+    /// - Returns: `nil` if the header is malformed or inconsistent, or exceeds the request's limits.
     package init?(_ bytes: [UInt8], to request: DecoderRequest) {
         guard bytes.count == Self.byteCount else { return nil }
         let words = (0..<8).map { NativeInteger.value(bytes, at: $0 * 4) }
@@ -95,10 +95,10 @@ package struct DecoderReply: Hashable, Sendable {
     }
 }
 
-/// Integers in the byte order of the machine.
+/// Integers in native byte order.
 enum NativeInteger {
     static func bytes(_ value: UInt32) -> [UInt8] {
-        // The order is that of the machine, because both processes are on it.
+        // Native byte order, because both processes run on the same machine.
         let little = (1 as UInt32).littleEndian == 1
         let bytes = (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * UInt32($0))) }
         return little ? bytes : bytes.reversed()

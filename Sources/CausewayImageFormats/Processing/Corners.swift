@@ -1,4 +1,4 @@
-/// Makes the corners of an image transparent.
+/// Makes an image's corners transparent.
 enum Corners {
     static func rounded(_ bitmap: Bitmap, radius: Double) -> Bitmap {
         let radius = min(radius, Double(min(bitmap.width, bitmap.height)) / 2)
@@ -15,13 +15,14 @@ enum Corners {
         return Bitmap(width: bitmap.width, height: bitmap.height, pixels: pixels, isOpaque: false)
     }
 
-    /// Returns how far the middle of a pixel is outside of the centers of both corners, along one side.
+    /// Returns how far a pixel's center lies beyond the nearer corner circle's center, along one side; 0 between the
+    /// two centers.
     private static func distance(_ position: Int, _ count: Int, _ radius: Double) -> Double {
         let middle = Double(position) + 0.5
         return max(0, radius - middle, middle - (Double(count) - radius))
     }
 
-    /// Returns the share of a pixel that is inside; the edge is one pixel wide.
+    /// Returns the fraction of a pixel inside the rounded corner. The edge is one pixel wide.
     private static func coverage(_ x: Double, _ y: Double, _ radius: Double) -> Double {
         min(1, max(0, radius - (x * x + y * y).squareRoot() + 0.5))
     }
@@ -31,7 +32,7 @@ enum Corners {
 enum Blur {
     static func blurred(_ bitmap: Bitmap, radius: Int) -> Bitmap {
         guard radius > 0 else { return bitmap }
-        // Colours weighted by their opacity, as in scaling.
+        // Weight colours by their opacity, as in scaling.
         var values = weighted(bitmap)
         let (width, height) = (bitmap.width, bitmap.height)
         for _ in 0..<3 {
@@ -56,13 +57,13 @@ enum Blur {
         return values
     }
 
-    /// Replaces each value of a line by the mean of its neighbourhood. At the ends the outermost values are repeated.
+    /// Replaces each value in a line by the mean of its neighbourhood. At the ends, the outermost values are repeated.
     private static func average(_ values: inout [Float], from start: Int, step: Int, count: Int, _ radius: Int) {
         let scale = 1 / Double(2 * radius + 1)
         for part in 0..<4 {
             let line = (0..<count).map { values[start + part + $0 * step] }
             func value(_ index: Int) -> Double { Double(line[min(max(index, 0), count - 1)]) }
-            // A sum of doubles: the errors of the running sum stay far below one step of a byte.
+            // Sum in Double: rounding errors in the running sum stay far below one 8-bit step.
             var sum = (-radius...radius).reduce(0.0) { $0 + value($1) }
             for index in 0..<count {
                 values[start + part + index * step] = Float(sum * scale)

@@ -1,28 +1,29 @@
-/// A change of an image after it is decoded, such as a smaller size.
+/// Transforms a decoded image, for example by scaling.
 ///
-/// Two processors with equal identifiers are equal: their results share a place in the memory cache.
+/// Processors with equal identifiers are equal: their results share a memory cache entry.
 public struct ImageProcessor: Hashable, Sendable, CustomStringConvertible {
-    /// How an image gets a size with another ratio of the sides.
+    /// How to fit an image into a size with another aspect ratio.
     public enum Fit: String, Hashable, Sendable {
-        /// The whole image is visible; one side may become shorter than asked for.
+        /// The whole image is visible; one side may be shorter than requested.
         case inside
-        /// The size is filled; what does not fit is cut off on both sides.
+        /// The size is filled; the rest is cropped on both sides.
         case filling
         /// Width and height are scaled independently.
         case stretched
     }
 
-    /// Distinguishes the processor from others.
+    /// Identifies the processor.
     public let identifier: String
-    /// The size that the processor needs at most, so that the decoder may deliver a smaller image; `nil` for the full size.
+    /// The largest size that the processor needs, so that the decoder may return a smaller image; `nil` for the full
+    /// size.
     package let wanted: PixelSize?
     private let body: @Sendable (Bitmap) -> Bitmap
 
-    /// Makes a processor of a closure.
+    /// Creates a processor from a closure.
     ///
     /// - Parameters:
-    ///   - identifier: Must differ from that of all processors with other results.
-    ///   - body: Runs on a thread of the library. It must not block.
+    ///   - identifier: Must differ for processors with different results.
+    ///   - body: Runs on a library thread. It must not block.
     public init(identifier: String, _ body: @escaping @Sendable (Bitmap) -> Bitmap) {
         self.init(identifier, wanted: nil, body)
     }
@@ -38,8 +39,8 @@ public struct ImageProcessor: Hashable, Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - width: From 1 to 16,384.
     ///   - height: From 1 to 16,384.
-    ///   - fit: How the image gets a size with another ratio of the sides.
-    ///   - enlarges: Whether images that are smaller already are scaled up.
+    ///   - fit: How to fit the image if the aspect ratio differs.
+    ///   - enlarges: Whether smaller images are scaled up.
     public static func resize(
         width: Int, height: Int, fit: Fit = .inside, enlarges: Bool = false
     ) -> ImageProcessor {
@@ -57,7 +58,8 @@ public struct ImageProcessor: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Cuts out a rectangle, in pixels from the top left. Parts outside of the image are left out; if nothing is left, the image is unchanged.
+    /// Crops to a rectangle, in pixels from the top left. Parts outside the image are ignored; if nothing remains, the
+    /// image is unchanged.
     public static func crop(x: Int, y: Int, width: Int, height: Int) -> ImageProcessor {
         ImageProcessor("crop(\(x),\(y),\(width),\(height))", wanted: nil) { bitmap in
             Resampling.part(bitmap, x: x, y: y, width: width, height: height) ?? bitmap
@@ -69,7 +71,7 @@ public struct ImageProcessor: Hashable, Sendable, CustomStringConvertible {
         ImageProcessor("rounded(\(radius))", wanted: nil) { Corners.rounded($0, radius: Double(radius)) }
     }
 
-    /// Cuts the middle out as a circle.
+    /// Crops to a centered circle.
     public static let circle = ImageProcessor("circle", wanted: nil) { bitmap in
         let side = min(bitmap.width, bitmap.height)
         let square = Resampling.part(
@@ -77,7 +79,7 @@ public struct ImageProcessor: Hashable, Sendable, CustomStringConvertible {
         return Corners.rounded(square ?? bitmap, radius: Double(side) / 2)
     }
 
-    /// Blurs with a radius in pixels, at most 256: the mean of a neighbourhood, three times, which approximates a Gaussian filter.
+    /// Blurs with a radius in pixels, at most 256. Three box blurs approximate a Gaussian filter.
     public static func blur(radius: Int) -> ImageProcessor {
         let radius = max(0, min(radius, 256))
         return ImageProcessor("blur(\(radius))", wanted: nil) { Blur.blurred($0, radius: radius) }
@@ -97,6 +99,6 @@ public struct ImageProcessor: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Sequence<ImageProcessor> {
-    /// The size that the decoder must deliver at least: that of the first processor, if it is a change of the size.
+    /// The minimum size that the decoder must return: the first processor's size if it scales.
     package var wanted: PixelSize? { first { _ in true }?.wanted }
 }

@@ -1,12 +1,12 @@
-/// Changes of an image's size.
+/// Scales images.
 enum Resampling {
-    /// The source pixels of one target pixel, along one side.
+    /// The source pixels for one target pixel, along one side.
     private struct Taps {
         var start: Int
         var weights: [Float]
     }
 
-    /// Returns the largest size with the bitmap's ratio of sides within a size.
+    /// Returns the largest size with the bitmap's aspect ratio within a size.
     static func inside(_ size: PixelSize, _ bitmap: Bitmap, _ enlarges: Bool) -> PixelSize {
         let scale = min(Double(size.width) / Double(bitmap.width), Double(size.height) / Double(bitmap.height))
         guard enlarges || scale < 1 else { return PixelSize(width: bitmap.width, height: bitmap.height) }
@@ -18,11 +18,11 @@ enum Resampling {
         return PixelSize(width: min(size.width, bitmap.width), height: min(size.height, bitmap.height))
     }
 
-    /// Scales so that a size is filled, and cuts off the rest.
+    /// Scales to fill a size, and crops the rest.
     static func filled(_ bitmap: Bitmap, _ size: PixelSize, _ enlarges: Bool) -> Bitmap {
         var scale = max(Double(size.width) / Double(bitmap.width), Double(size.height) / Double(bitmap.height))
         if !enlarges { scale = min(scale, 1) }
-        // One side of a long image can become longer than any bound: cut first.
+        // A long image's side could exceed any limit after scaling, so crop first.
         let width = min(bitmap.width, Int((Double(size.width) / scale).rounded(.up)))
         let height = min(bitmap.height, Int((Double(size.height) / scale).rounded(.up)))
         let middle = part(
@@ -59,7 +59,8 @@ enum Resampling {
 
     // MARK: Scaling
 
-    /// Scales with colours weighted by their opacity, so that transparent pixels do not colour their neighbours.
+    /// Scales with colours weighted by their opacity, so that transparent pixels do not affect their neighbours'
+    /// colours.
     static func scaled(_ bitmap: Bitmap, to size: PixelSize) -> Bitmap {
         guard size.width != bitmap.width || size.height != bitmap.height else { return bitmap }
         let columns = taps(from: bitmap.width, to: size.width)
@@ -111,7 +112,7 @@ enum Resampling {
 
     static func byte(_ value: Float) -> UInt8 { UInt8(min(max(value, 0), 255) + 0.5) }
 
-    /// Returns the sources of each target pixel: an average if the image becomes smaller, else an interpolation.
+    /// Returns the source pixels for each target pixel: averaged for a smaller image, otherwise interpolated.
     private static func taps(from source: Int, to target: Int) -> [Taps] {
         let scale = Double(source) / Double(target)
         let reach = max(scale, 1)

@@ -1,28 +1,28 @@
-/// How soon an image is wanted. It can change while the image is loaded.
+/// How urgently an image is needed. It can change while the image is loaded.
 public enum ImagePriority: Int, Comparable, Hashable, Sendable, CaseIterable {
     /// For images that may be needed later.
     case prefetch
     case low
     case normal
     case high
-    /// For images that the user looks at.
+    /// For images that are visible to the user.
     case immediate
 
     /// Compares the urgency.
     public static func < (a: ImagePriority, b: ImagePriority) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// Which of many jobs may run: a limited number at a time, the most urgent first, in the order of arrival.
+/// A priority queue for jobs: a limited number run at a time, the most urgent first, equal ones in arrival order.
 package struct AdmissionLine: Sendable {
     package typealias ID = UInt64
 
     private struct Lane: Sendable {
-        /// Jobs in order. Those that left or changed the lane stay until their turn.
+        /// Jobs in order. Jobs that were cancelled or changed priority are removed when their turn comes.
         var order: [ID] = []
         var start = 0
     }
 
-    /// The maximum number of jobs that run.
+    /// The maximum number of running jobs.
     package let limit: Int
     private var runningCount = 0
     private var lanes = [Lane](repeating: Lane(), count: ImagePriority.allCases.count)
@@ -30,7 +30,7 @@ package struct AdmissionLine: Sendable {
 
     package init(limit: Int) { self.limit = max(limit, 1) }
 
-    /// The number of jobs that wait.
+    /// The number of waiting jobs.
     package var waitingCount: Int { waiting.count }
 
     /// Returns whether a new job may run at once. Otherwise it waits.
@@ -44,19 +44,19 @@ package struct AdmissionLine: Sendable {
         return false
     }
 
-    /// Changes the priority of a job that waits. It becomes the last of its new priority.
+    /// Changes a waiting job's priority. It queues behind the jobs that have this priority.
     package mutating func prioritize(_ id: ID, _ priority: ImagePriority) {
         guard let old = waiting[id], old != priority else { return }
         waiting[id] = priority
         lanes[priority.rawValue].order.append(id)
     }
 
-    /// Removes a job that was cancelled. Returns whether it waited.
+    /// Removes a cancelled job. Returns whether it was waiting.
     package mutating func abandoned(_ id: ID) -> Bool { waiting.removeValue(forKey: id) != nil }
 
-    /// Ends a job that ran.
+    /// Ends a running job.
     ///
-    /// - Returns: The job that may run now.
+    /// - Returns: The next job to run.
     package mutating func ended() -> ID? {
         runningCount -= 1
         for priority in ImagePriority.allCases.reversed() {

@@ -1,16 +1,16 @@
-/// Which callers wait for which job: equal requests share one, in which each caller has a place and a priority.
+/// Records which callers wait for which job. Callers with equal requests share one job, each with its own priority.
 ///
-/// The table runs nothing. Its owner starts and cancels jobs and resumes callers, as the results tell.
+/// The table runs nothing: its owner starts and cancels jobs and resumes callers, according to the returned values.
 package struct JobTable<Key: Hashable & Sendable>: Sendable {
     package typealias JobID = UInt64
     package typealias CallerID = UInt64
 
-    /// The consequence of a caller leaving or changing its priority.
+    /// The consequence when a caller leaves or changes its priority.
     package enum Change: Equatable, Sendable {
         case none
-        /// The priority of a job has changed.
+        /// A job's priority has changed.
         case priority(JobID, ImagePriority)
-        /// Nothing waits for a job. Cancel it.
+        /// No caller waits for the job. Cancel it.
         case abandoned(JobID)
     }
 
@@ -27,12 +27,12 @@ package struct JobTable<Key: Hashable & Sendable>: Sendable {
 
     package init() {}
 
-    /// The number of callers that wait.
+    /// The number of waiting callers.
     package var callerCount: Int { places.count }
 
     /// Adds a caller.
     ///
-    /// - Returns: The job, whether it is new, so that it must be started, and whether its priority rose.
+    /// - Returns: The job, whether it is new and must be started, and its priority change.
     package mutating func join(
         _ key: Key, as caller: CallerID, priority: ImagePriority
     ) -> (job: JobID, isNew: Bool, change: Change) {
@@ -48,14 +48,14 @@ package struct JobTable<Key: Hashable & Sendable>: Sendable {
         return (lastJob, true, .none)
     }
 
-    /// Changes the priority of a caller that waits.
+    /// Changes a waiting caller's priority.
     package mutating func prioritize(_ caller: CallerID, _ priority: ImagePriority) -> Change {
         guard let id = places[caller] else { return .none }
         jobs[id]?.callers[caller] = priority
         return refresh(id)
     }
 
-    /// Removes a caller that was cancelled.
+    /// Removes a cancelled caller.
     package mutating func leave(_ caller: CallerID) -> Change {
         guard let id = places.removeValue(forKey: caller) else { return .none }
         jobs[id]?.callers[caller] = nil
@@ -74,7 +74,7 @@ package struct JobTable<Key: Hashable & Sendable>: Sendable {
         return Array(job.callers.keys)
     }
 
-    /// The callers of a job.
+    /// A job's callers.
     package func callers(of id: JobID) -> [CallerID] { jobs[id].map { Array($0.callers.keys) } ?? [] }
 
     /// Whether callers wait for a job.
@@ -85,7 +85,7 @@ package struct JobTable<Key: Hashable & Sendable>: Sendable {
         if open[key] == id { open[key] = nil }
     }
 
-    /// The priority of a job is the highest of its callers.
+    /// Sets the job's priority to the highest among its callers.
     private mutating func refresh(_ id: JobID) -> Change {
         guard let job = jobs[id], let priority = job.callers.values.max(), priority != job.priority else {
             return .none

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The place of one image in a user interface: an image view, a row of a list, a state of a button.
+/// The state of one image in a user interface, such as an image view, a list row or a button state.
 ///
 /// The slot performs no I/O. It decides what to draw while images arrive late, out of order or not at all: each request has a
 /// ``Ticket``, and an image is accepted only with the ticket of the latest request. `ImageBinding` connects a slot with an `ImageLoader`.
@@ -12,42 +12,42 @@ internal import Synchronization
 /// slot.finish(.success(picture), for: ticket, wasLoaded: true, at: now)
 /// ```
 public struct ImageSlot<ID: Hashable & Sendable, Picture: Sendable>: Sendable {
-    /// Identifies a request of a slot. No two requests of a process have equal tickets.
+    /// Identifies a slot's request. Tickets are unique in a process.
     public struct Ticket: Hashable, Sendable {
         let number: UInt64
     }
 
-    /// The state of the slot.
+    /// A slot's state.
     public enum State: Sendable {
-        /// No image is wanted.
+        /// No image is requested.
         case empty
-        /// An image is on its way. A preview may be there already.
+        /// An image is loading. A preview may exist already.
         case loading(preview: Picture?)
-        /// The image is there.
+        /// The image is loaded.
         case image(Picture)
-        /// There is no image.
+        /// Loading failed.
         case failed(any Error)
     }
 
-    /// The state.
+    /// The current state.
     public private(set) var state = State.empty
-    /// The image that is wanted.
+    /// The requested image.
     public private(set) var id: ID?
-    /// Drawn until an image is there.
+    /// Drawn until an image is loaded.
     public let placeholder: Picture?
     /// Drawn after a failure.
     public let failurePicture: Picture?
-    /// The time over which a loaded image becomes visible.
+    /// The fade-in duration for a loaded image.
     public let fade: Duration
     private var ticket: Ticket?
     private var fadeStart: Duration?
 
-    /// Makes an empty slot.
+    /// Creates an empty slot.
     ///
     /// - Parameters:
-    ///   - placeholder: Drawn until an image is there.
+    ///   - placeholder: Drawn until an image is loaded.
     ///   - failurePicture: Drawn after a failure. The default is the placeholder.
-    ///   - fade: The time over which a loaded image becomes visible. An image from memory is visible at once.
+    ///   - fade: The fade-in duration for a loaded image. An image from memory is visible at once.
     public init(placeholder: Picture? = nil, failurePicture: Picture? = nil, fade: Duration = .zero) {
         self.placeholder = placeholder
         self.failurePicture = failurePicture ?? placeholder
@@ -64,7 +64,7 @@ public struct ImageSlot<ID: Hashable & Sendable, Picture: Sendable>: Sendable {
         }
     }
 
-    /// Begins a request. Images of earlier requests are not accepted any more, and the placeholder is drawn.
+    /// Begins a request. Images for earlier requests are no longer accepted, and the placeholder is drawn.
     public mutating func begin(_ id: ID) -> Ticket {
         let ticket = Ticket(number: Tickets.last.wrappingAdd(1, ordering: .relaxed).newValue)
         self.id = id
@@ -87,16 +87,16 @@ public struct ImageSlot<ID: Hashable & Sendable, Picture: Sendable>: Sendable {
         return begin(id)
     }
 
-    /// Empties the slot, for example because its row is reused. Images of earlier requests are not accepted any more.
+    /// Empties the slot, for example because its row is reused. Images for earlier requests are no longer accepted.
     public mutating func clear() {
         (id, ticket, fadeStart) = (nil, nil, nil)
         state = .empty
     }
 
-    /// Returns whether the slot waits for the result of a request.
+    /// Returns whether the slot waits for this request's result.
     public func accepts(_ ticket: Ticket) -> Bool { ticket == self.ticket }
 
-    /// Takes a preview. Returns whether the slot has changed: a late preview has no effect.
+    /// Accepts a preview. Returns whether the slot changed: a late preview has no effect.
     @discardableResult
     public mutating func preview(_ picture: Picture, for ticket: Ticket) -> Bool {
         guard ticket == self.ticket, case .loading = state else { return false }
@@ -104,11 +104,11 @@ public struct ImageSlot<ID: Hashable & Sendable, Picture: Sendable>: Sendable {
         return true
     }
 
-    /// Takes the result of a request. Returns whether the slot has changed: a late result has no effect.
+    /// Accepts a request's result. Returns whether the slot changed: a late result has no effect.
     ///
     /// - Parameters:
-    ///   - result: The image, or the reason why there is none.
-    ///   - ticket: The ticket of the request.
+    ///   - result: The image, or the error.
+    ///   - ticket: The request's ticket.
     ///   - wasLoaded: `false` if the image was in memory. It is then visible at once.
     ///   - now: The time, measured from any fixed instant.
     @discardableResult
@@ -127,7 +127,7 @@ public struct ImageSlot<ID: Hashable & Sendable, Picture: Sendable>: Sendable {
         return true
     }
 
-    /// Returns how visible the image is, from 0 to 1. Below 1, the placeholder is drawn under it.
+    /// Returns the image's opacity, from 0 to 1. Below 1, the placeholder is drawn under it.
     ///
     /// - Parameter now: The time, measured as for ``finish(_:for:wasLoaded:at:)``.
     public func opacity(at now: Duration) -> Double {
@@ -135,7 +135,7 @@ public struct ImageSlot<ID: Hashable & Sendable, Picture: Sendable>: Sendable {
         return min(1, max(0, (now - fadeStart) / fade))
     }
 
-    /// Returns whether the image becomes visible at a time, so that it must be drawn again.
+    /// Returns whether the image is still fading in, so that it must be drawn again.
     public func isFading(at now: Duration) -> Bool { opacity(at: now) < 1 }
 }
 

@@ -1,23 +1,23 @@
-/// The slots of a control with several states, such as a button that is normal, highlighted or disabled.
+/// The slots for a control with several states, such as a button that is normal, highlighted or disabled.
 ///
-/// A state without an image is drawn with the image of the first one.
+/// A state without an image is drawn with the first state's image.
 public struct ImageSlots<State: Hashable & Sendable, ID: Hashable & Sendable, Picture: Sendable>: Sendable {
-    /// The state whose image stands in for those of others.
+    /// The state whose image replaces missing images in other states.
     public let first: State
     private let empty: ImageSlot<ID, Picture>
     private var slots: [State: ImageSlot<ID, Picture>] = [:]
 
-    /// Makes slots.
+    /// Creates slots.
     ///
     /// - Parameters:
-    ///   - first: The state whose image stands in for those of others.
-    ///   - slot: An empty slot, with the placeholder and the fade of all.
+    ///   - first: The state whose image replaces missing images in other states.
+    ///   - slot: An empty slot with the placeholder and the fade for all states.
     public init(first: State, slot: ImageSlot<ID, Picture>) {
         self.first = first
         empty = slot
     }
 
-    /// The slot of a state.
+    /// A state's slot.
     public subscript(state: State) -> ImageSlot<ID, Picture> {
         get { slots[state] ?? empty }
         set { slots[state] = newValue }

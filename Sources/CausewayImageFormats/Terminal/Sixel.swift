@@ -1,4 +1,4 @@
-/// Sixels: columns of six pixels in one colour of a palette (VT330/VT340 Programmer Reference Manual, chapter 14).
+/// Encodes sixels: columns of six pixels in one palette colour (VT330/VT340 Programmer Reference Manual, chapter 14).
 enum Sixel {
     /// 6 x 8 x 5 colours: the eye distinguishes green best, and blue least.
     private static let levels = (red: 6, green: 8, blue: 5)
@@ -38,7 +38,7 @@ enum Sixel {
                 }
                 count += 1
             }
-            // Nothing needs to be drawn at the end of the line.
+            // The end of the line need not be drawn.
             if last != 0 { put(last, count, &out) }
             out.append(UInt8(ascii: "$"))
         }
@@ -54,7 +54,8 @@ enum Sixel {
         }
     }
 
-    /// Returns the colour of each pixel, -1 if it is transparent. An ordered pattern spreads the error: it needs no other pixel.
+    /// Returns each pixel's palette colour; -1 if it is transparent. Uses ordered dithering, which needs no
+    /// neighbouring pixels.
     private static func dithered(_ bitmap: Bitmap) -> [Int] {
         let pattern = [0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5]
         let pixels = bitmap.pixels

@@ -1,22 +1,22 @@
-/// Images as bytes for terminals.
+/// Encodes images for terminals.
 package enum TerminalImage {
-    /// How a terminal shows images.
+    /// An image display method.
     package enum Kind: String, Sendable, CaseIterable {
-        /// The protocol of the terminal kitty: the pixels themselves.
+        /// The kitty graphics protocol: the pixels themselves.
         case kitty
-        /// Sixels of the VT340: at most 240 colours.
+        /// VT340 sixels: at most 240 colours.
         case sixel
-        /// Two pixels in each character, with colours of 24 bits.
+        /// Two pixels per character, with 24-bit colours.
         case blocks
-        /// Two pixels in each character, with the 256 colours of xterm.
+        /// Two pixels per character, with the 256 xterm colours.
         case blocks256
     }
 
-    /// Chooses what a terminal supports, from the variables of the environment.
+    /// Chooses a method that the terminal supports, from environment variables.
     package static func kind(environment: [String: String]) -> Kind {
         let term = environment["TERM"] ?? ""
         let program = environment["TERM_PROGRAM"] ?? ""
-        // A multiplexer passes none of the graphics on.
+        // A terminal multiplexer does not pass graphics on.
         let isMultiplexed = environment["TMUX"] != nil || term.hasPrefix("screen") || term.hasPrefix("tmux")
         if !isMultiplexed {
             if environment["KITTY_WINDOW_ID"] != nil || term.contains("kitty") || term.contains("ghostty")
@@ -32,7 +32,7 @@ package enum TerminalImage {
         return colour == "truecolor" || colour == "24bit" || term.contains("direct") ? .blocks : .blocks256
     }
 
-    /// Returns the bytes that show an image.
+    /// Returns the bytes that display an image.
     ///
     /// - Parameter columns: The number of columns for kitty, which scales the image itself.
     package static func bytes(_ bitmap: Bitmap, as kind: Kind, columns: Int) -> [UInt8] {
@@ -45,7 +45,7 @@ package enum TerminalImage {
     }
 }
 
-/// The upper half of a character cell has the colour of the text, the lower half that of the background.
+/// A cell's upper half has the text colour, its lower half the background colour.
 private enum HalfBlocks {
     static func bytes(_ bitmap: Bitmap, hasAllColours: Bool) -> [UInt8] {
         var out: [UInt8] = []
@@ -69,7 +69,7 @@ private enum HalfBlocks {
     private static func colour(_ pixel: (red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8), _ isFull: Bool) -> String
     {
         if isFull { return "2;\(pixel.red);\(pixel.green);\(pixel.blue)" }
-        // The cube of 6 x 6 x 6 colours.
+        // The 6 x 6 x 6 colour cube.
         let parts = [pixel.red, pixel.green, pixel.blue].map { (Int($0) * 5 + 127) / 255 }
         return "5;\(16 + parts[0] * 36 + parts[1] * 6 + parts[2])"
     }
@@ -84,7 +84,7 @@ private enum Kitty {
         var out: [UInt8] = []
         for start in stride(from: 0, to: text.count, by: chunk) {
             let end = min(start + chunk, text.count)
-            // q=2: the terminal sends no answer, which would be taken for input.
+            // q=2: the terminal sends no reply, which would otherwise be read as input.
             let first = "a=T,f=32,s=\(bitmap.width),v=\(bitmap.height),c=\(columns),q=2,"
             out += "\u{1B}_G\(start == 0 ? first : "")m=\(end < text.count ? 1 : 0);".utf8
             out += text[start..<end]

@@ -1,4 +1,4 @@
-/// Pixels: rows from the top, 4 bytes each in the order red, green, blue, alpha (sRGB, not premultiplied).
+/// A bitmap: pixel rows from the top, 4 bytes each in the order red, green, blue, alpha (sRGB, not premultiplied).
 public struct Bitmap: Hashable, Sendable {
     /// The number of pixels in a row.
     public let width: Int
@@ -9,16 +9,16 @@ public struct Bitmap: Hashable, Sendable {
     /// Whether no pixel is transparent.
     public let isOpaque: Bool
 
-    /// Makes a bitmap.
+    /// Creates a bitmap.
     ///
-    /// - Returns: `nil` if the number of bytes does not agree with the size, or the size is not positive.
+    /// - Returns: `nil` if the byte count does not match the size, or the size is not positive.
     public init?(width: Int, height: Int, pixels: [UInt8]) {
         guard Self.byteCount(width, height) == pixels.count else { return nil }
         let isOpaque = stride(from: 3, to: pixels.count, by: 4).allSatisfy { pixels[$0] == 255 }
         self.init(width: width, height: height, pixels: pixels, isOpaque: isOpaque)
     }
 
-    /// Makes a bitmap whose size and opacity are known to be correct.
+    /// Creates a bitmap without checking size and opacity.
     package init(width: Int, height: Int, pixels: [UInt8], isOpaque: Bool) {
         precondition(Self.byteCount(width, height) == pixels.count, "\(width) x \(height), \(pixels.count) bytes")
         self.width = width
@@ -27,17 +27,17 @@ public struct Bitmap: Hashable, Sendable {
         self.isOpaque = isOpaque
     }
 
-    /// The memory of the pixels, in bytes.
+    /// The size of the pixels in bytes.
     public var byteCount: Int { pixels.count }
 
-    /// The bytes of the pixel in a column and a row, both from 0; transparent black outside of the bitmap.
+    /// The pixel in a column and a row, both from 0; transparent black outside the bitmap.
     public subscript(x: Int, y: Int) -> (red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8) {
         guard x >= 0, y >= 0, x < width, y < height else { return (0, 0, 0, 0) }
         let start = (y * width + x) * 4
         return (pixels[start], pixels[start + 1], pixels[start + 2], pixels[start + 3])
     }
 
-    /// Returns the number of bytes of a size; `nil` if it is not positive or too large.
+    /// Returns the byte count for a size; `nil` if the size is not positive or too large.
     package static func byteCount(_ width: Int, _ height: Int) -> Int? {
         guard width > 0, height > 0 else { return nil }
         let (area, overflows) = width.multipliedReportingOverflow(by: height)
@@ -53,25 +53,25 @@ public struct PixelSize: Hashable, Sendable {
     /// The number of rows.
     public var height: Int
 
-    /// Makes a size.
+    /// Creates a size.
     public init(width: Int, height: Int) {
         self.width = width
         self.height = height
     }
 }
 
-/// An image of a decoder.
+/// A decoded image.
 public struct DecodedImage: Hashable, Sendable {
     /// The pixels.
     public var bitmap: Bitmap
-    /// The format of the file.
+    /// The file's format.
     public var format: ImageFormat
-    /// The size in the file. The bitmap may be smaller, if a smaller one was asked for.
+    /// The size in the file. The bitmap may be smaller if a smaller size was requested.
     public var fullSize: PixelSize
-    /// Whether the end of the file is missing, or a part is damaged. The bitmap has what could be decoded.
+    /// Whether the file is truncated or damaged. The bitmap then contains the decodable part.
     public var isIncomplete: Bool
 
-    /// Makes an image.
+    /// Creates an image.
     public init(bitmap: Bitmap, format: ImageFormat, fullSize: PixelSize? = nil, isIncomplete: Bool = false) {
         self.bitmap = bitmap
         self.format = format

@@ -1,22 +1,22 @@
-/// The format of an image file, as its first bytes tell. Names and types of the server are not trusted.
+/// An image file format, detected from the first bytes. File names and media types from the server are not trusted.
 public enum ImageFormat: String, Hashable, Sendable, CaseIterable {
     case jpeg = "JPEG"
     case png = "PNG"
     case webp = "WebP"
-    /// Known, without a decoder.
+    /// Recognized, but not decoded.
     case gif = "GIF"
-    /// Known, without a decoder.
+    /// Recognized, but not decoded.
     case bmp = "BMP"
-    /// Known, without a decoder.
+    /// Recognized, but not decoded.
     case tiff = "TIFF"
-    /// Known, without a decoder.
+    /// Recognized, but not decoded.
     case avif = "AVIF"
-    /// Known, without a decoder.
+    /// Recognized, but not decoded.
     case heic = "HEIC"
-    /// Known, without a decoder.
+    /// Recognized, but not decoded.
     case svg = "SVG"
 
-    /// Recognizes a format by the first bytes of a file; `nil` if it is none of these. 16 bytes suffice, 256 for SVG.
+    /// Recognizes a format by a file's first bytes; `nil` for unknown formats. 16 bytes suffice; SVG needs 256.
     public init?(firstBytes bytes: some Collection<UInt8>) {
         let start = Array(bytes.prefix(256))
         func has(_ text: String, at offset: Int) -> Bool {
@@ -45,7 +45,7 @@ public enum ImageFormat: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the decoder of this library reads the format.
+    /// Whether this library's decoder supports the format.
     public var isSupported: Bool {
         switch self {
         case .jpeg, .png, .webp: true

@@ -1,63 +1,63 @@
-/// Bounds for the cost of an image. What exceeds one is an error, before memory is used for it.
+/// Limits for an image's cost. An image beyond a limit is rejected before memory is allocated for it.
 public struct ImageLimits: Hashable, Sendable {
-    /// Bytes of a file.
+    /// Maximum file size in bytes.
     public var maximumByteCount = 32 * 1024 * 1024
-    /// Pixels of an image: 4 bytes of memory each.
+    /// Maximum pixel count. Each pixel needs 4 bytes of memory.
     public var maximumPixelCount = 50_000_000
-    /// Pixels of a row or a column.
+    /// Maximum width and height in pixels.
     public var maximumDimension = 16_384
-    /// The time for decoding one image.
+    /// Maximum time to decode one image.
     public var decodingTime: Duration = .seconds(10)
 
-    /// Makes the standard bounds.
+    /// Creates the default limits.
     public init() {}
 }
 
-/// Why there is no image.
+/// The error when an image cannot be loaded.
 ///
-/// Match on ``code``. The ``message`` may contain text of a file or a server.
+/// Match on ``code``. The ``message`` may contain text from a file or a server.
 public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kind of an error.
+    /// An error code.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        /// The name of the code.
+        /// The code's name.
         public let description: String
 
-        /// The server answered with an error. The status is ``ImageError/status``.
+        /// The server responded with an error. See ``ImageError/status``.
         public static let status = Code(description: "status")
-        /// The file has more bytes, or the image more pixels, than the limits permit.
+        /// The file or the image exceeds the limits.
         public static let tooLarge = Code(description: "tooLarge")
-        /// The bytes are no image, or a damaged one.
+        /// The bytes are not an image, or a damaged one.
         public static let malformed = Code(description: "malformed")
         /// There is no decoder for the format.
         public static let unsupported = Code(description: "unsupported")
-        /// A library of the decoder is not installed. The message names its packages.
+        /// A decoder library is not installed. The message names its packages.
         public static let libraryMissing = Code(description: "libraryMissing")
         /// The decoder program is missing or does not start. Images are never decoded in the program's own process.
         public static let decoderMissing = Code(description: "decoderMissing")
-        /// The decoder process ended, or answered nonsense: the image is at fault, or an attack.
+        /// The decoder process ended or sent an invalid reply: the image is malformed or malicious.
         public static let decoderCrashed = Code(description: "decoderCrashed")
-        /// Decoding took longer than the limits permit.
+        /// Decoding exceeded the time limit.
         public static let decoderTimedOut = Code(description: "decoderTimedOut")
-        /// The image is in no cache, and the request permits no other source.
+        /// No cache has the image, and the request permits no other source.
         public static let notCached = Code(description: "notCached")
-        /// The directory of a disk cache cannot be used.
+        /// A disk cache's directory cannot be used.
         public static let cacheUnusable = Code(description: "cacheUnusable")
     }
 
-    /// The kind.
+    /// The error code.
     public var code: Code
-    /// The reason, for people.
+    /// A human-readable description.
     public var message: String
-    /// The status of the response, if ``code`` is ``Code/status``.
+    /// The response status, if ``code`` is ``Code/status``.
     public var status: Int?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ code: Code, _ message: String, status: Int? = nil) {
         self.code = code
         self.message = message
         self.status = status
     }
 
-    /// The reason, for people.
+    /// A human-readable description.
     public var description: String { message }
 }

@@ -1,8 +1,8 @@
-/// Finds the scans of a JPEG file while its bytes arrive (ITU-T T.81 §B.1): at the end of each one of a progressive image, a better
-/// preview can be decoded.
+/// Finds the scans in a JPEG file while its bytes arrive (ITU-T T.81 §B.1). After each scan of a progressive image, a
+/// better preview can be decoded.
 package struct JPEGScans: Sendable {
     private enum State: Sendable {
-        /// Between segments: the first byte of a marker comes next.
+        /// Between segments: a marker's first byte comes next.
         case marker
         case code
         case length(code: UInt8, high: UInt8?)
@@ -16,14 +16,14 @@ package struct JPEGScans: Sendable {
     private var position = 0
     /// Whether the frame is progressive.
     package private(set) var isProgressive = false
-    /// The number of scans that have ended.
+    /// The number of complete scans.
     package private(set) var endedCount = 0
-    /// The position after the last scan that has ended.
+    /// The position after the last complete scan.
     package private(set) var lastEnd = 0
 
     package init() {}
 
-    /// Takes the next bytes of the file. A file that is no JPEG has no scans.
+    /// Processes the file's next bytes. A file that is not a JPEG has no scans.
     package mutating func append(_ bytes: some Sequence<UInt8>) {
         for byte in bytes {
             if case .over = state { return }

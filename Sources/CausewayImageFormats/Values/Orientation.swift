@@ -1,11 +1,11 @@
-/// How the pixels of a photograph must be turned (Exif 2.3, tag 0x0112).
+/// A photograph's orientation (Exif 2.3, tag 0x0112).
 package enum Orientation: Int, Sendable {
     case up = 1, upMirrored, down, downMirrored, leftMirrored, right, rightMirrored, left
 
     /// Whether rows become columns.
     package var swapsSides: Bool { rawValue >= 5 }
 
-    /// Reads the orientation from the Exif segment of a JPEG file. Anything unexpected means `.up`.
+    /// Reads the orientation from a JPEG file's Exif segment; `.up` if it is missing or malformed.
     package init(jpeg bytes: [UInt8]) { self = Self.find(bytes).flatMap(Orientation.init(rawValue:)) ?? .up }
 
     private static func find(_ bytes: [UInt8]) -> Int? {
@@ -24,7 +24,7 @@ package enum Orientation: Int, Sendable {
         return nil
     }
 
-    /// Reads the tag from the first directory of a TIFF structure.
+    /// Reads the tag from a TIFF structure's first directory.
     private static func tag(_ tiff: [UInt8]) -> Int? {
         let isLittle = tiff.starts(with: [0x49, 0x49])
         guard isLittle || tiff.starts(with: [0x4D, 0x4D]) else { return nil }
@@ -42,7 +42,7 @@ package enum Orientation: Int, Sendable {
         return nil
     }
 
-    /// Returns the bitmap in its upright form.
+    /// Returns the bitmap rotated or mirrored upright.
     package func upright(_ bitmap: Bitmap) -> Bitmap {
         guard self != .up else { return bitmap }
         let (width, height) = swapsSides ? (bitmap.height, bitmap.width) : (bitmap.width, bitmap.height)
@@ -58,7 +58,7 @@ package enum Orientation: Int, Sendable {
         return Bitmap(width: width, height: height, pixels: pixels, isOpaque: bitmap.isOpaque)
     }
 
-    /// The place in the file of a pixel of the upright image.
+    /// Returns the stored coordinates for a pixel in the upright image.
     private func place(_ x: Int, _ y: Int, _ width: Int, _ height: Int) -> (Int, Int) {
         switch self {
         case .up: (x, y)
