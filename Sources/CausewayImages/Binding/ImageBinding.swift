@@ -2,12 +2,12 @@ public import CausewayImageFormats
 internal import CausewaySystem
 public import Dispatch
 
-/// Connects a slot of a user interface with a loader.
+/// Connects an image slot in a user interface with a loader.
 ///
-/// A row of a list has one binding. When the row is reused, call ``show(_:)`` with another request: the earlier one is cancelled, and its
-/// image is never shown.
+/// Each list row has one binding. When the row is reused, call ``show(_:)`` with another request: the earlier request
+/// is cancelled, and its image is never shown.
 public final class ImageBinding: Sendable {
-    /// The slot of a binding.
+    /// A binding's slot type.
     public typealias Slot = ImageSlot<ImageRequest, LoadedImage>
 
     private struct State {
@@ -20,12 +20,12 @@ public final class ImageBinding: Sendable {
     private let changed: @Sendable (Slot) -> Void
     private let state: LockedValue<State>
 
-    /// Makes a binding.
+    /// Creates a binding.
     ///
     /// - Parameters:
     ///   - loader: Loads the images.
     ///   - slot: An empty slot, with the placeholder and the fade.
-    ///   - queue: The queue of the closure, which must be serial.
+    ///   - queue: The queue for `changed`, which must be serial.
     ///   - changed: Called with the slot after each change.
     public init(
         loader: ImageLoader, slot: Slot = Slot(), queue: DispatchQueue = .main,
@@ -39,15 +39,15 @@ public final class ImageBinding: Sendable {
 
     deinit { state.withLock { $0.task }?.cancel() }
 
-    /// The slot at present. Its times are those of ``now``.
+    /// The current slot. Its times are on the same clock as ``now``.
     public var slot: Slot { state.withLock { $0.slot } }
 
-    /// The time for ``/CausewayImageFormats/ImageSlot/opacity(at:)``.
+    /// The current time for ``/CausewayImageFormats/ImageSlot/opacity(at:)``.
     public static var now: Duration { System.now }
 
     /// Shows an image, at once if it is in memory. Does nothing if the slot shows or loads it already.
     ///
-    /// - Parameter request: The image; `nil` to empty the slot.
+    /// - Parameter request: The image request; `nil` to empty the slot.
     public func show(_ request: ImageRequest?) {
         guard let request else { return clear() }
         let ready = loader.imageInMemory(for: request)
@@ -71,7 +71,7 @@ public final class ImageBinding: Sendable {
         notify()
     }
 
-    /// Changes how urgent the image is.
+    /// Changes the image's priority.
     public func setPriority(_ priority: ImagePriority) { state.withLock { $0.task }?.priority = priority }
 
     private static func take(_ state: inout sending State) -> ImageTask? {
@@ -89,7 +89,7 @@ public final class ImageBinding: Sendable {
             }
         }
         let isCurrent = state.withLock { state in
-            // Another request may have begun meanwhile.
+            // Another request may have begun in the meantime.
             guard state.slot.accepts(ticket) else { return false }
             state.task = task
             return true
@@ -104,7 +104,7 @@ public final class ImageBinding: Sendable {
     private func notify() {
         queue.async { [weak self] in
             guard let self else { return }
-            // The slot of this moment: it may have changed again.
+            // Pass the current slot: it may have changed again.
             changed(slot)
         }
     }

@@ -4,10 +4,11 @@ internal import CausewayWire
 internal import Dispatch
 public import Foundation
 
-/// Images on disk, in an own directory for each loader that has one.
+/// A disk cache for images, with a separate directory for each loader.
 ///
-/// The files have the bytes of the server and the facts for conditional requests. They outlive the program. A file is replaced as a whole, so that a kill at any moment leaves the old or the new one; a checksum finds what a failure of power
-/// damages. Symbolic links, files of other users and files with other names are neither read nor removed.
+/// The files contain the server's bytes and the validators for conditional requests. They outlive the program. A file
+/// is replaced as a whole, so that a kill at any moment leaves the old or the new one; a checksum detects damage from a
+/// power failure. Symbolic links, other users' files and files with other names are neither read nor removed.
 public final class ImageDiskCache: Sendable {
     private static let suffix = ".image"
 
@@ -21,16 +22,16 @@ public final class ImageDiskCache: Sendable {
     private let maximumFile: Int
     private let state: LockedValue<State>
     private let queue = DispatchQueue(label: "causeway.images.disk", qos: .utility)
-    /// Seconds since 1970. Tests replace it.
+    /// The current time in seconds since 1970. Replaceable in tests.
     private let now: @Sendable () -> Int64
 
-    /// Opens a directory, and creates it if needed. No other program should store files there.
+    /// Opens a directory, and creates it if it does not exist. No other program should store files there.
     ///
     /// - Parameters:
     ///   - directory: The directory. Only its user may have access.
-    ///   - limits: The bounds. The default is 256 MiB in 10,000 files; a cost of 0 stores nothing.
-    /// - Throws: ``/CausewayImageFormats/ImageError`` if it cannot be used: it cannot be created, belongs to another user, is a symbolic link,
-    ///   or other users have access.
+    ///   - limits: The limits. The default is 256 MiB in 10,000 files; a cost of 0 stores nothing.
+    /// - Throws: ``/CausewayImageFormats/ImageError`` if the directory cannot be created, belongs to another user, is a
+    ///   symbolic link, or is accessible to other users.
     public convenience init(
         directory: URL, limits: ImageCacheLimits = ImageCacheLimits(cost: 256 * 1024 * 1024, count: 10_000)
     ) throws(ImageError) {
@@ -48,7 +49,7 @@ public final class ImageDiskCache: Sendable {
         maximumFile = overflows ? Int.max : sum
     }
 
-    /// Returns what is stored for a key. A damaged file is removed.
+    /// Returns the record stored for a key. Removes a damaged file.
     func record(for key: String) async -> CacheRecord? {
         await perform { [self] in
             list()
@@ -58,7 +59,7 @@ public final class ImageDiskCache: Sendable {
                 _ = state.withLock { $0.index.remove(name) }
                 return nil
             }
-            // Another process may have stored it meanwhile.
+            // Another process may have stored it in the meantime.
             guard let record = CacheRecord(file.content), record.key == key, isListed || isYoung(record) else {
                 remove([name])
                 return nil
@@ -68,7 +69,7 @@ public final class ImageDiskCache: Sendable {
         }
     }
 
-    /// Stores a record and removes others until the limits hold. Returns when the file is written.
+    /// Stores a record and evicts others to stay within the limits. Returns when the file is written.
     func store(_ record: CacheRecord) async {
         await perform { [self] in
             renew(isCreated: true)
@@ -76,7 +77,7 @@ public final class ImageDiskCache: Sendable {
             guard let header = record.header else { return }
             let name = Self.name(record.key)
             let cost = header.count + record.content.count
-            // First the index, so that the disk never holds more than the limit and one file.
+            // Update the index first, so that the disk never exceeds the limit by more than one file.
             let removed = state.withLock {
                 $0.index.store(true, for: name, cost: cost, stored: .seconds(record.stored))
             }
@@ -88,12 +89,12 @@ public final class ImageDiskCache: Sendable {
         }
     }
 
-    /// Removes what is stored for a key.
+    /// Removes the record stored for a key.
     func remove(_ key: String) async { await perform { [self] in remove([Self.name(key)]) } }
 
-    /// Removes all images of the cache. Other files stay.
+    /// Removes all images in the cache. Keeps other files.
     ///
-    /// Cancellation: without effect.
+    /// Cancellation: no effect.
     public func removeAll() async {
         await perform { [self] in
             state.withLock { $0.index.removeAll() }
@@ -101,12 +102,12 @@ public final class ImageDiskCache: Sendable {
         }
     }
 
-    /// Returns when everything that was stored before is written.
+    /// Returns when all earlier records are written.
     func flush() async { await perform {} }
 
     /// Returns the number of files and bytes.
     ///
-    /// Cancellation: without effect.
+    /// Cancellation: no effect.
     public func usage() async -> (count: Int, byteCount: Int) {
         await perform { [self] in
             list()
@@ -125,7 +126,7 @@ public final class ImageDiskCache: Sendable {
         return .seconds(now()) - .seconds(record.stored) <= age
     }
 
-    /// Counts a file that another process has stored.
+    /// Adds a file from another process to the index.
     private func noteForeign(_ name: String, _ file: (content: [UInt8], changed: Int64)) {
         let removed = state.withLock {
             $0.index.store(true, for: name, cost: file.content.count, stored: .nanoseconds(file.changed))
@@ -135,7 +136,7 @@ public final class ImageDiskCache: Sendable {
 
     private var directory: PrivateDirectory { state.withLock { $0.directory } }
 
-    /// Continues in the directory that is at the path now, if a user has removed the one in use.
+    /// Reopens the path if the directory in use was removed.
     ///
     /// - Parameter isCreated: Whether a missing directory is created.
     private func renew(isCreated: Bool) {
@@ -149,7 +150,7 @@ public final class ImageDiskCache: Sendable {
         }
     }
 
-    /// Reads the directory once, and removes what exceeds the limits.
+    /// Reads the directory once, and removes files that exceed the limits.
     private func list() {
         renew(isCreated: false)
         guard !state.withLock({ $0.isListed }) else { return }
@@ -174,7 +175,7 @@ public final class ImageDiskCache: Sendable {
         }
     }
 
-    /// The name of a file tells nothing about the URL.
+    /// Returns a file name that reveals nothing about the URL.
     static func name(_ key: String) -> String {
         var digest = SHA256()
         let bytes = Array(key.utf8)

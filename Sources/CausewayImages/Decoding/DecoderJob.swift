@@ -1,14 +1,14 @@
 internal import CausewayImageFormats
 internal import CausewaySystem
 
-/// One image for the decoder process.
+/// One image to decode in the decoder process.
 struct DecoderJob: Sendable {
     private let bytes: [UInt8]
     private let request: DecoderRequest
     private let head: [UInt8]
     private let orientation: Orientation
 
-    /// Checks an image before it is given to a process.
+    /// Checks an image before it is sent to a process.
     ///
     /// - Throws: ``ImageError`` if it is too large or has no decoder.
     init(_ bytes: [UInt8], _ hints: ImageDecodingHints, _ limits: ImageLimits) throws(ImageError) {
@@ -30,10 +30,10 @@ struct DecoderJob: Sendable {
         self.bytes = bytes
     }
 
-    /// The decoder accepts no more.
+    /// The decoder's file size limit in bytes.
     private static let maximumByteCount = 512 << 20
 
-    /// Sends the image to a process and receives its pixels. Blocks until the deadline at most.
+    /// Sends the image to a process and receives its pixels. Blocks at most until the deadline.
     func exchange(with process: WorkerProcess) -> Result<DecodedImage, ImageError> {
         let deadline = System.now + request.limits.decodingTime
         do throws(SystemError) {
@@ -72,7 +72,7 @@ struct DecoderJob: Sendable {
         }
     }
 
-    /// Returns whether the process can decode another image: it is in step with this one.
+    /// Returns whether the process can decode another image: its reply was read completely.
     func isReusable(after result: Result<DecodedImage, ImageError>) -> Bool {
         switch result {
         case .success: true

@@ -2,47 +2,48 @@ public import CausewayImageFormats
 internal import CausewaySystem
 internal import Foundation
 
-/// Decodes images in processes that can do nothing else.
+/// Decodes images in sandboxed processes.
 ///
-/// JPEG, PNG and WebP are decoded by libjpeg, libpng and libwebp, which are loaded at run time; of a WebP animation, the first picture. The
-/// program `causeway-image-decoder` has its memory and processor time limited, and can open no files or sockets, start no processes, and
-/// make no system calls but those of an allocator (seccomp). A process that crashes, loops or answers nonsense costs one image. It is
-/// replaced after some images, so that an image that took it over reaches few others.
+/// libjpeg, libpng and libwebp, which are loaded at run time, decode JPEG, PNG and WebP (only the first frame of an
+/// animation). The program `causeway-image-decoder` runs with limited memory and processor time. Seccomp prevents it
+/// from opening files or sockets and from starting processes, and permits only the system calls of an allocator. A
+/// process that crashes, loops or sends invalid replies costs one image. Each process is replaced after some images, so
+/// that an image that takes control of it can affect few others.
 ///
-/// The program is looked for at the path of the options, then at that of the environment variable `CAUSEWAY_IMAGE_DECODER`, then beside the
-/// executable of the running program, where SwiftPM builds it.
+/// Searches for the program at the path in the options, then at the path in the environment variable
+/// `CAUSEWAY_IMAGE_DECODER`, then beside the running executable, where SwiftPM builds it.
 public final class ImageDecoderProcesses: ImageDecoding {
-    /// The choices of the decoder.
+    /// Decoder options.
     public struct Options: Hashable, Sendable {
-        /// The path of the decoder program; `nil` to look for it.
+        /// The decoder program's path; `nil` to search for it.
         public var executable: String?
-        /// Arguments before those of the library, for a program that has other uses.
+        /// Arguments before the library's own, for a program with other functions.
         public var arguments: [String] = []
-        /// The number of processes that decode at the same time.
+        /// The maximum number of concurrent decoder processes.
         public var processCount: Int
         /// The number of images after which a process is replaced.
         public var imagesPerProcess = 16
-        /// The memory of a process, in MiB.
+        /// A process's memory limit in MiB.
         public var memoryInMebibytes = 1024
-        /// Bounds of each image.
+        /// Limits for each image.
         public var limits = ImageLimits()
 
-        /// Makes the standard choices: a process for each processor, at most 4.
+        /// Creates the default options: one process per processor, at most 4.
         public init() { processCount = min(System.processorCount, 4) }
     }
 
-    /// A process and the number of images that it may still decode.
+    /// A process and its remaining number of images.
     private struct Worker: Sendable {
         var process: WorkerProcess
         var remaining: Int
     }
 
-    /// The choices.
+    /// The options.
     public let options: Options
     private let gate: PriorityGate
     private let idle = LockedValue<[Worker]>([])
 
-    /// Makes a decoder. Processes are started when they are needed.
+    /// Creates a decoder, which starts processes on demand.
     public init(options: Options = Options()) {
         self.options = options
         gate = PriorityGate(limit: options.processCount)
@@ -56,9 +57,9 @@ public final class ImageDecoderProcesses: ImageDecoding {
         return try await gate.run(PriorityCell(hints.priority)) { try await run(job) }
     }
 
-    /// Ends the processes that wait for work.
+    /// Ends idle processes.
     public func releaseMemory() {
-        // The processes end when the list is released, after the lock.
+        // The processes end when the list is released, outside the lock.
         let workers = idle.withLock { idle in
             defer { idle = [] }
             return idle
@@ -69,7 +70,8 @@ public final class ImageDecoderProcesses: ImageDecoding {
     private func run(_ job: DecoderJob) async throws -> DecodedImage {
         if let used = idle.withLock({ $0.popLast() }) {
             do { return try await run(job, on: used) } catch let error as ImageError {
-                // Earlier images may be to blame, or the system ended the process meanwhile: a fresh process decides.
+                // Earlier images may be the cause, or the system may have killed the process, so try again in a new
+                // process.
                 guard error.code == .decoderCrashed else { throw error }
             }
         }
@@ -81,7 +83,7 @@ public final class ImageDecoderProcesses: ImageDecoding {
         let image: Result<DecodedImage, ImageError> = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 do {
-                    // The exchange blocks, and must hold up no thread of Swift's pool.
+                    // The exchange blocks, so it must not run in Swift's thread pool.
                     try System.startThread(named: "image-decoder") {
                         continuation.resume(returning: job.exchange(with: process))
                     }
@@ -101,7 +103,7 @@ public final class ImageDecoderProcesses: ImageDecoding {
 
     private func start() throws -> Worker {
         let path = try DecoderProgram.path(options.executable)
-        // The time of one image is measured by this process. The limit of the decoder ends it if this process hangs.
+        // This process measures the time per image. The decoder's own limit applies if this process hangs.
         let seconds = Int(options.limits.decodingTime.components.seconds + 1) * max(options.imagesPerProcess, 1)
         let arguments = options.arguments + ["\(max(options.memoryInMebibytes, 16))", "\(seconds)"]
         do {

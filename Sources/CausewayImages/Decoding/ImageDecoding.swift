@@ -1,21 +1,21 @@
 public import CausewayImageFormats
 
-/// Decodes images. ``ImageDecoderProcesses`` is the standard one; programs may supply others.
+/// Decodes images. ``ImageDecoderProcesses`` is the default; programs may supply others.
 ///
-/// Images of the network are untrusted input: a decoder must bound its memory and time, and must not run the code of libraries in the
-/// program's process.
+/// Images from the network are untrusted input: a decoder must limit its memory and time, and must not run library code
+/// in the program's process.
 public protocol ImageDecoding: Sendable {
     /// Decodes an image.
     ///
     /// - Parameters:
     ///   - bytes: The file.
-    ///   - hints: The size that is needed, and whether more of the file is on its way.
-    /// - Throws: ``/CausewayImageFormats/ImageError`` if the bytes are no image or exceed a limit.
+    ///   - hints: The needed size, and whether the file is still loading.
+    /// - Throws: ``/CausewayImageFormats/ImageError`` if the bytes are not an image or exceed a limit.
     ///
     /// Cancellation: ends the work and throws `CancellationError`.
     func decode(_ bytes: [UInt8], _ hints: ImageDecodingHints) async throws -> DecodedImage
 
-    /// Frees what can be made again, because memory is short.
+    /// Frees memory that can be recreated, in response to memory pressure.
     func releaseMemory()
 }
 
@@ -24,15 +24,16 @@ extension ImageDecoding {
     public func releaseMemory() {}
 }
 
-/// What a decoder may know about the use of an image.
+/// Information about an image's use, for the decoder.
 public struct ImageDecodingHints: Hashable, Sendable {
-    /// The size that is needed. The decoder may deliver a smaller image than the file has, but not below this size; `nil` for the full size.
+    /// The needed size; `nil` for the full size. The decoder may return an image smaller than the file's, but not below
+    /// this size.
     public var wanted: PixelSize?
-    /// Whether more of the file is on its way. The result is shown until then.
+    /// Whether the file is still loading. The result is then shown as a preview.
     public var isPreview = false
-    /// How urgent the image is.
+    /// The image's priority.
     public var priority = ImagePriority.normal
 
-    /// Makes hints for the full size of a whole image.
+    /// Creates hints for a whole image in full size.
     public init() {}
 }

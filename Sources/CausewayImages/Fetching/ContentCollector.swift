@@ -2,14 +2,14 @@ internal import CausewayImageFormats
 internal import CausewaySystem
 internal import Foundation
 
-/// Bytes of a response that ended too early, and what is needed to fetch the rest.
+/// The bytes of an incomplete response, and the validator to fetch the rest.
 struct PartialContent: Sendable {
     var bytes: [UInt8]
-    /// The validator of the content, sent as `If-Range`.
+    /// The content's validator, sent as `If-Range`.
     var validator: String
 }
 
-/// Collects one response. It is called on the queue of the session.
+/// Collects one response. Called on the session's queue.
 final class ContentCollector: Sendable {
     private struct State {
         var head: ResponseHead?
@@ -19,7 +19,7 @@ final class ContentCollector: Sendable {
         var failure: ImageError?
     }
 
-    /// A later preview costs as much as an earlier one, and shows less that is new.
+    /// Maximum number of previews. Later previews cost the same but show fewer new details.
     private static let maximumPreviews = 6
 
     private let partial: PartialContent?
@@ -35,14 +35,14 @@ final class ContentCollector: Sendable {
 
     var sink: FetchSink { FetchSink(head: { self.begin($0) }, piece: { self.append($0) }) }
 
-    /// The head of the response.
+    /// The response head.
     var head: ResponseHead? { state.withLock { $0.head } }
-    /// The content as far as it has arrived, with that of the earlier attempt.
+    /// The content received so far, including the earlier attempt's content.
     var bytes: [UInt8] { state.withLock { $0.bytes } }
     /// The error that stopped the response.
     var failure: ImageError? { state.withLock { $0.failure } }
 
-    /// What a later attempt can continue.
+    /// The partial content that a later attempt can continue.
     var resumable: PartialContent? {
         state.withLock { state in
             guard let head = state.head, [200, 206].contains(head.status), !state.bytes.isEmpty else { return nil }
@@ -99,10 +99,10 @@ final class ContentCollector: Sendable {
     }
 }
 
-/// News of a content that arrives.
+/// An update on arriving content.
 enum ContentUpdate: Sendable {
-    /// Bytes that have arrived, and the number of all bytes if it is known.
+    /// The number of received bytes, and the total if known.
     case progress(received: Int, expected: Int?)
-    /// The whole scans of a progressive image.
+    /// The complete scans of a progressive image.
     case preview([UInt8])
 }

@@ -2,11 +2,11 @@ internal import CausewaySystem
 internal import CausewayURLLoading
 internal import Foundation
 
-/// The head of a response.
+/// A response head.
 struct ResponseHead: Sendable {
     var status = 200
     var url: URL?
-    /// The fields, by name in lower case.
+    /// The header fields, by name in lower case.
     var fields: [String: String] = [:]
 
     init(status: Int = 200, url: URL? = nil, fields: [String: String] = [:]) {
@@ -25,18 +25,19 @@ struct ResponseHead: Sendable {
     }
 }
 
-/// Receives a response while it arrives.
+/// Receives a response as it arrives.
 struct FetchSink: Sendable {
-    /// Takes the head. Returns whether the content is wanted.
+    /// Receives the head. Returns whether to load the content.
     let head: @Sendable (ResponseHead) -> Bool
-    /// Takes a piece of the content. Returns whether more is wanted.
+    /// Receives a content piece. Returns whether to continue.
     let piece: @Sendable (Data) -> Bool
 }
 
-/// Sends a request and passes its response to a sink. Throws the error of the transfer; not if the sink wants no more. Tests replace it.
+/// Sends a request and passes its response to a sink. Throws if the transfer fails, but not if the sink stops it.
+/// Replaceable in tests.
 typealias ImageFetch = @Sendable (URLRequest, FetchSink) async throws -> Void
 
-/// A fetch by a session.
+/// One fetch through a session.
 final class SessionFetch: NSObject, URLSessionDataDelegate, Sendable {
     private struct State {
         var continuation: CheckedContinuation<Void, any Error>?
@@ -48,7 +49,7 @@ final class SessionFetch: NSObject, URLSessionDataDelegate, Sendable {
 
     private init(_ sink: FetchSink) { self.sink = sink }
 
-    /// Returns a function that fetches by a session.
+    /// Returns a function that fetches through a session.
     ///
     /// Cancellation: cancels the task and throws `URLError.cancelled`.
     static func by(_ session: URLSession) -> ImageFetch {

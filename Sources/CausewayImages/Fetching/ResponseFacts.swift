@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What the fields of a response say about caching and resuming it (RFC 9110, RFC 9111).
+/// A response's caching and resumption properties (RFC 9110, RFC 9111).
 extension ResponseHead {
     private var directives: [String: String] {
         var result: [String: String] = [:]
@@ -15,28 +15,30 @@ extension ResponseHead {
     /// Whether the response may be stored (RFC 9111 §5.2.2.5).
     var permitsStoring: Bool { directives["no-store"] == nil && fields["vary"]?.contains("*") != true }
 
-    /// The end of the freshness in seconds since 1970 (RFC 9111 §4.2); `nil` if the response must be validated at each use.
+    /// When the response becomes stale, in seconds since 1970 (RFC 9111 §4.2); `nil` if each use requires validation.
     func expires(now: Int64) -> Int64? {
         let directives = directives
         guard directives["no-cache"] == nil else { return nil }
         if let age = directives["max-age"] {
             let used = max(0, fields["age"].flatMap { Int64($0) } ?? 0)
             guard let seconds = Int64(age), seconds > used else { return nil }
-            // 31 years are enough.
+            // Limit the lifetime to 31 years.
             return now + min(seconds - used, 1_000_000_000)
         }
         guard let date = fields["expires"].flatMap(HTTPDate.seconds), date > now else { return nil }
         return min(date, now + 1_000_000_000)
     }
 
-    /// The validator for continuing after a failure: a strong entity tag, else the date (RFC 9110 §13.1.5); `nil` if the server cannot.
+    /// The validator to resume after a failure: a strong entity tag, or else the date (RFC 9110 §13.1.5); `nil` if the
+    /// server cannot resume.
     var rangeValidator: String? {
         guard fields["accept-ranges"]?.lowercased() != "none", fields["content-encoding"] == nil else { return nil }
         if let tag = fields["etag"] { return tag.hasPrefix("W/") ? nil : tag }
         return fields["last-modified"]
     }
 
-    /// The first byte and the total count of a partial response (RFC 9110 §14.4); `nil` if the field is missing or malformed.
+    /// A partial response's first byte position and total byte count (RFC 9110 §14.4); `nil` if the field is missing or
+    /// malformed.
     var contentRange: (start: Int, total: Int?)? {
         guard let text = fields["content-range"]?.lowercased(), text.hasPrefix("bytes ") else { return nil }
         let parts = text.dropFirst(6).split(separator: "/")
@@ -46,20 +48,20 @@ extension ResponseHead {
         return (start, Int(parts[1]))
     }
 
-    /// The number of bytes of the content; `nil` if unknown.
+    /// The content's byte count; `nil` if unknown.
     var contentLength: Int? {
         guard fields["content-encoding"] == nil else { return nil }
         return fields["content-length"].flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 }
 
-/// Dates in the preferred format of HTTP (RFC 9110 §5.6.7).
+/// Dates in HTTP's preferred format (RFC 9110 §5.6.7).
 enum HTTPDate {
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// Returns seconds since 1970; `nil` if the text is no date.
+    /// Returns seconds since 1970; `nil` if the text is not a date.
     static func seconds(_ text: String) -> Int64? {
         let words = text.split(separator: " ")
         guard words.count == 6, words[5] == "GMT", let day = Int(words[1]), (1...31).contains(day),

@@ -6,7 +6,7 @@ internal import Foundation
 extension ImageLoader {
     typealias ContentContext = SharedJobs<ContentJobKey, FetchedContent, ContentUpdate>.Context
 
-    /// Returns the bytes of an image from the disk or the server.
+    /// Returns an image's bytes from the disk or the server.
     func load(_ request: ImageRequest, _ context: ContentContext) async throws -> FetchedContent {
         let key = request.contentKey
         let record = request.cachePolicy == .reload ? nil : await configuration.disk?.record(for: key)
@@ -19,7 +19,7 @@ extension ImageLoader {
         return try await gate.run(context.priority) {
             for _ in 1..<max(configuration.attemptCount, 1) {
                 do { return try await attempt(request, record, context) } catch let error as URLError {
-                    // A further attempt is worth it only if it continues this one.
+                    // Try again only if the next attempt can resume this one.
                     guard Self.mayContinue(error), partials.withLock({ $0.value(for: key, now: now()) }) != nil else {
                         throw error
                     }
@@ -41,7 +41,7 @@ extension ImageLoader {
         [.networkConnectionLost, .timedOut, .cannotParseResponse, .badServerResponse].contains(error.code)
     }
 
-    /// Seconds since 1970.
+    /// The current time in seconds since 1970.
     static var seconds: Int64 { Int64(Date().timeIntervalSince1970) }
 
     private func attempt(
@@ -59,7 +59,7 @@ extension ImageLoader {
         }
         try Task.checkCancellation()
         let head = collector.head ?? ResponseHead()
-        // The range is out of date, or the server answered nonsense: once again, from the start.
+        // The range is stale, or the server's reply was invalid: fetch again from the start.
         if partial != nil, head.status == 416 || (head.status == 206 && collector.failure != nil) {
             return try await attempt(request, record, context)
         }

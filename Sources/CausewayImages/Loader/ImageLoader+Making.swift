@@ -5,12 +5,12 @@ internal import Foundation
 extension ImageLoader {
     typealias ImageContext = SharedJobs<ImageJobKey, LoadedImage, ImageUpdate>.Context
 
-    /// Makes an image of the bytes from the disk or the server.
+    /// Loads an image's bytes from the disk or the server, and decodes them.
     func make(_ request: ImageRequest, _ context: ImageContext) async throws -> LoadedImage {
         // Only the newest preview is worth decoding.
         let (previews, feed) = AsyncStream<[UInt8]>.makeStream(bufferingPolicy: .bufferingNewest(1))
         defer { feed.finish() }
-        // It is cancelled when this function ends.
+        // Cancelled when this function ends.
         async let shown: Void = show(previews, request, context)
         let key = ContentJobKey(content: request.contentKey, policy: request.cachePolicy)
         let content = try await contents.value(for: key, priority: context.priority) { update in
@@ -37,7 +37,7 @@ extension ImageLoader {
         do {
             return try await decode(content.bytes, content.origin, request, context.priority.value, isPreview: false)
         } catch let error as ImageError {
-            // Bytes that are no image would fail again.
+            // Remove bytes that are not an image, because they would fail again.
             if error.code == .malformed || error.code == .unsupported {
                 await configuration.disk?.remove(request.contentKey)
             }
@@ -45,7 +45,7 @@ extension ImageLoader {
         }
     }
 
-    /// Decodes previews while the rest arrives. A preview that fails is left out.
+    /// Decodes previews while the rest arrives. Omits previews that fail.
     private func show(
         _ previews: AsyncStream<[UInt8]>, _ request: ImageRequest, _ context: ImageContext
     ) async {
@@ -63,7 +63,7 @@ extension ImageLoader {
         hints.isPreview = isPreview
         hints.priority = priority
         let decoded = try await decoder.decode(bytes, hints)
-        // Another attempt may bring the whole.
+        // Another attempt may load the complete image.
         if decoded.isIncomplete, !isPreview { await configuration.disk?.remove(request.contentKey) }
         var bitmap = decoded.bitmap
         for processor in request.processors {

@@ -3,37 +3,40 @@ internal import CausewaySystem
 public import CausewayURLLoading
 internal import Foundation
 
-/// Loads images: fetches each once for all that want it, decodes it in another process, and keeps it.
+/// Loads images: fetches each image once for all callers, decodes it in another process, and caches it.
 ///
 /// ```swift
 /// let loader = ImageLoader()
 /// let image = try await loader.image(for: ImageRequest(url, processors: [.resize(width: 200, height: 200)]))
 /// ```
 ///
-/// Each loader has its memory cache, and a disk cache if its configuration names one. Two loaders for one server may differ.
+/// Each loader has its own memory cache, and a disk cache if its configuration has one. Loaders for the same server may
+/// have different configurations.
 public final class ImageLoader: Sendable {
-    /// The choices of a loader.
+    /// Loader options.
     public struct Configuration: Sendable {
-        /// Bounds of the memory cache, which has decoded images. A cost of 0 keeps none: with a disk cache, all images are on disk.
+        /// Limits for the memory cache, which contains decoded images. With cost 0, it keeps none: with a disk cache,
+        /// all images are on disk.
         public var memory = ImageCacheLimits()
         /// The disk cache; `nil` for none, which is the default.
         public var disk: ImageDiskCache?
-        /// The number of fetches at the same time.
+        /// The maximum number of concurrent fetches.
         public var maximumFetchCount = 6
-        /// The number of attempts of a fetch that a failure of the connection ends. Each one continues where the last one ended.
+        /// The maximum number of attempts for a fetch whose connection fails. Each attempt resumes where the last one
+        /// ended.
         public var attemptCount = 3
-        /// Bounds of each image.
+        /// Limits for each image.
         public var limits = ImageLimits()
         /// The decoder; `nil` for ``ImageDecoderProcesses`` with ``limits``.
         public var decoder: (any ImageDecoding)?
-        /// Whether the memory cache is emptied when the computer is short of memory.
+        /// Whether to empty the memory cache under memory pressure.
         public var observesMemoryPressure = true
 
-        /// Makes the standard choices.
+        /// Creates the default options.
         public init() {}
     }
 
-    /// The choices.
+    /// The options.
     public let configuration: Configuration
     let fetch: ImageFetch
     let decoder: any ImageDecoding
@@ -44,14 +47,14 @@ public final class ImageLoader: Sendable {
     let partials: LockedValue<RecencyCache<String, PartialContent>>
     let prefetches = LockedValue<[ImageRequest: ImageTask]>([:])
     private let pressure = LockedValue<UInt64?>(nil)
-    /// The time since the start of the computer. Tests replace it.
+    /// The time since the system started. Replaceable in tests.
     let now: @Sendable () -> Duration
 
-    /// Makes a loader.
+    /// Creates a loader.
     ///
     /// - Parameters:
     ///   - session: Fetches the images. Its own cache is not used.
-    ///   - configuration: The choices.
+    ///   - configuration: The options.
     public convenience init(session: URLSession = .shared, configuration: Configuration = Configuration()) {
         self.init(configuration: configuration, fetch: SessionFetch.by(session))
     }
@@ -80,12 +83,12 @@ public final class ImageLoader: Sendable {
     /// Returns an image.
     ///
     /// - Parameters:
-    ///   - request: The address and the processors.
-    ///   - update: Called with progress and previews, in order, on a thread of the library. It must not block.
+    ///   - request: The URL and the processors.
+    ///   - update: Called with progress and previews, in order, on a library thread. It must not block.
     /// - Throws: ``/CausewayImageFormats/ImageError``; `URLError` if the fetch fails.
     ///
-    /// Cancellation: throws `CancellationError` at once. The fetch goes on if others wait for the same image; else it is cancelled, and what
-    /// has arrived is kept for the next attempt.
+    /// Cancellation: throws `CancellationError` at once. The fetch continues if other callers wait for the same image;
+    /// otherwise it is cancelled, and the received bytes are kept for the next attempt.
     public func image(
         for request: ImageRequest, update: @escaping @Sendable (ImageUpdate) -> Void = { _ in }
     ) async throws -> LoadedImage {
@@ -103,7 +106,7 @@ public final class ImageLoader: Sendable {
         }
     }
 
-    /// Returns an image that is in memory, if the request permits it. Does not block.
+    /// Returns an image from memory, if the request permits it. Does not block.
     public func imageInMemory(for request: ImageRequest) -> LoadedImage? {
         switch request.cachePolicy {
         case .validate, .reload: return nil
@@ -118,23 +121,23 @@ public final class ImageLoader: Sendable {
 
     /// Empties the memory cache. With a disk cache, returns when all images are on disk.
     ///
-    /// The loader does this when the computer is short of memory.
+    /// The loader does this under memory pressure.
     ///
-    /// Cancellation: without effect.
+    /// Cancellation: no effect.
     public func flushMemory() async {
         dropMemory()
         await configuration.disk?.flush()
     }
 
-    /// Removes all images of this loader, from memory and from its disk cache.
+    /// Removes all this loader's images, from memory and from its disk cache.
     ///
-    /// Cancellation: without effect.
+    /// Cancellation: no effect.
     public func removeAllImages() async {
         dropMemory()
         await configuration.disk?.removeAll()
     }
 
-    /// Every image is on its way to the disk since it arrived, so that memory can be dropped at any moment.
+    /// Drops cached memory. Safe at any time, because writing an image to disk starts when it arrives.
     private func dropMemory() {
         memory.withLock { $0.removeAll() }
         partials.withLock { $0.removeAll() }
@@ -142,20 +145,20 @@ public final class ImageLoader: Sendable {
     }
 }
 
-/// Identifies the making of an image: its processors and how it is loaded.
+/// Identifies an image job: the processors and how to load the image.
 struct ImageJobKey: Hashable, Sendable {
     var image: ImageKey
     var policy: ImageRequest.CachePolicy
     var wantsPreviews: Bool
 }
 
-/// Identifies the loading of bytes. Requests with different processors share it.
+/// Identifies a content job, which loads the bytes. Requests with different processors share it.
 struct ContentJobKey: Hashable, Sendable {
     var content: String
     var policy: ImageRequest.CachePolicy
 }
 
-/// The bytes of an image.
+/// An image's bytes.
 struct FetchedContent: Sendable {
     var bytes: [UInt8]
     var origin: ImageOrigin

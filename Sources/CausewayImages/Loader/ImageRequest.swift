@@ -2,46 +2,46 @@ public import CausewayImageFormats
 internal import CausewayURLLoading
 public import Foundation
 
-/// A request for an image.
+/// An image request.
 public struct ImageRequest: Hashable, Sendable {
-    /// Which copies of an image are used.
+    /// Which cached copies may be used.
     public enum CachePolicy: Hashable, Sendable {
-        /// Memory, then disk if the copy is fresh, else a conditional request (RFC 9111 §4).
+        /// Memory, then disk if the copy is fresh, otherwise a conditional request (RFC 9111 §4).
         case standard
-        /// Any copy, however old, else the server.
+        /// Any copy regardless of age, otherwise the server.
         case cachedElseLoad
-        /// Any copy, however old, else an error.
+        /// Any copy regardless of age, otherwise an error.
         case onlyCached
-        /// A conditional request, also if a copy is in memory or fresh.
+        /// A conditional request, even if a copy is fresh or in memory.
         case validate
-        /// The server. Copies are replaced.
+        /// Always the server. Replaces copies.
         case reload
     }
 
-    /// The address.
+    /// The URL.
     public var url: URL
-    /// Fields of the request. Requests with different fields do not share an image.
+    /// Header fields. Requests with different fields do not share an image.
     public var fields: [String: String] = [:]
-    /// Changes after decoding, in order.
+    /// Processors to run after decoding, in order.
     public var processors: [ImageProcessor]
-    /// How urgent the image is. An ``ImageTask`` can change it later.
+    /// The priority. An ``ImageTask`` can change it later.
     public var priority: ImagePriority
-    /// Which copies are used.
+    /// Which cached copies may be used.
     public var cachePolicy = CachePolicy.standard
-    /// Whether previews of a progressive JPEG image are decoded while its bytes arrive.
+    /// Whether to decode previews of a progressive JPEG image while its bytes arrive.
     public var wantsPreviews = false
 
-    /// Makes a request.
+    /// Creates a request.
     public init(_ url: URL, processors: [ImageProcessor] = [], priority: ImagePriority = .normal) {
         self.url = url
         self.processors = processors
         self.priority = priority
     }
 
-    /// Identifies the bytes of the server.
+    /// Identifies the server's bytes.
     var contentKey: String {
         guard !fields.isEmpty else { return url.absoluteString }
-        // Fields can be secrets, which do not belong into names and files.
+        // Fields can be secrets, which must not occur in names and files.
         let text = fields.map { "\($0.key.lowercased()): \($0.value)\n" }.sorted().joined()
         return url.absoluteString + "\n" + ImageDiskCache.name(text)
     }
@@ -49,10 +49,10 @@ public struct ImageRequest: Hashable, Sendable {
     var imageKey: ImageKey { ImageKey(content: contentKey, processors: processors) }
 
     var urlRequest: URLRequest {
-        // The loader has its own cache, so that the origin of an image is known.
+        // The loader uses its own cache, so that an image's origin is known.
         var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
         request.setValue("image/webp,image/png,image/jpeg,image/*;q=0.8,*/*;q=0.5", forHTTPHeaderField: "Accept")
-        // Images do not get smaller, and ranges count bytes without a coding.
+        // Compression does not make images smaller, and ranges refer to unencoded bytes.
         request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
         return request
@@ -65,30 +65,30 @@ struct ImageKey: Hashable, Sendable {
     var processors: [ImageProcessor]
 }
 
-/// Where an image came from.
+/// An image's origin.
 public enum ImageOrigin: String, Hashable, Sendable {
     case memory
-    /// A file. The server may have confirmed that it is up to date.
+    /// A file, which the server may have revalidated.
     case disk
     case network
 }
 
-/// An image.
+/// A loaded image.
 public struct LoadedImage: Hashable, Sendable {
-    /// The address.
+    /// The URL.
     public var url: URL
     /// The pixels, after all processors.
     public var bitmap: Bitmap
-    /// The format of the file.
+    /// The file's format.
     public var format: ImageFormat
-    /// The size of the image in the file.
+    /// The image size in the file.
     public var fullSize: PixelSize
-    /// Where it came from.
+    /// The origin.
     public var origin: ImageOrigin
-    /// Whether it is a preview, of which more will follow.
+    /// Whether this is a preview. Better ones may follow.
     public var isPreview = false
 
-    /// Makes an image, for example for a test or a placeholder.
+    /// Creates an image, for example for a test or a placeholder.
     public init(
         url: URL, bitmap: Bitmap, format: ImageFormat, fullSize: PixelSize? = nil, origin: ImageOrigin,
         isPreview: Bool = false
@@ -105,9 +105,9 @@ public struct LoadedImage: Hashable, Sendable {
     public var isFromCache: Bool { origin != .network }
 }
 
-/// News of an image that is on its way.
+/// An update on a loading image.
 public enum ImageUpdate: Sendable {
-    /// Bytes that have arrived, and the number of all bytes if it is known.
+    /// The number of received bytes, and the total if known.
     case progress(received: Int, expected: Int?)
     /// A preview. Each one is better than the previous one.
     case preview(LoadedImage)

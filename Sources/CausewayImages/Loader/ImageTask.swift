@@ -3,7 +3,7 @@ internal import CausewaySystem
 public import Dispatch
 internal import Foundation
 
-/// An image that is being loaded for a caller with closures.
+/// An image load for a caller with closures.
 public final class ImageTask: Sendable {
     private let cell: PriorityCell
     private let task: LockedValue<Task<LoadedImage, any Error>?>
@@ -14,18 +14,18 @@ public final class ImageTask: Sendable {
         task = LockedValue(Task { try await body(cell) })
     }
 
-    /// How urgent the image is. A change takes effect at once, also for a fetch that waits for its turn.
+    /// The priority. A change takes effect at once, even for a queued fetch.
     public var priority: ImagePriority {
         get { cell.value }
         set { cell.set(newValue) }
     }
 
-    /// Cancels. The fetch goes on if others wait for the same image.
+    /// Cancels the load. The fetch continues if other callers wait for the same image.
     public func cancel() { task.withLock { $0 }?.cancel() }
 
     /// The image.
     ///
-    /// Cancellation: without effect on the task.
+    /// Cancellation: no effect on the task.
     public var value: LoadedImage {
         get async throws {
             guard let task = task.withLock({ $0 }) else { throw CancellationError() }
@@ -38,11 +38,11 @@ extension ImageLoader {
     /// Loads an image for a caller with closures.
     ///
     /// - Parameters:
-    ///   - request: The address and the processors.
-    ///   - queue: The queue of the closures, which must be serial. They are called in order; the completion is the last one, and is called exactly
-    ///     once, with `CancellationError` after ``ImageTask/cancel()``.
+    ///   - request: The URL and the processors.
+    ///   - queue: The queue for the closures, which must be serial. They are called in order; the completion is the
+    ///     last one, and is called exactly once, with `CancellationError` after ``ImageTask/cancel()``.
     ///   - update: Called with progress and previews.
-    ///   - completion: Called with the image, or the reason why there is none.
+    ///   - completion: Called with the image or the error.
     @discardableResult
     public func load(
         _ request: ImageRequest, queue: DispatchQueue = .main,
@@ -62,7 +62,8 @@ extension ImageLoader {
         }
     }
 
-    /// Loads images that may be needed later into the caches, with the lowest priority. Failures are not reported.
+    /// Loads images into the caches with the lowest priority, because they may be needed later. Failures are not
+    /// reported.
     ///
     /// A later request for the same image joins the fetch and raises its priority.
     public func prefetch(_ requests: [ImageRequest]) {
@@ -78,7 +79,7 @@ extension ImageLoader {
         }
     }
 
-    /// Cancels prefetches. Fetches that others wait for go on.
+    /// Cancels prefetches. Fetches with other waiting callers continue.
     public func cancelPrefetch(_ requests: [ImageRequest]) {
         for request in requests { prefetches.withLock { $0.removeValue(forKey: request) }?.cancel() }
     }

@@ -1,7 +1,7 @@
 internal import CausewayImageFormats
 internal import CausewaySystem
 
-/// A priority that can change while work that depends on it is in progress.
+/// A priority that can change while dependent work is in progress.
 final class PriorityCell: Sendable {
     private struct State {
         var value: ImagePriority
@@ -13,7 +13,7 @@ final class PriorityCell: Sendable {
 
     init(_ value: ImagePriority) { state = LockedValue(State(value: value)) }
 
-    /// The priority at present.
+    /// The current priority.
     var value: ImagePriority { state.withLock { $0.value } }
 
     func set(_ value: ImagePriority) {
@@ -25,7 +25,7 @@ final class PriorityCell: Sendable {
         for observer in observers { observer(value) }
     }
 
-    /// Calls a closure at each change, until the number that is returned is passed to ``remove(_:)``.
+    /// Calls a closure at each change, until the returned number is passed to ``remove(_:)``.
     func observe(_ body: @escaping @Sendable (ImagePriority) -> Void) -> UInt64 {
         state.withLock { state in
             state.last += 1

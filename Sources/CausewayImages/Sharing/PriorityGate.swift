@@ -1,7 +1,7 @@
 internal import CausewayImageFormats
 internal import CausewaySystem
 
-/// Lets a limited number of jobs run at the same time, the most urgent first.
+/// Limits how many jobs run concurrently. Admits the most urgent first.
 final class PriorityGate: Sendable {
     private struct State {
         var line: AdmissionLine
@@ -13,12 +13,12 @@ final class PriorityGate: Sendable {
 
     init(limit: Int) { state = LockedValue(State(line: AdmissionLine(limit: limit))) }
 
-    /// The number of jobs that wait.
+    /// The number of waiting jobs.
     var waitingCount: Int { state.withLock { $0.line.waitingCount } }
 
-    /// Runs a job when its turn comes.
+    /// Runs a job once it is admitted.
     ///
-    /// Cancellation: a job that waits throws `CancellationError`.
+    /// Cancellation: a waiting job throws `CancellationError`.
     func run<Value>(_ priority: PriorityCell, _ body: () async throws -> Value) async throws -> Value {
         try await enter(priority)
         defer { leave() }
@@ -35,7 +35,7 @@ final class PriorityGate: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let outcome = state.withLock { state -> Result<Void, any Error>? in
-                    // The cancellation handler may have run before the job waited.
+                    // The cancellation handler may have run before the job was queued.
                     if Task.isCancelled { return .failure(CancellationError()) }
                     if state.line.arrived(id, priority.value) { return .success(()) }
                     state.callers[id] = continuation
@@ -45,7 +45,7 @@ final class PriorityGate: Sendable {
             }
         } onCancel: {
             let caller = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-                // A job that was admitted meanwhile notices the cancellation in its work.
+                // A job that was admitted in the meantime detects the cancellation in its work.
                 state.line.abandoned(id) ? state.callers.removeValue(forKey: id) : nil
             }
             caller?.resume(throwing: CancellationError())

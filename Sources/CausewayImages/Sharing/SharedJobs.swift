@@ -1,12 +1,12 @@
 internal import CausewayImageFormats
 internal import CausewaySystem
 
-/// Runs equal jobs once for all callers that ask for them meanwhile.
+/// Runs a job once for all callers that request it concurrently.
 ///
-/// A job runs in an unstructured task, because no caller owns it: a caller that is cancelled leaves at once, and the others go on. The job is
-/// cancelled when the last caller has left. Its priority is the highest of its callers.
+/// A job runs in an unstructured task, because no caller owns it: a cancelled caller returns at once, and the others
+/// continue to wait. The job is cancelled with its last caller. Its priority is the highest among its callers.
 final class SharedJobs<Key: Hashable & Sendable, Value: Sendable, Update: Sendable>: Sendable {
-    /// What a job knows of its callers.
+    /// A job's access to its callers.
     struct Context: Sendable {
         let priority: PriorityCell
         /// Sends an update to all callers.
@@ -28,10 +28,10 @@ final class SharedJobs<Key: Hashable & Sendable, Value: Sendable, Update: Sendab
 
     private let state = LockedValue(State())
 
-    /// The number of callers that wait.
+    /// The number of waiting callers.
     var callerCount: Int { state.withLock { $0.table.callerCount } }
 
-    /// Returns the result of a job, which is started unless an equal one is in progress.
+    /// Returns a job's result. Starts the job unless an equal one is in progress.
     ///
     /// Cancellation: throws `CancellationError` at once.
     func value(
@@ -47,7 +47,7 @@ final class SharedJobs<Key: Hashable & Sendable, Value: Sendable, Update: Sendab
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 enter(key, id, priority.value, Caller(continuation: continuation, update: update), work)
-                // It may have changed before the caller had its place.
+                // The priority may have changed before the caller was registered.
                 apply { $0.prioritize(id, priority.value) }
             }
         } onCancel: {
@@ -64,7 +64,7 @@ final class SharedJobs<Key: Hashable & Sendable, Value: Sendable, Update: Sendab
         var change = JobTable<Key>.Change.none
         let cell = PriorityCell(priority)
         let place = state.withLock { state -> (job: UInt64, isNew: Bool)? in
-            // The cancellation handler may have run before the caller had a place.
+            // The cancellation handler may have run before the caller was registered.
             if Task.isCancelled { return nil }
             state.callers[id] = caller
             let place = state.table.join(key, as: id, priority: priority)
