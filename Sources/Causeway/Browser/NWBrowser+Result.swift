@@ -3,11 +3,11 @@ extension NWBrowser {
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public struct Result: Hashable, Sendable {
-        /// The endpoint of the service, for ``NWConnection/init(to:using:)``.
+        /// The service's endpoint, for ``NWConnection/init(to:using:)``.
         public let endpoint: NWEndpoint
         /// The interfaces on which the service was found, by increasing index. Empty for services in unicast DNS domains.
         public let interfaces: [NWInterface]
-        /// The TXT record of the service, if the descriptor requests TXT records.
+        /// The service's TXT record, if the descriptor requests TXT records.
         public let metadata: NWBrowser.Result.Metadata
 
         package init(endpoint: NWEndpoint, interfaces: [NWInterface], metadata: Metadata) {
@@ -34,7 +34,7 @@ extension NWBrowser.Result {
         /// The TXT record of a Bonjour service (RFC 6763 §6).
         case bonjour(_: NWTXTRecord)
 
-        /// The entries of the TXT record, or `none`.
+        /// The TXT record entries, or `none`.
         public var debugDescription: String {
             switch self {
             case .none: "none"
@@ -88,7 +88,7 @@ extension NWBrowser.Result {
             public static let interfaceAdded = Flags(rawValue: 0x08)
             /// The service is no longer available on one of its interfaces.
             public static let interfaceRemoved = Flags(rawValue: 0x10)
-            /// The metadata of the service has changed.
+            /// The service's metadata has changed.
             public static let metadataChanged = Flags(rawValue: 0x20)
         }
     }

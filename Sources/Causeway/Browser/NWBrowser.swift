@@ -79,7 +79,7 @@ public final class NWBrowser: CustomDebugStringConvertible, Sendable {
     /// The currently available services. May be read from any thread.
     public var browseResults: Set<NWBrowser.Result> { results.withLock { $0 } }
 
-    /// Called on the browser's queue at each change of state. Set this before ``start(queue:)``.
+    /// Called on the browser's queue at each state change. Set this before ``start(queue:)``.
     @preconcurrency public var stateUpdateHandler: (@Sendable (_ newState: NWBrowser.State) -> Void)? {
         get { lifecycle.handler }
         set { lifecycle.handler = newValue }
@@ -110,7 +110,7 @@ extension NWBrowser {
     public enum Descriptor: Sendable {
         /// Instances of a Bonjour service type, for example `_ipp._tcp`. A domain of `nil` means `local`.
         case bonjour(type: String, domain: String?)
-        /// Like ``bonjour(type:domain:)``, and each result contains the TXT record of the service in its metadata.
+        /// Like ``bonjour(type:domain:)``, and each result's metadata contains the service's TXT record.
         case bonjourWithTXTRecord(type: String, domain: String?)
         /// Application services with this name. Not supported: the browser fails with `.posix(.ENOTSUP)`.
         case applicationService(name: String)
@@ -128,7 +128,7 @@ extension NWBrowser {
         case failed(NWError)
         /// The browser has ended. No callback follows.
         case cancelled
-        /// There is no usable network, or no DNS server of a unicast domain replies. The browser continues to send queries.
+        /// There is no usable network, or none of a unicast domain's DNS servers replies. The browser continues to send queries.
         ///
         /// Counterpart: macOS 11, iOS 14.
         case waiting(NWError)

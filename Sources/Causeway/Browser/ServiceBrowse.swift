@@ -20,7 +20,7 @@ final class ServiceBrowse: Sendable {
     }
 
     private struct Instance {
-        /// The interfaces on which the instance was found. A service of a unicast domain has a single entry with the value `nil`.
+        /// The interfaces on which the instance was found. A service in a unicast domain has one entry, `nil`.
         var interfaces: [NWInterface?] = []
         var text: NWTXTRecord?
         var textQuestion: RecordQuestion?
@@ -28,15 +28,15 @@ final class ServiceBrowse: Sendable {
 
     private struct Progress {
         var instances: [DNSName: Instance] = [:]
-        /// The instances that have changed since the last report to the program.
+        /// Instances changed since the last report to the program.
         var changed: Set<DNSName> = []
         var question: RecordQuestion?
         var isPosted = false
         var hasEnded = false
     }
 
-    /// The results that the program has received. A separate lock protects them, so that the engine's loop does not wait while a large set
-    /// of results is built.
+    /// The results already reported to the program. They have their own lock, so that the engine's loop does not wait while a large result
+    /// set is built.
     private struct Reported {
         var byName: [DNSName: NWBrowser.Result] = [:]
         var results: Set<NWBrowser.Result> = []
@@ -165,8 +165,8 @@ final class ServiceBrowse: Sendable {
         if isFirst { post { self.tell() } }
     }
 
-    /// Reports the changes. The cost depends on the number of changes, not on the number of known instances: a large network can have
-    /// thousands of instances, which arrive in hundreds of messages.
+    /// Reports the changes. The cost depends on how many instances changed, not on how many exist: a large network can have thousands of
+    /// instances, which arrive in hundreds of messages.
     private func tell() {
         let updates = progress.withLock { progress -> [(DNSName, Instance?)] in
             progress.isPosted = false

@@ -4,18 +4,18 @@ public import FoundationEssentials
 
 /// Detects a captive portal: a network that answers web requests in place of the server until the user logs in.
 ///
-/// The probe sends a request only when the program calls ``run(over:within:)``, and only to the server that the program names: for example
-/// a server that always replies with status 204.
+/// The probe sends a request only when the program calls ``run(over:within:)``, and only to a server chosen by the program, for example one
+/// that always replies with status 204.
 ///
 /// ```swift
 /// let probe = try CaptiveNetworkProbe(url: URL(string: "http://connectivity.example.com/204")!)
 /// if case .captive(let portal) = await probe.run() { print("log in at \(portal?.absoluteString ?? "its page")") }
 /// ```
 ///
-/// A probe may be used from any thread. Apple's framework has no counterpart: Apple's systems query a server of Apple and report the result
-/// in the status of a path.
+/// A probe may be used from any thread. Apple's framework has no counterpart: Apple's systems query an Apple server and report the result
+/// in the path status.
 public struct CaptiveNetworkProbe: Sendable {
-    /// The response that the server sends when no portal intercepts the request.
+    /// The server's response when no portal intercepts the request.
     public enum Expectation: Hashable, Sendable {
         /// A response with this HTTP status code.
         case status(Int)
@@ -30,8 +30,8 @@ public struct CaptiveNetworkProbe: Sendable {
         /// The network replied instead of the server. `portal` is the URL of the login page, if the response contains one. This URL is not
         /// authenticated.
         case captive(portal: URL?)
-        /// The probe gave no result. The error is the error of the connection, `ETIMEDOUT` if no response arrived in time, or `EPROTO` if
-        /// the response does not show whether there is a portal.
+        /// The probe gave no result. The error is the connection's error, `ETIMEDOUT` if no response arrived in time, or `EPROTO` if the
+        /// response does not show whether there is a portal.
         case failed(NWError)
     }
 
@@ -42,7 +42,7 @@ public struct CaptiveNetworkProbe: Sendable {
     ///
     /// - Parameters:
     ///   - url: An `http` URL. A portal cannot reply in place of an `https` server.
-    ///   - expectation: The response of the server (default: status 204).
+    ///   - expectation: The expected server response (default: status 204).
     /// - Throws: `NWError.posix` with `EINVAL` for any other URL.
     public init(url: URL, expecting expectation: Expectation = .status(204)) throws {
         guard url.scheme?.lowercased() == "http", let host = url.host(percentEncoded: true), !host.isEmpty else {
@@ -71,7 +71,7 @@ public struct CaptiveNetworkProbe: Sendable {
     /// Cancellation: returns ``Outcome/failed(_:)`` with `ECANCELED`. The call can be repeated.
     ///
     /// - Parameters:
-    ///   - interface: The interface of the network to check; `nil` for the best interface.
+    ///   - interface: The interface to check; `nil` for the best interface.
     ///   - limit: Maximum time to wait for the response (default: 10 seconds).
     public func run(over interface: NWInterface? = nil, within limit: Duration = .seconds(10)) async -> Outcome {
         let parameters = NWParameters.tcp

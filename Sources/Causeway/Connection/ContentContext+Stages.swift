@@ -1,6 +1,6 @@
 internal import CausewayProtocols
 
-/// Returns the metadata of a message to send, for the protocols of the stack. Only framers and WebSocket have such metadata.
+/// Returns the per-protocol metadata for a message to send. Only framers and WebSocket have such metadata.
 ///
 /// If the message is not sent, the caller must call ``abandon(_:_:)``; otherwise the pong handler of a ping would never be called.
 func stageMetadata(of context: NWConnection.ContentContext) -> [any StageMetadata] {
@@ -21,7 +21,7 @@ func abandon(_ metadata: [any StageMetadata], _ error: NWError) {
 }
 
 extension NWConnection.ContentContext {
-    /// Creates the context of a received message.
+    /// Creates the context for a received message.
     ///
     /// - Parameter isFinal: Whether this is the last message.
     static func context(of metadata: [any StageMetadata], isFinal: Bool) -> NWConnection.ContentContext {

@@ -7,7 +7,7 @@ extension NWConnection {
     /// Counterpart: macOS 10.14, iOS 12.
     // SAFETY: all stored properties are immutable and `Sendable`, here and in the subclass for groups.
     public class ContentContext: @unchecked Sendable {
-        /// The metadata that the protocols of the stack have for the message.
+        /// Metadata for the message from the protocols in the stack.
         private enum Metadata {
             case objects([NWProtocolMetadata])
             /// The metadata objects are created when the program reads them. Most programs never read them, so all datagrams with the same
@@ -31,8 +31,8 @@ extension NWConnection {
         /// peer has closed its sending direction.
         public let isFinal: Bool
 
-        /// The message that must be sent before this one. If that message fails, this message fails too. Has no effect if the stack
-        /// contains TLS or another application protocol, because these protocols keep messages in order.
+        /// The message to send before this one. If that message fails, this message fails too. Has no effect if the stack contains TLS or
+        /// another application protocol, because these protocols keep messages in order.
         public let antecedent: NWConnection.ContentContext?
 
         private let metadata: Metadata
@@ -41,15 +41,15 @@ extension NWConnection {
         /// shared context is a separate message.
         package let ticket: MessageTicket?
 
-        /// Creates the context of a message to send.
+        /// Creates the context for a message to send.
         ///
         /// - Parameters:
         ///   - identifier: A name for logs.
         ///   - expiration: Milliseconds after which the message is dropped if sending has not started; 0 for never.
         ///   - priority: From 0.0 to 1.0. Messages with a higher priority are sent first.
         ///   - isFinal: Whether completing the message closes the sending direction.
-        ///   - antecedent: The message that must be sent before this one.
-        ///   - metadata: Metadata for the protocols. If there are several for one protocol, the last one is used.
+        ///   - antecedent: The message to send before this one.
+        ///   - metadata: Metadata for the protocols. If several objects belong to one protocol, the last one is used.
         public init(
             identifier: String, expiration: UInt64 = 0, priority: Double = 0.5, isFinal: Bool = false,
             antecedent: NWConnection.ContentContext? = nil, metadata: [NWProtocolMetadata]? = []
@@ -63,7 +63,7 @@ extension NWConnection {
             ticket = MessageTicket()
         }
 
-        /// Creates a context that all connections share, or the context of received content.
+        /// Creates a context that all connections share, or a context for received content.
         init(shared identifier: String, isFinal: Bool, header: DatagramHeader? = nil) {
             ticket = nil
             self.identifier = identifier
@@ -74,7 +74,7 @@ extension NWConnection {
             metadata = header.map(Metadata.datagram) ?? .objects([])
         }
 
-        /// Creates the context of a received message.
+        /// Creates the context for a received message.
         init(received metadata: [NWProtocolMetadata], isFinal: Bool) {
             ticket = nil
             identifier = "message"
@@ -85,7 +85,7 @@ extension NWConnection {
             self.metadata = .objects(metadata)
         }
 
-        /// All metadata of the message, one for each protocol.
+        /// All metadata for the message, one object per protocol.
         public var protocolMetadata: [NWProtocolMetadata] {
             switch metadata {
             case .objects(let objects): objects
@@ -132,15 +132,15 @@ extension NWConnection.ContentContext {
     /// The whole stream as one message. Completing it closes the sending direction.
     public static let defaultStream = NWConnection.ContentContext(shared: "default stream", isFinal: true)
 
-    /// The context of received content that is not the end of a stream.
+    /// The context for received stream content before the end.
     package static let inboundStream = NWConnection.ContentContext(
         shared: "stream", isFinal: false)
 
-    /// The context of the end of a received stream.
+    /// The context for the last received content on a stream.
     package static let inboundStreamEnd = NWConnection.ContentContext(
         shared: "stream end", isFinal: true)
 
-    /// Returns the context of a received datagram.
+    /// Returns the context for a received datagram.
     ///
     /// Datagrams with the default header fields share one object; any other header needs one allocation.
     package static func inboundDatagram(_ header: DatagramHeader = DatagramHeader()) -> NWConnection.ContentContext {
@@ -152,11 +152,11 @@ extension NWConnection.ContentContext {
         shared: "datagram", isFinal: false, header: DatagramHeader())
 }
 
-/// The fields of the IP header of a received datagram, and its arrival time.
+/// A received datagram's IP header fields and arrival time.
 package struct DatagramHeader: Equatable, Sendable {
     /// DSCP in the high six bits, ECN in the low two (RFC 3168 §5).
     package var trafficClass: UInt8
-    /// Nanoseconds of the raw monotonic clock; 0 if not measured.
+    /// Arrival time in nanoseconds on the raw monotonic clock; 0 if not measured.
     package var receiveTime: UInt64
 
     package init(trafficClass: UInt8 = 0, receiveTime: UInt64 = 0) {

@@ -5,8 +5,8 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension NWConnection {
-    /// The path that the connection uses, with the interface, both addresses and the gateways. Before the connection is ready, the value is
-    /// the path that the connection would use now, without addresses. `nil` before the start and after the end.
+    /// The path in use, with the interface, both addresses and the gateways. Before the connection is ready, the path to its endpoint,
+    /// without addresses. `nil` before the start and after the end.
     public var currentPath: NWPath? {
         switch driver.state {
         case .setup, .failed, .cancelled: return nil
@@ -17,8 +17,8 @@ extension NWConnection {
         }
     }
 
-    /// The maximum size of one message on the current path, in bytes. With DTLS, the overhead of DTLS is already subtracted. The value is 0
-    /// before the connection is ready, and for a stream.
+    /// The maximum message size on the current path, in bytes, with DTLS overhead already subtracted. 0 before the connection is ready, and
+    /// for a stream.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public var maximumDatagramSize: Int {
@@ -29,11 +29,11 @@ extension NWConnection {
         return max(0, min(limits.longestMessage, size - limits.overhead))
     }
 
-    /// The maximum size of a datagram, in bytes; `nil` if there is no socket.
+    /// The maximum datagram size, in bytes; `nil` if there is no socket.
     private var pathDatagramSize: Int? {
         driver.flow.withDescriptor { fd in
-            // A connection from a listener may use a shared socket, which has no connected peer. In this case, use the address family of
-            // the endpoint.
+            // A connection from a listener may use a shared socket, which has no connected peer. In this case, use the endpoint's address
+            // family.
             let isV6 = (Socket.peerAddress(fd)?.unmapped.family ?? endpoint.family) == .ipv6
             let mtu = try? Socket.get(isV6 ? .ipv6PathMTU : .ipv4PathMTU, of: fd)
             // If the socket is not connected, its path MTU is unknown; the Ethernet MTU (1,500 bytes) is used instead.
@@ -44,13 +44,13 @@ extension NWConnection {
         }
     }
 
-    /// Creates a path with the addresses of this connection; `nil` if it no longer has addresses.
+    /// Creates a path with this connection's addresses; `nil` if it no longer has addresses.
     func makePath(_ path: ConnectionPath) -> NWPath? {
         guard let addresses = driver.flow.addresses else { return nil }
         return NWPath(path, local: addresses.local?.unmapped, remote: addresses.remote?.unmapped, endpoint: endpoint)
     }
 
-    /// The path that the connection would use if it connected now.
+    /// The path to the endpoint if the connection were established now.
     private var awaitedPath: NWPath {
         let model = NetworkStateMonitor.shared.model
         return makePath(driver.awaitedPath(in: model))
@@ -64,9 +64,9 @@ extension NWConnection {
 }
 
 extension NWPath {
-    /// Creates the path of a connection that is ready.
+    /// Creates the path of a ready connection.
     init(_ path: ConnectionPath, local: SocketAddress?, remote: SocketAddress?, endpoint: NWEndpoint) {
-        // A Unix-domain client that bound no path has no endpoint. The other end names the path that the client connected to.
+        // A Unix-domain client that bound no path has no endpoint. The remote endpoint is the path to which the client connected.
         let ownEnd = local.map { NWEndpoint($0) }.flatMap { $0 == .unix(path: "") ? nil : $0 }
         let otherEnd = remote.map { NWEndpoint($0) }.flatMap { $0 == .unix(path: "") ? nil : $0 }
         self.init(
@@ -78,7 +78,7 @@ extension NWPath {
             remoteEndpoint: otherEnd ?? endpoint)
     }
 
-    /// Creates the path of a message that was received on an interface.
+    /// Creates the path for a message received on an interface.
     init(local: SocketAddress?, remote: SocketAddress?, endpoint: NWEndpoint, interface known: NWInterface? = nil) {
         let model = NetworkStateMonitor.shared.model
         let interface = known ?? local?.internetAddress.flatMap { model.holder(of: $0) }?.interface

@@ -10,9 +10,9 @@ extension NWConnection {
 
     /// Receives at least `minimumIncompleteLength` bytes, or fewer at the end of the message or stream, and at most `maximumLength` bytes.
     ///
-    /// Several receives may be pending; each completes once, in the order of the calls. While no receive is pending, the connection reads
-    /// no data from the kernel. When the kernel's buffer is full, TCP closes the receive window, and the peer must stop sending (flow
-    /// control). A length below 1 counts as 1.
+    /// Several receives may be pending; each completes once, in call order. While no receive is pending, the connection reads no data from
+    /// the kernel. When the kernel's buffer is full, TCP closes the receive window, and the peer must stop sending (flow control). A length
+    /// below 1 counts as 1.
     @preconcurrency public func receive(
         minimumIncompleteLength: Int, maximumLength: Int,
         completion:

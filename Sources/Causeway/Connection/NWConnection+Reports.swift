@@ -6,7 +6,7 @@ public import Dispatch
 internal import FoundationEssentials
 
 extension NWConnection {
-    /// Returns the metadata of one protocol of the stack; `nil` before the connection is ready and after its end.
+    /// Returns the metadata for one protocol in the stack; `nil` before the connection is ready and after its end.
     public func metadata(definition: NWProtocolDefinition) -> NWProtocolMetadata? {
         guard driver.isEstablished else { return nil }
         let isDatagram = driver.settings.transport == .udp
@@ -124,7 +124,7 @@ extension NWConnection {
 }
 
 extension TransferCounters {
-    /// Creates the counters from the kernel's data if there are any, otherwise from the byte counts of the flow.
+    /// Creates the counters from the kernel's data if available, otherwise from the flow's byte counts.
     init(_ information: TCPInformation?, received: UInt64, sent: UInt64) {
         guard let information else {
             self.init(receivedTransportBytes: received, sentTransportBytes: sent)

@@ -7,11 +7,10 @@ extension NWConnection {
     /// Queues content to send.
     ///
     /// - Parameters:
-    ///   - content: The bytes; `nil` only marks the end of a message. Empty content sends an empty datagram over UDP.
-    ///   - contentContext: The message that the content belongs to. Completing a final message closes the sending direction.
+    ///   - content: The bytes; `nil` only ends a message. Empty content sends an empty datagram over UDP.
+    ///   - contentContext: The message to which the content belongs. Completing a final message closes the sending direction.
     ///   - isComplete: Whether the message ends with this content.
-    ///   - completion: Called once, when the transport has accepted all bytes or cannot send them. Use it to limit the amount of queued
-    ///     content.
+    ///   - completion: Called once, when the transport has accepted all bytes or cannot send them. Use it to limit queued content.
     @preconcurrency public func send(
         content: Data?, contentContext: NWConnection.ContentContext = .defaultMessage, isComplete: Bool = true,
         completion: NWConnection.SendCompletion
@@ -19,7 +18,7 @@ extension NWConnection {
         enqueue(content, contentContext, isComplete, completion.waiter)
     }
 
-    /// Queues content of any `DataProtocol` type, contiguous or not.
+    /// Queues any `DataProtocol` content, contiguous or not.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     @preconcurrency @inlinable public func send<Content>(
@@ -49,8 +48,8 @@ extension NWConnection {
                 antecedent: context.antecedent?.ticket))
     }
 
-    /// Queues content for the protocols above the transport. These protocols keep the order of messages, so priorities and antecedents have
-    /// no effect.
+    /// Queues content for the protocols above the transport. These protocols keep message order, so priorities and antecedents have no
+    /// effect.
     private func enqueue(
         _ content: Data?, _ context: ContentContext, _ isComplete: Bool, _ waiter: SendWaiter, on channel: StackChannel
     ) {
@@ -74,7 +73,7 @@ extension NWConnection {
 
     /// Runs `block` now. Content that `block` sends is transmitted after `block` returns, with as few system calls as possible.
     ///
-    /// Datagrams of equal length are sent as one packet that the kernel splits (GSO), if the kernel supports that.
+    /// Datagrams with equal lengths are sent as one packet that the kernel splits (GSO), if the kernel supports that.
     public func batch(_ block: () -> Void) {
         driver.flow.cork()
         block()

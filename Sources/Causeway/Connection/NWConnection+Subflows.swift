@@ -5,7 +5,7 @@ internal import CausewayWire
 
 /// Reports on a connection over Multipath TCP (RFC 8684).
 extension NWConnection {
-    /// The two addresses of a subflow.
+    /// A subflow's two addresses.
     struct SubflowEnds: Hashable, Sendable {
         var local: SocketAddress
         var remote: SocketAddress
@@ -15,14 +15,14 @@ extension NWConnection {
         }
     }
 
-    /// The transferred data of each subflow. Empty unless the connection uses Multipath TCP.
+    /// Transfer counters for each subflow. Empty unless the connection uses Multipath TCP.
     var subflowCounters: [SubflowEnds: TransferCounters] {
         let counted = (driver.subflows ?? []).map { (SubflowEnds($0), TransferCounters($0.information)) }
         return Dictionary(counted) { first, _ in first }
     }
 
-    /// Creates a report for each subflow, the oldest first. The first report includes the counts of application bytes, which are not known
-    /// for each subflow.
+    /// Creates a report for each subflow, the oldest first. The first report includes all application bytes, because they are not counted
+    /// per subflow.
     func subflowReports(
         since before: [SubflowEnds: TransferCounters], _ whole: DataTransferReport.PathReport
     ) -> [DataTransferReport.PathReport] {

@@ -5,7 +5,7 @@ extension NWConnection {
     /// reports only an error number.
     ///
     /// Read this when the connection waits or a request fails with `NWError.tls`. `nil` if TLS has not failed since the last attempt began,
-    /// and after the connection has ended. Do not parse the text in a program; use the number of the error instead.
+    /// and after the connection has ended. Do not parse the text in a program; use the error number instead.
     public var tlsFailureReason: String? {
         driver.channel?.delegates.lazy.compactMap { delegate in
             (delegate as? TLSDelegate)?.failureReason

@@ -8,7 +8,7 @@ extension NWConnection {
     /// for the connection.
     package var taskExecutor: any TaskExecutor { driver.flow.loop.executor }
 
-    /// Waits until bytes are available, then receives at most `maximumLength` of them. Returns `nil` after the peer has closed its sending
+    /// Waits until bytes are available, then receives at most `maximumLength` bytes. Returns `nil` after the peer has closed its sending
     /// direction.
     ///
     /// Cancellation: ends only this receive; no byte is lost.
@@ -34,7 +34,7 @@ extension NWConnection {
         return received.isFinal ? nil : Data()
     }
 
-    /// Sends content. Suspends until the transport has accepted all of it.
+    /// Sends content. Suspends until the transport has accepted the content.
     nonisolated(nonsending)
         package func send(_ content: Data) async throws(NWError)
     {
@@ -44,13 +44,13 @@ extension NWConnection {
         if let failure { throw failure.networkError }
     }
 
-    /// Queues content, for Causeway's own code. `completion` is called from any thread, without a change of threads: inside this call if the
-    /// transport accepts the content at once. It must not wait.
+    /// Queues content, for Causeway's own code. `completion` may run on any thread, and inside this call if the transport accepts the
+    /// content at once. It must not block.
     package func send(_ content: Data, passing completion: @escaping @Sendable (NWError?) -> Void) {
         enqueue(content, .defaultMessage, true, .channel { failure in completion(failure?.networkError) })
     }
 
-    /// Sends several pieces of content with as few system calls as possible. Suspends until the transport has accepted all of them.
+    /// Sends several pieces of content with as few system calls as possible. Suspends until the transport has accepted every piece.
     ///
     /// Cancellation: withdraws only content that the transport has not started to send; if there are no protocols above the transport, only
     /// the last piece can be withdrawn.

@@ -12,7 +12,7 @@ public import Dispatch
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public final class NWConnection: Sendable {
-    /// The program's handlers. They are allocated only when the program sets a handler; connections of a task-based server never need
+    /// The program's handlers. They are allocated only when the program sets a handler; connections on a task-based server never need
     /// handlers.
     struct Handlers: Sendable {
         var state: (@Sendable (State) -> Void)?
@@ -23,10 +23,10 @@ public final class NWConnection: Sendable {
         var released: (@Sendable () -> Void)?
     }
 
-    /// The endpoint that the connection was created with; for an accepted connection, the peer's address.
+    /// The endpoint passed to the initializer; for an accepted connection, the peer's address.
     public var endpoint: NWEndpoint { destination.endpoint }
     private let destination: Destination
-    /// The parameters that the connection was created with; for an accepted connection, the parameters of the listener.
+    /// The parameters passed to the initializer; for an accepted connection, the listener's parameters.
     public let parameters: NWParameters
     package let driver: ConnectionDriver
     /// The program's handlers: empty until the program sets a handler, then one element.
@@ -49,7 +49,7 @@ public final class NWConnection: Sendable {
         self.init(to: .hostPort(host: host, port: port), using: parameters)
     }
 
-    /// Creates a connection with the driver of an accepted connection, or of a connection that a group extracted.
+    /// Creates a connection from an accepted or group-extracted driver.
     init(_ driver: ConnectionDriver, _ destination: Destination, parameters: NWParameters) {
         self.destination = destination
         self.parameters = parameters
@@ -67,8 +67,8 @@ public final class NWConnection: Sendable {
     /// Ends the connection gracefully: pending requests complete with `ECANCELED`, the transport closes, and `cancelled` is the last
     /// callback. Further calls have no effect.
     ///
-    /// Content that the kernel has accepted still reaches the peer. Protocols above the transport, such as TLS and WebSocket, first send the
-    /// content that was queued before, for at most two seconds. Other content that was not reported as processed is lost.
+    /// Content that the kernel has accepted still reaches the peer. Protocols above the transport, such as TLS and WebSocket, first send
+    /// content already queued, for at most two seconds. Other content not reported as processed is lost.
     public func cancel() { driver.cancel(.graceful, observer: self) }
 
     /// Ends the connection at once: TCP sends a reset.
@@ -134,7 +134,7 @@ extension NWConnection {
     private var handlers: Handlers { storedHandlers.withLock { $0.first } ?? Handlers() }
 
     func update(_ body: (inout Handlers) -> Void) {
-        // The old handler is released outside the lock, because it may hold the last reference to one of the program's objects.
+        // Release the old handler outside the lock: it may hold the last reference to one of the program's objects.
         let old = storedHandlers.withLock { stored in
             let old = stored
             if stored.isEmpty { stored = [Handlers()] }
@@ -180,7 +180,7 @@ extension NWConnection: ConnectionObserver {
 }
 
 extension NWConnection {
-    /// The destination of a connection. Idle connections of a server store only the address, which needs a third of an endpoint's memory.
+    /// A connection's destination. Idle server connections store only the address, which needs a third of an endpoint's memory.
     enum Destination: Sendable {
         indirect case endpoint(NWEndpoint)
         /// An Internet address without a scope.

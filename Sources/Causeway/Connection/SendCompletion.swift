@@ -16,7 +16,7 @@ extension NWConnection {
 }
 
 extension NWConnection.SendCompletion {
-    /// The closure to call when the content was accepted; `nil` if there is none.
+    /// The closure to call when the content was accepted; `nil` for idempotent content.
     package var handler: (@Sendable (_ error: NWError?) -> Void)? {
         switch self {
         case .contentProcessed(let handler): handler

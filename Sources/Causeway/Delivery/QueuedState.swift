@@ -2,12 +2,12 @@ internal import CausewayRuntime
 internal import CausewaySystem
 internal import Dispatch
 
-/// The state of an object that reports to the program's queue. Each change is reported once, in order.
+/// An object's state, reported on the program's queue. Each change is reported once, in order.
 ///
-/// Each report calls the handler that is set when the report runs; no lock is held during the call. Blocks that are passed to ``call(_:)``
-/// before ``start(on:)`` wait until the queue is known. Thread-safe.
+/// Each report calls the handler set at that time, without holding a lock. Blocks passed to ``call(_:)`` before ``start(on:)`` wait for the
+/// queue. Thread-safe.
 final class QueuedState<State: Sendable>: Sendable {
-    /// Called at each change of state.
+    /// Called at each state change.
     typealias Handler = @Sendable (State) -> Void
 
     private struct Progress {
@@ -34,11 +34,11 @@ final class QueuedState<State: Sendable>: Sendable {
     /// Whether ``end(in:finally:)`` or ``abandon()`` was called.
     var hasEnded: Bool { progress.withLock { $0.hasEnded } }
 
-    /// Called on the queue at each change of state, up to the last one.
+    /// Called on the queue at each state change, up to the last one.
     var handler: Handler? {
         get { progress.withLock { $0.handler } }
         set {
-            // Release the old handler outside the lock: it may hold the last reference to an object of the program.
+            // Release the old handler outside the lock: it may hold the last reference to one of the program's objects.
             let old = progress.withLock { progress in
                 defer { progress.handler = newValue }
                 return progress.handler
@@ -47,7 +47,7 @@ final class QueuedState<State: Sendable>: Sendable {
         }
     }
 
-    /// Sets the queue for all callbacks, and runs the blocks that wait for the queue.
+    /// Sets the queue for all callbacks, and runs the waiting blocks.
     ///
     /// - Returns: `true` for the first call, unless the state has already ended.
     func start(on queue: DispatchQueue) -> Bool {

@@ -2,8 +2,8 @@ internal import CausewayRuntime
 internal import CausewayWire
 
 extension NWEndpoint {
-    /// Requests a new check of a service on the link that cannot be reached. Browsers remove it after ten seconds unless its host confirms it
-    /// (RFC 6762 §10.4). No effect for other endpoints.
+    /// Reconfirms an unreachable service on the link: browsers remove the service after ten seconds unless its host confirms it (RFC 6762
+    /// §10.4). No effect for other endpoints.
     package func reconfirm() {
         guard case .service(let name, let type, let domain, _) = self,
             let (kind, place) = try? Self.serviceDomain(type, domain), place == .local,

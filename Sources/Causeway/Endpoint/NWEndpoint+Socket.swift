@@ -5,7 +5,7 @@ internal import CausewayWire
 internal import FoundationEssentials
 
 extension NWEndpoint {
-    /// The address family of an IP address or of a Unix domain socket; `nil` for all other endpoints.
+    /// The address family of an IP address or Unix domain socket; `nil` for all other endpoints.
     var family: SocketAddress.Family? {
         switch self {
         case .hostPort(.ipv4, _): .ipv4
@@ -40,7 +40,7 @@ extension NWEndpoint.Port {
 }
 
 extension ConnectionDriver.Origin {
-    /// Returns the destination of a connection to an endpoint: addresses, a name or a service.
+    /// Returns the destination for connecting to an endpoint: addresses, a name or a service.
     ///
     /// - Throws: `EINVAL` for an endpoint without a usable address, `kDNSServiceErr_BadParam` for a service with an invalid name, type or
     ///   domain.
@@ -97,7 +97,7 @@ extension NWEndpoint {
 }
 
 extension NWEndpoint {
-    /// Returns the port in a URL, or the default port of the URL's scheme; `nil` if there is neither.
+    /// Returns a URL's port, or its scheme's default port; `nil` if there is neither.
     static func port(of url: URL) -> UInt16? {
         if let port = url.port { return UInt16(exactly: port) }
         switch url.scheme?.lowercased() {

@@ -3,7 +3,7 @@ public import CausewayTypes
 public import Dispatch
 public import FoundationEssentials
 
-/// Sends and receives Ethernet frames of one type on one interface. Not implemented.
+/// Sends and receives Ethernet frames with one EtherType on one interface. Not implemented.
 ///
 /// A channel fails with `.posix(.ENOTSUP)` when it is started, and each send completes with this error.
 ///
@@ -12,12 +12,12 @@ public import FoundationEssentials
 ///
 /// Counterpart: macOS 10.15.
 public final class NWEthernetChannel: CustomDebugStringConvertible, Sendable {
-    /// Receives the content of a frame, its VLAN tag, the local address and the remote address.
+    /// Receives a frame's content, VLAN tag, local address and remote address.
     typealias ReceiveHandler = @Sendable (Data, UInt16, EthernetAddress, EthernetAddress) -> Void
 
     /// The EtherType of the frames.
     public let etherType: UInt16
-    /// The interface that the channel uses.
+    /// The channel's interface.
     public let interface: NWInterface
     /// The parameters given to the initializer; `nil` if none were given.
     package let parameters: NWParameters?
@@ -69,7 +69,7 @@ public final class NWEthernetChannel: CustomDebugStringConvertible, Sendable {
     /// Counterpart: macOS 13.
     public var maximumPayloadSize: Int { 0 }
 
-    /// Called on the channel's queue at each change of state. Set this before ``start(queue:)``.
+    /// Called on the channel's queue at each state change. Set this before ``start(queue:)``.
     @preconcurrency public var stateUpdateHandler: (@Sendable (_ state: NWEthernetChannel.State) -> Void)? {
         get { lifecycle.handler }
         set { lifecycle.handler = newValue }
@@ -149,7 +149,7 @@ extension NWEthernetChannel {
         public init?(_ string: String) {
             let parts = string.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
             let bytes = parts.compactMap { part -> UInt8? in
-                // The parser of the standard library accepts a sign, which is not part of an address.
+                // The standard library's parser accepts a sign, which an address cannot contain.
                 guard (1...2).contains(part.count), part.first != UInt8(ascii: "+"), part.first != UInt8(ascii: "-")
                 else { return nil }
                 return UInt8(String(decoding: part, as: UTF8.self), radix: 16)

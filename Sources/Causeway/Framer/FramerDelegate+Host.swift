@@ -3,7 +3,7 @@ internal import CausewayRuntime
 internal import CausewaySystem
 internal import FoundationEssentials
 
-/// Forwards the calls that a framer makes on its instance to the framer's stage. After the end of the connection the calls have no effect.
+/// Forwards a framer's calls on its instance to the framer's stage. After the connection has ended, the calls have no effect.
 extension FramerDelegate: FramerHost {
     func markReady() { act { $0.markReady() } }
 

@@ -4,8 +4,8 @@ internal import CausewaySystem
 
 /// Calls the program's framer when the framer's stage requests it.
 ///
-/// The framer object is created at the first call and released after the last one. The methods of the framer are called on the connection's
-/// queue, without a lock. Calls that the framer's methods make on the instance reach the stage through ``FramerHost``.
+/// The framer object is created at the first call and released after the last one. The framer's methods are called on the connection's
+/// queue, without a lock. Their calls on the instance reach the stage through ``FramerHost``.
 final class FramerDelegate: ProgramDelegate {
     private struct Life: Sendable {
         var place: (any StageAccess)?
@@ -24,7 +24,7 @@ final class FramerDelegate: ProgramDelegate {
         self.context = context
     }
 
-    /// Gives access to the stage; `nil` before the first call and after the last one.
+    /// Access to the stage; `nil` before the first call and after the last one.
     var place: (any StageAccess)? { life.withLock { $0.place } }
 
     /// Whether the framer performs a handshake: its `start` method did not return `.ready`.
@@ -87,8 +87,7 @@ final class FramerDelegate: ProgramDelegate {
         }
     }
 
-    /// Returns the message that the program attached for this framer, or an empty message. Messages for other framers of the stack are
-    /// ignored.
+    /// Returns the program's message for this framer, or an empty message. Messages for other framers in the stack are ignored.
     private func message(of call: FramerCall, _ instance: NWProtocolFramer.Instance) -> NWProtocolFramer.Message {
         for case let metadata as FramerMetadata in call.metadata where metadata.message.definition == options.definition
         {
@@ -98,7 +97,7 @@ final class FramerDelegate: ProgramDelegate {
     }
 
     private func end() {
-        // Release the program's object outside the lock, because its `deinit` runs code of the program.
+        // Release the program's object outside the lock, because its `deinit` runs the program's code.
         let ended = life.withLock { life in
             let ended = life
             life = Life(hasGivenUp: ended.hasGivenUp)

@@ -1,17 +1,17 @@
 internal import CausewayProtocols
 internal import CausewayRuntime
 
-/// The properties of a connection that its framers can read, and a factory for layers above a framer.
+/// The connection properties that framers can read, and a factory for layers above a framer.
 struct FramerContext: Sendable {
     var local: NWEndpoint?
     var remote: NWEndpoint
     var parameters: NWParameters
     /// Whether a listener accepted the connection.
     var isServer = false
-    /// Creates the layers of protocols other than framers and WebSocket.
+    /// Creates layers for protocols other than framers and WebSocket.
     var makeLayer: @Sendable (NWProtocolOptions) throws(NWError) -> StackLayer
 
-    /// Creates the layer of a protocol above a framer.
+    /// Creates the layer for a protocol above a framer.
     func layer(for options: NWProtocolOptions) throws(NWError) -> StackLayer {
         switch options {
         case let framer as NWProtocolFramer.Options: makeFramerLayer(framer, in: self)
@@ -22,12 +22,12 @@ struct FramerContext: Sendable {
     }
 }
 
-/// Creates the layer of a program's framer, for one attempt to establish a connection.
+/// Creates the layer for a program's framer, for one connection attempt.
 ///
 /// - Parameters:
 ///   - options: The options from the connection's parameters. The framer reads them through its instance.
-///   - isServer: Whether the connection was accepted. Applies to the protocols that the framer adds above itself.
-///   - makeLayer: Creates the layers above the framer that are neither framers nor WebSocket.
+///   - isServer: Whether the connection was accepted. Applies to protocols added above the framer.
+///   - makeLayer: Creates layers above the framer, except framers and WebSocket.
 func makeFramerLayer(
     _ options: NWProtocolFramer.Options, local: NWEndpoint?, remote: NWEndpoint, parameters: NWParameters,
     isServer: Bool,

@@ -1,7 +1,6 @@
 internal import CausewayProtocols
 
-/// Carries a framer's message through the stack. The metadata holds a reference to the program's object, so that the values in the object
-/// stay available.
+/// Carries a framer's message through the stack. It retains the program's object, so that its values stay available.
 struct FramerMetadata: StageMetadata {
     let message: NWProtocolFramer.Message
 }

@@ -2,14 +2,14 @@ public import CausewayTypes
 public import FoundationEssentials
 
 extension NWProtocolFramer {
-    /// The interface through which a framer reads, delivers and sends the data of one connection.
+    /// A framer's interface to one connection: reads, delivers and sends its data.
     ///
-    /// Use the instance only in the framer's callbacks and in blocks passed to ``async(execute:)``. After the end of the connection the
+    /// Use the instance only in the framer's callbacks and in blocks passed to ``async(execute:)``. After the connection has ended, the
     /// methods have no effect: nothing is parsed or written.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public final class Instance: CustomDebugStringConvertible, Sendable {
-        /// The time of the next call of ``NWProtocolFramerImplementation/wakeup(framer:)``.
+        /// The time of the next ``NWProtocolFramerImplementation/wakeup(framer:)`` call.
         ///
         /// Counterpart: macOS 10.15, iOS 13.
         public enum WakeupTime: Sendable {
@@ -19,7 +19,7 @@ extension NWProtocolFramer {
             case forever
         }
 
-        /// The options with which the framer was added to the protocol stack.
+        /// The framer's options in the protocol stack.
         ///
         /// Counterpart: macOS 12.3, iOS 15.4.
         public let options: NWProtocolFramer.Options
@@ -45,8 +45,8 @@ extension NWProtocolFramer {
         /// Passes received bytes to a closure, which returns the number of bytes to skip.
         ///
         /// The closure is called once before the method returns. If there are fewer bytes than the minimum and the message is not complete,
-        /// the buffer is `nil` and the result of the closure is ignored. The buffer is a copy, valid only inside the closure; changes to it
-        /// are lost. If the closure returns more than the size of the buffer, the following bytes are skipped when they arrive.
+        /// the buffer is `nil` and the closure's result is ignored. The buffer is a copy, valid only inside the closure; changes to it are
+        /// lost. If the closure returns more than the buffer size, the following bytes are skipped when they arrive.
         ///
         /// - Parameters:
         ///   - minimumIncompleteLength: The minimum number of bytes to pass. More than 16 MiB makes the connection fail with `EMSGSIZE`.
@@ -85,7 +85,7 @@ extension NWProtocolFramer {
         /// Delivers all further input to the protocol above, without calling the framer.
         public func passThroughInput() { host?.passThroughInput() }
 
-        /// Passes bytes of the message to send to a closure, which returns the number of bytes to skip. Outside of
+        /// Passes bytes from the outgoing message to a closure, which returns the number of bytes to skip. Outside of
         /// ``NWProtocolFramerImplementation/handleOutput(framer:message:messageLength:isComplete:)`` there are no bytes.
         ///
         /// The parameters and the result are those of ``parseInput(minimumIncompleteLength:maximumLength:parse:)``.
@@ -100,7 +100,7 @@ extension NWProtocolFramer {
         /// Sends bytes that the framer has created or changed. All bytes written in one callback form one message for the protocol below.
         public func writeOutput(data: Data) { host?.writeOutput(data) }
 
-        /// Sends bytes from any type of data, contiguous or not.
+        /// Sends any `DataProtocol` content, contiguous or not.
         @inlinable public func writeOutput<Output>(data: Output) where Output: DataProtocol {
             writeOutput(data: Data(data))
         }
@@ -131,13 +131,13 @@ extension NWProtocolFramer {
         /// ``NWProtocolFramerImplementation/cleanup(framer:)`` the block does not run.
         public func async(execute: @escaping () -> Void) { host?.async(execute) }
 
-        /// The remote endpoint of the connection; `nil` after the end of the connection.
+        /// The connection's remote endpoint; `nil` after the connection has ended.
         public var remote: NWEndpoint? { host?.remote }
 
-        /// The local endpoint of the connection; `nil` if it is not known, and after the end of the connection.
+        /// The connection's local endpoint; `nil` if unknown, and after the connection has ended.
         public var local: NWEndpoint? { host?.local }
 
-        /// The parameters of the connection; `nil` after the end of the connection.
+        /// The connection's parameters; `nil` after the connection has ended.
         public var parameters: NWParameters? { host?.parameters }
 
         /// Adds a protocol above the framer, for example TLS after an HTTP proxy has accepted the connection.
@@ -149,7 +149,7 @@ extension NWProtocolFramer {
             try host.prependApplicationProtocol(options)
         }
 
-        /// The name of the framer as text.
+        /// The framer's name.
         public var debugDescription: String { "[framer \(options.definition.name)]" }
 
         private func nothing(_ parse: (UnsafeMutableRawBufferPointer?, Bool) -> Int) -> Bool {
@@ -159,7 +159,7 @@ extension NWProtocolFramer {
     }
 }
 
-/// The part of a connection's stack that performs the calls of ``NWProtocolFramer/Instance``.
+/// The part of a connection's stack that performs ``NWProtocolFramer/Instance`` calls.
 package protocol FramerHost: AnyObject, Sendable {
     func markReady()
     func markFailed(_ error: NWError?)

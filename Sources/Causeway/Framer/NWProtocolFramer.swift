@@ -1,9 +1,9 @@
 internal import CausewaySystem
 
-/// The namespace of framers: message protocols above the transport that a program implements.
+/// The namespace for framers: program-defined message protocols above the transport.
 ///
-/// To use a framer, add its ``Options`` to the application protocols of a connection's or listener's parameters. The methods of the framer
-/// are called on the connection's queue, one after the other.
+/// To use a framer, add its ``Options`` to the application protocols of a connection's or listener's parameters. The framer's methods are
+/// called on the connection's queue, one after the other.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 // SAFETY: no stored properties.
@@ -18,24 +18,24 @@ public class NWProtocolFramer: NWProtocol, @unchecked Sendable {
         case willMarkReady
     }
 
-    /// The definition of a framer.
+    /// A framer's definition.
     ///
     /// Create one definition for each framer and share it: definitions are compared by reference.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
-    // SAFETY: the only stored property added here is an immutable metatype. Its objects are created on the queue of their connection.
+    // SAFETY: the only stored property added here is an immutable metatype. Its objects are created on their connection's queue.
     public final class Definition: NWProtocolDefinition, @unchecked Sendable {
-        /// The class of the framer.
+        /// The framer's class.
         package let implementation: any NWProtocolFramerImplementation.Type
 
-        /// Creates the definition of a framer class. The class's label becomes the name of the protocol.
+        /// Creates a definition for a framer class. The class's label becomes the protocol name.
         public init(implementation: any NWProtocolFramerImplementation.Type) {
             self.implementation = implementation
             super.init(name: implementation.label)
         }
     }
 
-    /// The options that add a framer to a protocol stack.
+    /// Options for a framer, an element of a protocol stack.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     // SAFETY: the only mutable state is protected by a lock.
@@ -53,7 +53,7 @@ public class NWProtocolFramer: NWProtocol, @unchecked Sendable {
             super.init(definition: definition)
         }
 
-        /// The definition of the framer.
+        /// The framer's definition.
         package let framerDefinition: Definition
 
         package override func copyOptions() -> NWProtocolOptions {
@@ -70,24 +70,24 @@ public class NWProtocolFramer: NWProtocol, @unchecked Sendable {
         }
     }
 
-    /// The metadata of one message of a framer: values that the framer and the program exchange.
+    /// Metadata for one framer message: values exchanged between the framer and the program.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     // SAFETY: the only mutable state is protected by a lock.
     public final class Message: NWProtocolMetadata, @unchecked Sendable {
         private let values = FramerValues()
 
-        /// Creates the metadata of a message to send. Used by the program.
+        /// Creates metadata for a message to send. Used by the program.
         public init(definition: NWProtocolFramer.Definition) {
             super.init(definition: definition)
         }
 
-        /// Creates the metadata of a received message. Used by the framer.
+        /// Creates metadata for a received message. Used by the framer.
         public init(instance: NWProtocolFramer.Instance) {
             super.init(definition: instance.options.framerDefinition)
         }
 
-        /// A value of the message, with a key that the framer defines. Can be used from any thread.
+        /// A message value for a framer-defined key. Can be used from any thread.
         public subscript(key: String) -> Any? {
             get { values[key] }
             set { values[key] = newValue }
@@ -95,7 +95,7 @@ public class NWProtocolFramer: NWProtocol, @unchecked Sendable {
     }
 }
 
-/// A dictionary with values of any type, protected by a lock.
+/// A dictionary with `Any` values, protected by a lock.
 private final class FramerValues: Sendable {
     private let storage: LockedValue<[String: Unchecked<Any>]>
 
@@ -111,7 +111,7 @@ private final class FramerValues: Sendable {
         get { storage.withLock { $0[key] }?.value }
         set {
             let value = newValue.map { Unchecked($0) }
-            // Release the replaced value outside the lock: it may own the last reference to an object of the program.
+            // Release the replaced value outside the lock: it may own the last reference to one of the program's objects.
             let old = storage.withLock { values in
                 defer { values[key] = value }
                 return values[key]

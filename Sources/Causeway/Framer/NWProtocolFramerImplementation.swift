@@ -1,14 +1,13 @@
-/// A protocol that the program implements: it splits a stream into messages, or changes the data that passes through it.
+/// A program-defined protocol that splits a stream into messages, or transforms data passing through the stack.
 ///
-/// One object is created for each attempt to establish a connection. The methods of one object are called on the connection's queue, one
-/// after the other.
+/// One object is created for each connection attempt. Its methods are called on the connection's queue, one after the other.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 public protocol NWProtocolFramerImplementation: AnyObject {
-    /// The name of the framer, for logs.
+    /// The framer's name, for logs.
     static var label: String { get }
 
-    /// Creates the framer of one attempt to establish a connection.
+    /// Creates the framer for one connection attempt.
     init(framer: NWProtocolFramer.Instance)
 
     /// Called once, when the protocol below is ready.
@@ -42,6 +41,6 @@ public protocol NWProtocolFramerImplementation: AnyObject {
     ///   ``NWProtocolFramer/Instance/markFailed(error:)`` later.
     func stop(framer: NWProtocolFramer.Instance) -> Bool
 
-    /// Called once after the end of the connection, as the last call.
+    /// Called once after the connection has ended, as the last call.
     func cleanup(framer: NWProtocolFramer.Instance)
 }

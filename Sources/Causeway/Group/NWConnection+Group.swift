@@ -9,8 +9,8 @@ extension NWConnection {
         self.init(extracted)
     }
 
-    /// Creates a connection to one endpoint over the port of a group, as ``NWConnectionGroup/extract(connectionTo:using:)`` does. Returns
-    /// `nil` in the same cases as that method.
+    /// Creates a connection to one endpoint over a group's port, as ``NWConnectionGroup/extract(connectionTo:using:)`` does. Returns `nil`
+    /// in the same cases as that method.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public convenience init?(from group: NWConnectionGroup, to: NWEndpoint? = nil, using: NWProtocolOptions? = nil) {
@@ -18,7 +18,7 @@ extension NWConnection {
         self.init(extracted)
     }
 
-    /// Creates a connection from the driver that a group extracted.
+    /// Creates a connection from an extracted driver.
     convenience init(_ extracted: NWConnectionGroup.Extracted) {
         self.init(extracted.driver, .init(peer: extracted.peer), parameters: extracted.parameters)
     }

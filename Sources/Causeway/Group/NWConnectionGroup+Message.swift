@@ -6,18 +6,18 @@ public import FoundationEssentials
 extension NWConnectionGroup {
     /// A message that a group sends or has received.
     ///
-    /// The class adds the endpoints and the path of a received message to ``NWConnection/ContentContext``.
+    /// The class adds a received message's endpoints and path to ``NWConnection/ContentContext``.
     ///
     /// Counterpart: macOS 11, iOS 14.
     // SAFETY: all stored properties added here are immutable and `Sendable`.
     public final class Message: NWConnection.ContentContext, @unchecked Sendable {
         private let arrival: Arrival?
 
-        /// The datagram of a received message and its group.
+        /// A received message's datagram and group.
         private final class Arrival: Sendable {
             let datagram: GroupDatagram
             let group: NWConnectionGroup
-            /// Whether the program has not yet replied to the message.
+            /// Whether the program may still reply to the message.
             let mayReply = LockedValue(true)
 
             init(_ datagram: GroupDatagram, _ group: NWConnectionGroup) {
@@ -26,18 +26,18 @@ extension NWConnectionGroup {
             }
         }
 
-        /// The default context of a message to send.
+        /// The default context for a message to send.
         public static let `default` = NWConnectionGroup.Message(sharedAs: "default group message")
 
-        /// Creates the context of a message to send.
+        /// Creates the context for a message to send.
         ///
         /// - Parameters:
         ///   - identifier: A name for logs.
         ///   - expiration: Milliseconds after which the message is dropped if sending has not started; 0 for never.
         ///   - priority: From 0.0 to 1.0. Messages with a higher priority are sent first.
         ///   - isFinal: No effect for a group, which has no end of stream.
-        ///   - antecedent: The message that must be sent before this one.
-        ///   - metadata: Metadata for the protocols. If there are several for one protocol, the last one is used.
+        ///   - antecedent: The message to send before this one.
+        ///   - metadata: Metadata for the protocols. If several objects belong to one protocol, the last one is used.
         public override init(
             identifier: String, expiration: UInt64 = 0, priority: Double = 0.5, isFinal: Bool = false,
             antecedent: NWConnection.ContentContext? = nil, metadata: [NWProtocolMetadata]? = []
@@ -48,7 +48,7 @@ extension NWConnectionGroup {
                 antecedent: antecedent, metadata: metadata)
         }
 
-        /// Creates the context of a received message.
+        /// Creates the context for a received message.
         package init(_ datagram: GroupDatagram, of group: NWConnectionGroup) {
             arrival = Arrival(datagram, group)
             super.init(shared: "group message", isFinal: false, header: DatagramHeader(datagram.mark))
@@ -59,13 +59,13 @@ extension NWConnectionGroup {
             super.init(shared: identifier, isFinal: false)
         }
 
-        /// The sender of a received message; `nil` for a message to send.
+        /// A received message's sender; `nil` for a message to send.
         public var remoteEndpoint: NWEndpoint? { arrival.map { NWEndpoint($0.datagram.peer) } }
 
-        /// The destination of a received message: the group, or an address of this host. `nil` for a message to send.
+        /// A received message's destination: the group, or one of this host's addresses. `nil` for a message to send.
         public var localEndpoint: NWEndpoint? { arrival?.datagram.destination.map { NWEndpoint($0) } }
 
-        /// The path of a received message, determined at each access; `nil` for a message to send.
+        /// A received message's path, determined at each access; `nil` for a message to send.
         public var path: NWPath? {
             guard let datagram = arrival?.datagram else { return nil }
             return NWPath(
@@ -73,14 +73,14 @@ extension NWConnectionGroup {
                 interface: NWInterface(index: datagram.interfaceIndex))
         }
 
-        /// Returns the metadata of one protocol, or `nil` if there is none.
+        /// Returns the metadata for one protocol, or `nil` if there is none.
         ///
         /// Counterpart: macOS 12, iOS 15.
         public func metadata(definition: NWProtocolDefinition) -> NWProtocolMetadata? {
             protocolMetadata(definition: definition)
         }
 
-        /// Creates the context of a message to send, with the properties of an existing context object.
+        /// Creates a context for a message to send, with an existing context object's properties.
         ///
         /// Counterpart: macOS 14, iOS 17.
         public init(nw: nw_content_context_t) {
@@ -94,8 +94,8 @@ extension NWConnectionGroup {
 
         /// Replies to the sender of a received message, from the group's port. Only the first reply is sent.
         ///
-        /// If the message was sent to an address of this host, the reply comes from that address. On a message to send, the method has no
-        /// effect. Errors are not reported.
+        /// If the message was sent to one of this host's addresses, the reply comes from that address. On a message to send, the method has
+        /// no effect. Errors are not reported.
         public func reply(content: Data?, message: NWConnectionGroup.Message = .default) {
             guard let arrival, arrival.mayReply.withLock({ $0.take() }) else { return }
             arrival.group.answer(arrival.datagram, content, message)
@@ -119,7 +119,7 @@ extension Bool {
     }
 }
 
-/// A ``NWConnection/ContentContext`` as an object, as in Apple's C interface. No function of Causeway creates one.
+/// A ``NWConnection/ContentContext`` as an object, as in Apple's C interface. Causeway has no function that creates one.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public final class OS_nw_content_context: Sendable {

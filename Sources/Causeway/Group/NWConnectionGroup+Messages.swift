@@ -11,12 +11,12 @@ extension NWConnectionGroup {
     /// thread.
     ///
     /// - Parameters:
-    ///   - content: The bytes of the message. `nil` sends nothing; empty data sends an empty message.
+    ///   - content: The message bytes. `nil` sends nothing; empty data sends an empty message.
     ///   - endpoint: The destination, a numeric address with a port; `nil` for all members.
-    ///   - message: The context of the message. Its ``NWProtocolIP/Metadata`` selects the ECN codepoint and the service class.
-    ///   - completion: Called once on the queue of the group. The error is not `nil` if the message was not sent to all
-    ///     destinations: `EINVAL` for an endpoint that is not a numeric address with a port, `EAFNOSUPPORT` for an address family
-    ///     without a member, `ETIMEDOUT` for an expired message, `ECANCELED` if the group was cancelled or the antecedent failed.
+    ///   - message: The message context. Its ``NWProtocolIP/Metadata`` selects the ECN codepoint and the service class.
+    ///   - completion: Called once on the group's queue. The error is not `nil` if the message was not sent to all destinations: `EINVAL`
+    ///     for an endpoint that is not a numeric address with a port, `EAFNOSUPPORT` for an address family without a member, `ETIMEDOUT`
+    ///     for an expired message, `ECANCELED` if the group was cancelled or the antecedent failed.
     @preconcurrency public func send(
         content: Data?, to endpoint: NWEndpoint? = nil, message: NWConnectionGroup.Message = .default,
         completion: @escaping (_ error: NWError?) -> Void
@@ -40,7 +40,7 @@ extension NWConnectionGroup {
         _ content: Data?, to target: GroupTarget, _ message: Message, _ completion: @escaping SendCompletion
     ) {
         let metadata = message.protocolMetadata(definition: NWProtocolIP.definition) as? NWProtocolIP.Metadata
-        // If the context is a received message, its header fields do not apply to the reply that is sent with this context.
+        // If the program passes a received message as the context, its header fields describe the received datagram and do not apply.
         let trafficClass =
             message.remoteEndpoint == nil ? metadata?.trafficClass(connectionClass: parameters.serviceClass) : nil
         let outbound = GroupOutbound(content, to: target, trafficClass: trafficClass, completion: completion)
@@ -54,7 +54,7 @@ extension NWConnectionGroup {
 }
 
 extension NWConnectionGroup {
-    /// The parts of a connection that a group has extracted.
+    /// An extracted connection before it becomes an `NWConnection`.
     struct Extracted {
         var driver: ConnectionDriver
         var peer: SocketAddress
@@ -78,9 +78,9 @@ extension NWConnectionGroup {
         NWConnection(from: self, to: endpoint, using: options)
     }
 
-    /// Gives an extracted connection back to the group: cancels the connection, so that the group receives the peer's datagrams again.
+    /// Returns an extracted connection to the group: cancels the connection, so that the group receives the peer's datagrams again.
     ///
-    /// Data that the connection has received and the program has not read is lost.
+    /// Received data not yet read by the program is lost.
     ///
     /// - Returns: `false` if the connection does not belong to this group or has ended.
     ///
@@ -103,7 +103,7 @@ extension NWConnectionGroup {
 }
 
 extension NWEndpoint {
-    /// The socket address of a numeric endpoint; `nil` for other endpoints. An IPv4-mapped IPv6 address is converted to IPv4.
+    /// The socket address for a numeric endpoint; `nil` for other endpoints. An IPv4-mapped IPv6 address is converted to IPv4.
     var address: SocketAddress? {
         switch self {
         case .hostPort(.ipv4(let address), let port): SocketAddress(address, port: port.rawValue)

@@ -6,8 +6,8 @@ public import FoundationEssentials
 
 /// A session with the members of a multicast group, or with several streams to one peer.
 ///
-/// With an ``NWMulticastGroup``, the group joins the multicast addresses on every interface that supports multicast, or on the interface
-/// that the parameters require. The group joins again when an interface appears, and waits while there is no interface. With an
+/// With an ``NWMulticastGroup``, the group joins the multicast addresses on every interface that supports multicast, or on the parameters'
+/// required interface. The group joins again when an interface appears, and waits while there is no interface. With an
 /// ``NWMultiplexGroup``, the group fails with `.posix(.ENOTSUP)`, because QUIC is not implemented.
 ///
 /// All callbacks run on the queue given to ``start(queue:)``, in order; `cancelled` is the last one. A started group stays alive until it
@@ -30,7 +30,7 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
 
     /// The members of the group.
     public let descriptor: any NWGroupDescriptor
-    /// The parameters that the group was created with.
+    /// The parameters passed to the initializer.
     public let parameters: NWParameters
 
     package let driver: GroupDriver
@@ -82,12 +82,12 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
         set { update { $0.connection = newValue } }
     }
 
-    /// Sets the handler of received messages. Set it before ``start(queue:)``.
+    /// Sets the handler for received messages. Set it before ``start(queue:)``.
     ///
     /// At most 8,192 messages or 4 MiB wait for the queue; further messages are dropped.
     ///
     /// - Parameters:
-    ///   - maximumMessageSize: The maximum number of bytes to deliver from one message.
+    ///   - maximumMessageSize: The maximum number of bytes to deliver per message.
     ///   - rejectOversizedMessages: Whether to drop larger messages. Otherwise their first bytes are delivered.
     ///   - handler: Called with the message, its content, and whether the content is complete; `nil` removes the handler.
     @preconcurrency public func setReceiveHandler(
@@ -106,7 +106,7 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
         }
     }
 
-    /// Returns the metadata of one protocol of the group's tunnel. Always `nil`: a multicast group has no tunnel, and QUIC is not
+    /// Returns the metadata for one protocol in the group's tunnel. Always `nil`: a multicast group has no tunnel, and QUIC is not
     /// implemented.
     ///
     /// Counterpart: macOS 12, iOS 15.
@@ -118,7 +118,7 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
     }
 
     func update(_ body: (inout sending Handlers) -> Void) {
-        // Release the replaced value outside the lock: it may own the last reference to an object of the program.
+        // Release the replaced value outside the lock: it may own the last reference to one of the program's objects.
         let old = handlers.withLock { handlers in
             let old = handlers
             body(&handlers)
@@ -146,8 +146,7 @@ extension NWConnectionGroup: GroupObserver {
 
     package func groupReleased() { update { $0 = Handlers() } }
 
-    /// The maximum number of connections that are created automatically for senders. Limits the memory that datagrams with forged source
-    /// addresses can use.
+    /// The maximum number of connections created automatically for senders. It limits memory use by datagrams with forged source addresses.
     private static let connectionLimit = 65_536
 
     private func deliver(_ datagram: GroupDatagram, to receiving: Receiving) {

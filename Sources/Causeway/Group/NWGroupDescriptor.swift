@@ -8,7 +8,7 @@ public protocol NWGroupDescriptor: AnyObject, Sendable {
     var members: [NWEndpoint] { get }
 }
 
-/// Multicast addresses to join (RFC 1112, RFC 4291 §2.7). All of them use one port.
+/// Multicast addresses to join (RFC 1112, RFC 4291 §2.7), all with the same port.
 ///
 /// Counterpart: macOS 11, iOS 14.
 public final class NWMulticastGroup: NWGroupDescriptor {
@@ -16,15 +16,15 @@ public final class NWMulticastGroup: NWGroupDescriptor {
     public let members: [NWEndpoint]
     /// The only host whose messages are received (source-specific multicast, RFC 4607 §1); `nil` for all hosts.
     public let sourceFilter: NWEndpoint?
-    /// Whether to ignore messages that were sent to a unicast address of this host on the groups' port.
+    /// Whether to ignore messages sent to a unicast address of this host on the groups' port.
     public let isUnicastDisabled: Bool
 
-    /// Creates a descriptor of multicast addresses.
+    /// Creates a descriptor for multicast addresses.
     ///
     /// - Parameters:
     ///   - groupAddresses: Numeric multicast addresses with one common port.
     ///   - from: The only host whose messages are received; `nil` for all hosts.
-    ///   - disableUnicast: Whether to ignore messages that were sent to a unicast address of this host.
+    ///   - disableUnicast: Whether to ignore messages sent to a unicast address of this host.
     /// - Throws: `.posix(.EINVAL)` if there is no address, if an address is not a numeric multicast address, if the ports differ or
     ///   are 0, or if the source is not a numeric unicast address.
     public init(for groupAddresses: [NWEndpoint], from: NWEndpoint? = nil, disableUnicast: Bool = false) throws {
@@ -47,10 +47,10 @@ public final class NWMulticastGroup: NWGroupDescriptor {
 ///
 /// Counterpart: macOS 12, iOS 15.
 public final class NWMultiplexGroup: NWGroupDescriptor {
-    /// The endpoint of the descriptor, as the only element of the array.
+    /// The tunnel endpoint, as the only element.
     public let members: [NWEndpoint]
 
-    /// Creates a descriptor of a tunnel to an endpoint.
+    /// Creates a descriptor for a tunnel to an endpoint.
     public init(to endpoint: NWEndpoint) {
         members = [endpoint]
     }

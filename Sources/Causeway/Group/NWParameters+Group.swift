@@ -3,11 +3,11 @@ internal import CausewaySystem
 internal import CausewayTypes
 
 extension NWParameters {
-    /// Returns the plan of a group with a copy of these parameters. Later changes of the parameters do not affect the plan.
+    /// Returns a group plan with a copy of these parameters. Later changes to the parameters do not affect the plan.
     ///
-    /// - Throws: `.posix(.ENOTSUP)` for a tunnel, for a descriptor class that the program defines and for protocols above UDP;
-    ///   `.posix(.EINVAL)` for a transport other than UDP, for a source whose address family differs from that of a group, and for a local
-    ///   port that differs from the groups' port.
+    /// - Throws: `.posix(.ENOTSUP)` for a tunnel, for a program-defined descriptor class and for protocols above UDP; `.posix(.EINVAL)` for
+    ///   a transport other than UDP, for a source whose address family differs from that of a group, and for a local port that differs from
+    ///   the groups' port.
     package func makeGroupPlan(for descriptor: any NWGroupDescriptor) throws(NWError) -> GroupPlan {
         guard let multicast = descriptor as? NWMulticastGroup else { throw .posix(.ENOTSUP) }
         let settings = try makeSocketSettings()
@@ -16,7 +16,7 @@ extension NWParameters {
         let groups = multicast.members.compactMap(\.address)
         let source = multicast.sourceFilter?.address
         for group in groups {
-            // A group whose address family differs from that of the source would receive nothing.
+            // A group and a source with different address families would never match, so the group would receive nothing.
             if let source, source.family != group.family { throw .posix(.EINVAL) }
             if let port = settings.localAddress?.port, port != 0, port != group.port { throw .posix(.EINVAL) }
         }

@@ -1,9 +1,9 @@
 internal import CausewaySystem
 
-/// Limits the number of open connections of a listener. Further connections wait in the kernel's accept queue.
+/// Limits a listener's open connections. Further connections wait in the kernel's accept queue.
 package final class ConnectionPlaces: Sendable {
     private let listener: NWListener
-    /// The number of ended connections that are not yet added to the listener's limit.
+    /// Ended connections not yet added back to the listener's limit.
     private let freed = LockedValue(0)
 
     /// - Parameter count: The maximum number of open connections. Create this object before the listener starts.
@@ -23,7 +23,7 @@ package final class ConnectionPlaces: Sendable {
     /// Raises the listener's limit if it is 0 and other connections have ended. Call this when a connection has arrived.
     package func refill() { freed.withLock { give(&$0) } }
 
-    /// Sets the limit only when it is 0. The listener decrements the limit while it accepts, and a change at that time would lose a count.
+    /// Raises the limit only when it is 0: the listener decrements it on each accept, and a concurrent write would lose a decrement.
     private func give(_ freed: inout Int) {
         guard freed > 0, listener.newConnectionLimit == 0 else { return }
         listener.newConnectionLimit = freed

@@ -5,13 +5,13 @@ internal import CausewayTypes
 internal import CausewayWire
 internal import FoundationEssentials
 
-/// Advertises the service of one listener with Bonjour, from the time when the listener is ready until it ends. Thread-safe.
+/// Advertises one listener's service with Bonjour while the listener is ready. Thread-safe.
 final class ListenerAdvertisement: Sendable {
     private struct Progress {
         var port: UInt16?
         var service: NWListener.Service?
         var registration: RegistrationID?
-        /// Whether a call of `follow()` is registering the service. The call stores the identifier of the registration.
+        /// Whether a `follow()` call is registering the service. That call stores the registration identifier.
         var isRegistering = false
         var hasEnded = false
     }
@@ -106,7 +106,7 @@ extension NWListener.Service {
 
     fileprivate var text: [UInt8] { txtRecord.map { [UInt8]($0) } ?? [] }
 
-    /// Creates the description that the engine registers.
+    /// Creates the description to register with the engine.
     ///
     /// - Throws: `kDNSServiceErr_BadParam` for an invalid type or name, `ENOTSUP` for a domain other than `local`.
     func description(port: UInt16) throws(NWError) -> ServiceDescription {
@@ -122,7 +122,7 @@ extension NWListener.Service {
         }
     }
 
-    /// A host name of 96 random bits: two services of one host have different ones.
+    /// A host name with 96 random bits: each service on this host gets its own.
     private static func uniqueHost() -> DNSName? {
         let digits =
             String(UInt64.random(in: .min ... .max), radix: 36) + String(UInt32.random(in: .min ... .max), radix: 36)

@@ -15,7 +15,7 @@ extension NWListener {
         case cancelled
     }
 
-    /// A change to the registration of a listener's service.
+    /// A change to a listener's service registration.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum ServiceRegistrationChange: Sendable {

@@ -15,7 +15,7 @@ extension NWListener {
     /// - Parameters:
     ///   - startsConnections: Pass `false` if `body` starts the connection.
     ///   - finishesConnections: Whether to wait for the connections, instead of cancelling them, after ``cancel()``.
-    /// - Throws: The error with which the listener failed.
+    /// - Throws: The listener's error.
     package func run(
         startsConnections: Bool = true, finishesConnections: Bool = false,
         _ body: @escaping @Sendable (NWConnection) async -> Void
@@ -37,7 +37,7 @@ extension NWListener {
         driver.start(on: nil, observer: self)
         let served = ServedConnections(body)
         await withTaskCancellationHandler {
-            // The task runs on the loop that accepts connections, so starting a connection wakes no other thread.
+            // Run the task on the accepting loop, so that starting a connection wakes no other thread.
             await withTaskExecutorPreference(driver.executor) {
                 await Self.serve(
                     accepted, served, startsConnections: startsConnections, finishesConnections: finishesConnections)
@@ -71,9 +71,9 @@ extension NWListener {
     }
 }
 
-/// The queue of accepted connections between the listener and the task that serves them.
+/// The queue of accepted connections between the listener and its serving task.
 ///
-/// An `AsyncStream` is too expensive here: its generic storage costs more per connection than the other steps together.
+/// `AsyncStream` is too expensive here: its generic storage costs more per connection than all other steps together.
 private final class AcceptedConnections: Sendable {
     private struct State {
         var waiting = InlineFirstQueue<NWConnection>()
@@ -104,7 +104,7 @@ private final class AcceptedConnections: Sendable {
 
     /// Returns the next connection; `nil` after the last connection.
     ///
-    /// Cancellation: ignored. ``NWListener/run(startsConnections:_:)`` cancels the listener; the listener's last state change ends the
+    /// Cancellation: ignored. ``NWListener/run(startsConnections:_:)`` cancels the listener; the listener's last state change then ends the
     /// wait.
     nonisolated(nonsending) func next() async -> NWConnection? {
         await withUnsafeContinuation { consumer in
@@ -120,7 +120,7 @@ private final class AcceptedConnections: Sendable {
 
 /// The connections whose tasks are running.
 ///
-/// The task group cancels these tasks together; ``cancelRequests()`` then ends the requests that the tasks wait for.
+/// The task group cancels these tasks together; ``cancelRequests()`` then ends the tasks' pending requests.
 private final class ServedConnections: Sendable {
     private struct Places {
         var taken: [NWConnection?] = []
@@ -132,8 +132,8 @@ private final class ServedConnections: Sendable {
 
     init(_ body: @escaping @Sendable (NWConnection) async -> Void) { self.body = body }
 
-    /// Adds a connection, and calls `Flow.makeHome()`, which assigns the current task to the connection's flow. Call this in the task that
-    /// serves the connection. Returns the index of the connection in the list.
+    /// Adds a connection and returns its index in the list. Call this in the connection's task: `Flow.makeHome()` assigns the current task
+    /// to the connection's flow.
     func add(_ connection: NWConnection) -> Int32 {
         connection.driver.flow.makeHome()
         return places.withLock { places in

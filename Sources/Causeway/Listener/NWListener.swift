@@ -132,7 +132,7 @@ public final class NWListener: Sendable {
 }
 
 extension NWListener {
-    /// Called on the listener's queue at each change of state.
+    /// Called on the listener's queue at each state change.
     @preconcurrency public var stateUpdateHandler: (@Sendable (_ newState: NWListener.State) -> Void)? {
         get { handlers.withLock { $0.state } }
         set { update { $0.state = newValue } }
@@ -183,9 +183,9 @@ extension NWListener {
         if case .ready = driver.state, let port { current.begin(port: port.rawValue) }
     }
 
-    /// Calls the registration handler on the listener's queue, in order with the state changes.
+    /// Calls the registration handler on the listener's queue, ordered with the state changes.
     ///
-    /// A listener of ``run(startsConnections:_:)`` has no queue. Its handler runs on the caller's thread and forwards the change to a task.
+    /// In ``run(startsConnections:_:)`` a listener has no queue. Its handler runs on the caller's thread and forwards the change to a task.
     func registered(_ change: ServiceRegistrationChange) {
         let tell: @Sendable () -> Void = { [weak self] in self?.handlers.withLock { $0.registration }?(change) }
         guard let queue else { return tell() }
@@ -202,7 +202,7 @@ extension NWListener {
     }
 
     private func update(_ body: (inout Handlers) -> Void) {
-        // Release the old handlers outside the lock: they may hold the last reference to an object of the program.
+        // Release the old handlers outside the lock: they may hold the last reference to one of the program's objects.
         let old = handlers.withLock { handlers in
             let old = handlers
             body(&handlers)
@@ -233,8 +233,7 @@ extension NWListener: ListenerObserver {
         update { handlers in handlers = Handlers(service: handlers.service) }
     }
 
-    /// Returns the endpoint of the peer. A peer on a Unix domain socket that is not bound to a path is named by the path that it connected
-    /// to: the listener's.
+    /// Returns the endpoint of the peer. For a Unix domain peer without a bound path, this is the listener's own path.
     private func destination(of peer: SocketAddress?) -> NWConnection.Destination {
         guard let peer, peer != .unix(path: "") else { return .init(peer: driver.address ?? .unix(path: "")) }
         return .init(peer: peer)
@@ -246,7 +245,7 @@ extension NWListener.Handlers {
         if service?.applicationService != nil { return .posix(.ENOTSUP) }
         if group != nil, connection == nil { return .posix(.ENOTSUP) }
         guard connection != nil else { return .posix(.EINVAL) }
-        // Check the service before the listener opens its port. The check does not depend on the port number.
+        // Check the service before opening the port. The check does not need the port number.
         do throws(NWError) {
             _ = try service?.description(port: 1)
             return nil

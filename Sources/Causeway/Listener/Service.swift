@@ -5,7 +5,7 @@ extension NWListener {
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public struct Service: Equatable, CustomDebugStringConvertible, Sendable {
-        /// The instance name (RFC 6763 §4.1.1); `nil` for the name of the host.
+        /// The instance name (RFC 6763 §4.1.1); `nil` for the host name.
         public let name: String?
 
         /// The service type, for example `_ipp._tcp` (RFC 6763 §4.1.2). Empty for an application service.
@@ -21,8 +21,8 @@ extension NWListener {
 
         private var record: Data?
 
-        /// Whether no other host can have the name, for example because it has enough random digits. It is then advertised at once, with a
-        /// host name that only this service uses, and not probed (RFC 6762 §8.1).
+        /// Whether the name is known to be unique, for example because it has enough random digits. The service is then advertised at once,
+        /// without probing (RFC 6762 §8.1), under its own host name.
         package var isKnownUnique = false
 
         /// The name passed to ``init(applicationService:)``.
@@ -31,7 +31,7 @@ extension NWListener {
         /// Creates a service.
         ///
         /// - Parameters:
-        ///   - name: The name of the service; `nil` for the name of the host.
+        ///   - name: The service name; `nil` for the host name.
         ///   - type: The type, such as `_http._tcp`.
         ///   - domain: The domain; `nil` for `local`.
         ///   - txtRecord: The TXT record in wire format (RFC 6763 §6.1); `nil` for an empty record.

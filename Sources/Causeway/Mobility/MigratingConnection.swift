@@ -9,19 +9,19 @@ internal import Dispatch
 ///     no          yes           as above; a running exchange continues if the old network comes back first
 ///     no          no            waits: the network may come back
 ///
-/// Exchanges run one after the other, in the order of the calls, and each exchange uses only one connection. A failed exchange is not
-/// repeated, because the server may have performed it: the caller decides. Safe to use from any thread.
+/// Exchanges run one after the other, in call order, and each exchange uses only one connection. A failed exchange is not repeated, because
+/// the server may have performed it: the caller decides. Safe to use from any thread.
 public final class MigratingConnection: Sendable {
     private struct State: Sendable {
-        /// The connection that exchanges use.
+        /// The connection for exchanges.
         var current: NWConnection?
-        /// The connection that is being established. `isNextReady` is set when it can replace `current`.
+        /// The replacement being established. `isNextReady` is set when it can replace `current`.
         var next: NWConnection?
         var isNextReady = false
         var isBusy = false
         var isCancelled = false
         var turns: [CheckedContinuation<Void, Never>] = []
-        /// The continuation of the current exchange while the exchange waits for a connection.
+        /// The current exchange's continuation while it waits for a connection.
         var waiter: CheckedContinuation<Result<NWConnection, NWError>, Never>?
     }
 
@@ -34,7 +34,7 @@ public final class MigratingConnection: Sendable {
     /// - Parameters:
     ///   - endpoint: The server. The first exchange connects to it.
     ///   - parameters: The parameters of each connection.
-    ///   - moved: Called with the path of each new connection for exchanges, on an internal queue or in the task of an exchange.
+    ///   - moved: Called with each new connection's path, on an internal queue or in an exchange's task.
     public init(
         to endpoint: NWEndpoint, using parameters: NWParameters = .tcp,
         moved: @escaping @Sendable (NWPath?) -> Void = { _ in }
@@ -46,7 +46,7 @@ public final class MigratingConnection: Sendable {
 
     /// Waits until the earlier exchanges have ended, then sends a request and receives the whole reply.
     ///
-    /// After an error the state of the stream is unknown: the connection is closed, and the next exchange uses a new connection.
+    /// After an error the stream state is unknown: the connection is closed, and the next exchange uses a new connection.
     ///
     /// - Parameter body: Sends and receives. The connection is ready; do not keep a reference to it.
     /// - Throws: The error of `body`, or `NWError.posix`: `ECANCELED` after ``cancel()``, or the reason why there is no connection.
@@ -111,7 +111,7 @@ public final class MigratingConnection: Sendable {
         turn?.resume()
     }
 
-    /// Replaces the current connection with the next connection if the next connection is ready. Called only while no exchange is running.
+    /// Replaces the current connection with the next one if that is ready. Called only while no exchange is running.
     ///
     /// - Returns: The old connection; `nil` if there was no old connection or nothing was replaced.
     private static func takeOver(_ state: inout State) -> NWConnection? {

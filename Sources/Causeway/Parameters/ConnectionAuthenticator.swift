@@ -1,28 +1,28 @@
 internal import CausewayProtocols
 internal import CausewayRuntime
 
-/// Authenticates the connections to a proxy by messages that depend on each other, such as those of Negotiate or NTLM.
+/// Authenticates proxy connections with a multi-message scheme such as Negotiate or NTLM.
 package protocol ConnectionAuthenticator: Sendable {
-    /// The name of the scheme in lower case.
+    /// The authentication scheme in lower case, such as `ntlm`.
     var scheme: String { get }
-    /// Creates the context of one connection; `nil` if that fails.
+    /// Creates the authentication context for one connection; `nil` on failure.
     func makeContext() -> (any AuthenticationContext)?
 }
 
-/// The authentication of one connection.
+/// The multi-message authentication of one connection.
 package protocol AuthenticationContext: AnyObject, Sendable {
-    /// Makes the next message, on a thread that may wait for servers of the network.
+    /// Creates the next message. May wait for network servers, on another thread.
     ///
     /// - Parameters:
-    ///   - token: The message of the peer; `nil` for the first step.
-    ///   - then: Receives the value of the field `Proxy-Authorization`; `nil` if there is none.
+    ///   - token: The proxy's latest message; `nil` for the first step.
+    ///   - then: Receives the `Proxy-Authorization` value; `nil` if there is none.
     func next(_ token: [UInt8]?, then: @escaping @Sendable (String?) -> Void)
 }
 
-/// The authentication of a connection that may have begun already.
+/// A connection's authentication, whose first message may already exist.
 package struct BegunAuthentication: Sendable {
     package let context: any AuthenticationContext
-    /// The first value of `Proxy-Authorization`; `nil` if the context has not made it yet.
+    /// The first `Proxy-Authorization` value; `nil` if the context has not created it yet.
     package let first: String?
 
     package init(_ context: any AuthenticationContext, first: String?) {
@@ -31,7 +31,7 @@ package struct BegunAuthentication: Sendable {
     }
 }
 
-/// Answers the questions of a handshake with a proxy.
+/// Supplies the authentication messages for a proxy handshake.
 final class TunnelDelegate: StageDelegate {
     private let context: any AuthenticationContext
 

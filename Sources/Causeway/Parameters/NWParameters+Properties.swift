@@ -67,8 +67,8 @@ extension NWParameters {
 
     /// Whether to allow a local endpoint that is in use or was in use recently. Default `false`.
     ///
-    /// Sets `SO_REUSEADDR` and `SO_REUSEPORT`. For the socket of an IPv4 group, `SO_REUSEPORT` is set only if binding fails without it:
-    /// with `SO_REUSEPORT` the kernel may deliver a packet to a socket that is not a member of the packet's group.
+    /// Sets `SO_REUSEADDR` and `SO_REUSEPORT`. For an IPv4 group's socket, `SO_REUSEPORT` is set only if binding fails without it: with
+    /// `SO_REUSEPORT` the kernel may deliver a packet to a socket outside the packet's group.
     public var allowLocalEndpointReuse: Bool {
         get { storage.withLock { $0.allowLocalEndpointReuse } }
         set { storage.withLock { $0.allowLocalEndpointReuse = newValue } }
@@ -101,7 +101,7 @@ extension NWParameters {
         set { storage.withLock { $0.serviceClass = newValue } }
     }
 
-    /// The use of additional paths by Multipath TCP. Default `.disabled`.
+    /// How Multipath TCP uses additional paths. Default `.disabled`.
     public var multipathServiceType: NWParameters.MultipathServiceType {
         get { storage.withLock { $0.multipathServiceType } }
         set { storage.withLock { $0.multipathServiceType = newValue } }
@@ -111,8 +111,8 @@ extension NWParameters {
     ///
     /// If `true`, a client connects when the program sends the first content, and becomes ready only after that. If the first content is
     /// marked as idempotent, it is sent in the SYN (RFC 7413) or, with TLS 1.3, together with the handshake of a resumed session (RFC 8446
-    /// §2.3), provided that the kernel and the peer allow it. Such content may arrive twice. On a listener, the property allows clients to
-    /// send content in these ways, so the listener may receive the same content twice.
+    /// §2.3), provided that the kernel and the peer allow it. Such content may arrive twice. On a listener, the property lets clients do
+    /// the same, so the listener may receive the same content twice.
     public var allowFastOpen: Bool {
         get { storage.withLock { $0.allowFastOpen } }
         set { storage.withLock { $0.allowFastOpen = newValue } }

@@ -2,13 +2,11 @@ package import CausewayRuntime
 import CausewaySystem
 
 extension NWParameters {
-    /// Returns the socket settings for the current values of these parameters.
+    /// Returns the socket settings for these parameters' current values.
     ///
-    /// - Throws: `.posix(.EINVAL)` for contradictory or invalid values; `.posix(.ENOTSUP)` for protocols that are not implemented and for
-    ///   protections that are not available (proxies of groups and listeners, encrypted or validated names). A required protection is
-    ///   never omitted silently.
-    /// - Parameter usesProxies: Whether the caller creates the routes through the proxies of the privacy context, as ``makeRoutes(to:)``
-    ///   does.
+    /// - Throws: `.posix(.EINVAL)` for contradictory or invalid values; `.posix(.ENOTSUP)` for unimplemented protocols and unavailable
+    ///   protections (proxies for groups and listeners, encrypted or validated names). A required protection is never omitted silently.
+    /// - Parameter usesProxies: Whether the caller routes through the privacy context's proxies, with ``makeRoutes(to:)``.
     package func makeSocketSettings(usesProxies: Bool = false) throws(NWError) -> SocketSettings {
         let values = values
         try values.requireWhatExists(usesProxies: usesProxies)
@@ -18,7 +16,7 @@ extension NWParameters {
         settings.ip.priority = values.serviceClass.socketPriority
         settings.tcp.isMultipath = settings.transport == .tcp && values.multipathServiceType != .disabled
         let protocols = defaultProtocolStack.applicationProtocols
-        // If TCP is the top of the stack, the parameters must also allow fast open, because the SYN would carry the program's content.
+        // If TCP is the top of the stack, the SYN would carry the program's content, so `allowFastOpen` must be set too.
         settings.tcp.fastOpen = settings.tcp.fastOpen && (values.allowFastOpen || !protocols.isEmpty)
         settings.defersConnect =
             protocols.last is NWProtocolTLS.Options || protocols.last is NWProtocolWebSocket.Options
@@ -43,7 +41,7 @@ extension NWParameters.Values {
     /// Throws an error if a required protection is not available.
     fileprivate func requireWhatExists(usesProxies: Bool) throws(NWError) {
         let context = privacyContext.settings
-        // An unusable proxy counts as a failed proxy, so the settings must allow a direct connection in that case.
+        // If the caller cannot use proxies, they count as failed: continue only if a direct connection is then allowed.
         let mayGoDirect = usesProxies || preferNoProxies || context.proxies.allSatisfy(\.allowFailover)
         guard mayGoDirect, !context.requiresEncryptedNames, !requiresDNSSECValidation else {
             throw .posix(.ENOTSUP)

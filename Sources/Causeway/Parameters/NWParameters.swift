@@ -1,9 +1,9 @@
 internal import CausewaySystem
 
-/// The configuration of connections, listeners and browsers: their protocols, and the paths that they may use.
+/// The configuration for connections, listeners and browsers: their protocols and permitted paths.
 ///
 /// Parameters are a shared, mutable object. They are read when a connection or listener is created. One object may be used for many
-/// connections; call ``copy()`` to change the parameters of only one connection. Thread-safe.
+/// connections; call ``copy()`` to change parameters for one connection only. Thread-safe.
 ///
 /// ```swift
 /// let parameters = NWParameters.tcp
@@ -42,7 +42,7 @@ public final class NWParameters: NWParametersProvider, CustomDebugStringConverti
 
     let storage: LockedValue<Values>
 
-    /// The protocol stack. The stack is a reference: changes of the stack or its options change these parameters.
+    /// The protocol stack. The stack is a reference: changes to the stack or its options change these parameters.
     public let defaultProtocolStack: NWParameters.ProtocolStack
 
     package init(stack: ProtocolStack, values: Values = Values()) {
@@ -96,14 +96,14 @@ public final class NWParameters: NWParametersProvider, CustomDebugStringConverti
     /// This object. ``NWParametersProvider`` requires this property.
     public var parameters: NWParameters { self }
 
-    /// Returns a deep copy: changes of the properties or options of one object do not affect the other object.
+    /// Returns a deep copy: changes to one object's properties or options do not affect the other object.
     ///
     /// Both objects refer to the same ``PrivacyContext``.
     public func copy() -> NWParameters {
         NWParameters(stack: defaultProtocolStack.copy(), values: values)
     }
 
-    /// Sets the privacy context, which separates caches and settings from those of other contexts.
+    /// Sets the privacy context, which has its own caches and settings.
     ///
     /// Counterpart: macOS 11, iOS 14.
     public func setPrivacyContext(_ privacyContext: NWParameters.PrivacyContext) {

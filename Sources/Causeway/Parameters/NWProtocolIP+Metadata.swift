@@ -1,10 +1,10 @@
 internal import CausewaySystem
 
 extension NWProtocolIP {
-    /// The IP header fields of one datagram.
+    /// IP header fields for one datagram.
     ///
-    /// To send a datagram with its own ECN codepoint or service class, attach metadata to its ``NWConnection/ContentContext``. The context
-    /// of a received datagram contains the received fields. Streams ignore the metadata. All members may be used from any thread.
+    /// To send a datagram with its own ECN codepoint or service class, attach metadata to its ``NWConnection/ContentContext``. A received
+    /// datagram's context contains the received fields. Streams ignore the metadata. All members may be used from any thread.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     // SAFETY: a lock protects the only mutable state.
@@ -16,11 +16,10 @@ extension NWProtocolIP {
 
         private let storage: LockedValue<Values>
 
-        /// The arrival time of the datagram, in nanoseconds of the monotonic raw clock; 0 unless ``Options/shouldCalculateReceiveTime`` is
-        /// set.
+        /// The datagram's arrival time, in nanoseconds on the raw monotonic clock; 0 unless ``Options/shouldCalculateReceiveTime`` is set.
         public let receiveTime: UInt64
 
-        /// Creates metadata for sending, without ECN and with the service class of the connection.
+        /// Creates metadata for sending, without ECN and with the connection's service class.
         public convenience init() {
             self.init(ecn: .nonECT, serviceClass: nil, receiveTime: 0)
         }
@@ -37,9 +36,9 @@ extension NWProtocolIP {
             set { storage.withLock { $0.ecn = newValue } }
         }
 
-        /// The service class of a datagram to send, or the service class that the received DSCP represents (default: `.bestEffort`).
+        /// The service class to send, or the one for the received DSCP (default: `.bestEffort`).
         ///
-        /// Until the program sets a value, a datagram is sent with the service class of its connection.
+        /// Until the program sets a value, a datagram uses its connection's service class.
         public var serviceClass: NWParameters.ServiceClass {
             get { storage.withLock { $0.serviceClass ?? .bestEffort } }
             set { storage.withLock { $0.serviceClass = newValue } }
@@ -63,7 +62,7 @@ extension NWProtocolIP {
 
         /// Returns the traffic class byte to send: DSCP in the high six bits, ECN in the low two (RFC 3168 §5).
         ///
-        /// - Parameter connectionClass: The class of the connection, used unless this metadata sets its own.
+        /// - Parameter connectionClass: The connection's service class, used unless this metadata sets one.
         package func trafficClass(connectionClass: NWParameters.ServiceClass) -> UInt8 {
             storage.withLock { ($0.serviceClass ?? connectionClass).dscp << 2 | $0.ecn.codepoint }
         }

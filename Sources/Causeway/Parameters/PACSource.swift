@@ -3,7 +3,7 @@ internal import CausewayTypes
 internal import CausewayWire
 package import FoundationEssentials
 
-/// The source of a proxy script.
+/// The source of a proxy script: a URL or the script itself.
 package enum PACSource: Sendable, CustomDebugStringConvertible {
     case location(PACLocation)
     /// The script in UTF-8.
@@ -55,7 +55,7 @@ package struct PACLocation: Sendable, CustomStringConvertible {
         try DocumentFetch(authority: authority, target: target, limit: PACSource.limit)
     }
 
-    /// Returns the target of a redirect. A redirect from `https` to `http` is rejected, because the target could be forged.
+    /// Returns the redirect target. A redirect from `https` to `http` is rejected, because the target could be forged.
     ///
     /// - Throws: `.posix(.EPROTONOSUPPORT)` for such a redirect and for other schemes.
     func redirected(to text: String) throws(NWError) -> PACLocation {

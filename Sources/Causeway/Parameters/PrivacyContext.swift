@@ -4,9 +4,9 @@ public import FoundationEssentials
 internal import Synchronization
 
 extension NWParameters {
-    /// Separates the caches and settings of a set of connections from those of all other connections.
+    /// Isolates caches and settings for a set of connections from all other connections.
     ///
-    /// If a context requires encrypted name resolution or an unsupported kind of proxy, its connections fail with `.posix(.ENOTSUP)`. A
+    /// If a context requires encrypted name resolution or an unsupported proxy kind, its connections fail with `.posix(.ENOTSUP)`. A
     /// connection without this protection would reveal the protected data.
     ///
     /// Counterpart: macOS 11, iOS 14.
@@ -18,11 +18,11 @@ extension NWParameters {
             package var requiresEncryptedNames = false
             package var fallbackResolver: ResolverConfiguration?
             package var proxies: [ProxyConfiguration] = []
-            /// A number that separates this context's cached answers from those of other contexts.
+            /// The cache partition: contexts with different numbers share no cached answers.
             package var partition: UInt64 = 0
         }
 
-        /// The context of all connections for which the program sets no other context.
+        /// The context for all connections with no other context.
         public static let `default` = PrivacyContext(description: "default", partition: 0)
 
         /// The text passed to ``init(description:)``.
@@ -47,7 +47,7 @@ extension NWParameters {
 
         package var settings: Settings { storage.withLock { $0 } }
 
-        /// Disables logging for connections of this context. No effect: connections write no logs.
+        /// Disables logging for connections in this context. No effect: connections write no logs.
         public func disableLogging() {
             guard self !== Self.default else { return }
             storage.withLock { $0.isLoggingDisabled = true }
@@ -70,9 +70,9 @@ extension NWParameters {
             }
         }
 
-        /// The proxies for connections of this context, in order of preference. Default: none.
+        /// The proxies for connections in this context, most preferred first. Default: none.
         ///
-        /// Listeners, groups, and connections that none of the proxies can carry fail with `.posix(.ENOTSUP)`, unless all proxies have
+        /// Listeners, groups, and connections that no proxy can carry fail with `.posix(.ENOTSUP)`, unless all proxies have
         /// ``ProxyConfiguration/allowFailover`` or ``NWParameters/preferNoProxies`` is set.
         ///
         /// Counterpart: macOS 14, iOS 17.
@@ -85,9 +85,9 @@ extension NWParameters {
         ///
         /// Counterpart: macOS 11, iOS 14.
         public enum ResolverConfiguration: CustomDebugStringConvertible, Sendable {
-            /// DNS over TLS (RFC 7858), with optional addresses that replace the lookup of the server's name.
+            /// DNS over TLS (RFC 7858), with optional server addresses, which make a name lookup unnecessary.
             case tls(_: NWEndpoint, serverAddresses: [NWEndpoint])
-            /// DNS over HTTPS (RFC 8484), with optional addresses that replace the lookup of the server's name.
+            /// DNS over HTTPS (RFC 8484), with optional server addresses, which make a name lookup unnecessary.
             case https(_: URL, serverAddresses: [NWEndpoint])
 
             /// The kind and location of the resolver.

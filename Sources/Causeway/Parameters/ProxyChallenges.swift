@@ -1,9 +1,10 @@
 internal import CausewayProtocols
 internal import CausewaySystem
 
-/// The challenges of one proxy, and the credential that answers them, for a caller that can ask for a credential after a refusal.
+/// Records one proxy's authentication challenges, and the credential for them. A caller, such as a `URLSession`, can obtain the credential
+/// after a refusal.
 package final class ProxyChallenges: Sendable {
-    /// The protocol of a proxy.
+    /// The protocol between this host and a proxy.
     package enum Kind: Sendable {
         case http
         /// HTTP over TLS.
@@ -11,38 +12,38 @@ package final class ProxyChallenges: Sendable {
         case socks
     }
 
-    /// A refusal of the proxy.
+    /// A response with which the proxy refused a tunnel or a request (status 407, or a SOCKS authentication failure).
     package struct Refusal: Sendable {
-        /// The values of all fields `Proxy-Authenticate`; empty for a SOCKS proxy.
+        /// All `Proxy-Authenticate` values; empty for a SOCKS proxy.
         package var challenges: [String]
-        /// Whether the proxy refused a credential.
+        /// Whether the proxy rejected a credential.
         package var hadCredential: Bool
-        /// Whether a credential was known. A proxy that closes the connection after its challenge does not receive it.
+        /// Whether a credential was available. It may be unsent: a proxy can close the connection after its challenge.
         package var hasCredential: Bool
-        /// The end of the tunnel, with its port.
+        /// The tunnel destination, as `host:port`.
         package var destination: String
-        /// The time of the monotonic clock.
+        /// The time of the refusal, on the monotonic clock.
         package var time: Duration
     }
 
     private struct State {
-        /// The last refusals, by the end of the tunnel: loads at the same time must not see those of others.
+        /// The latest refusal for each tunnel destination, so that concurrent loads do not see each other's refusals.
         var refusals: [String: Refusal] = [:]
-        /// The challenges that the next connection answers with its first request.
+        /// Challenges for the next connection to answer in its first request.
         var unanswered: [String] = []
         var credential: ProxyConfiguration.Credential?
-        /// Authenticates later connections, by several messages.
+        /// Authenticates later connections with a multi-message scheme.
         var authenticator: (any ConnectionAuthenticator)?
-        /// The authentications whose first message is known, for the next connections.
+        /// Authentications with a first message, one for each of the next connections.
         var begun: [BegunAuthentication] = []
-        /// The credentials of requests that the proxy forwards.
+        /// Credentials for forwarded requests.
         var forwarded = ForwardedCredentials()
     }
 
-    /// The maximum number of authentications that wait for their connection.
+    /// The maximum number of authentications waiting for a connection.
     private static let maximumBegun = 64
 
-    /// The endpoint of the proxy.
+    /// The proxy's endpoint.
     package let endpoint: NWEndpoint
     package let kind: Kind
     private let state = LockedValue(State())
@@ -52,18 +53,18 @@ package final class ProxyChallenges: Sendable {
         self.kind = kind
     }
 
-    /// The maximum number of refusals that are kept.
+    /// The maximum number of stored refusals.
     private static let maximumRefusals = 256
 
-    /// Returns the last refusal of a tunnel to a destination.
+    /// Returns the latest refusal for a tunnel destination.
     ///
-    /// - Parameter destination: The end of the tunnel, with its port.
+    /// - Parameter destination: The tunnel destination, as `host:port`.
     func last(of destination: String) -> Refusal? { state.withLock { $0.refusals[destination] } }
 
-    /// The credential that was given after a refusal. It takes precedence over that of the configuration.
+    /// The credential supplied after a refusal. It takes precedence over the configuration's credential.
     package var credential: ProxyConfiguration.Credential? { state.withLock { $0.credential } }
 
-    /// Whether later connections are authenticated by several messages.
+    /// Whether later connections use a multi-message scheme.
     package var hasAuthenticator: Bool { state.withLock { $0.authenticator != nil } }
 
     /// Sets the credential for later connections.
@@ -77,10 +78,10 @@ package final class ProxyChallenges: Sendable {
         }
     }
 
-    /// Sets the authentication of later connections by several messages, each connection with its own. It takes precedence over the
+    /// Sets a multi-message scheme for later connections, with a separate context for each connection. It takes precedence over the
     /// credential until the proxy refuses it.
     ///
-    /// - Parameter begun: The authentication of the next connection, whose first message is known.
+    /// - Parameter begun: Authentication for the next connection, with its first message.
     package func answer(with authenticator: any ConnectionAuthenticator, _ begun: BegunAuthentication) {
         state.withLock { state in
             state.authenticator = authenticator
@@ -88,7 +89,7 @@ package final class ProxyChallenges: Sendable {
         }
     }
 
-    /// Forgets the credential and the authentication.
+    /// Discards the credential and the authentication.
     func forget() {
         state.withLock { state in
             state.credential = nil
@@ -102,7 +103,7 @@ package final class ProxyChallenges: Sendable {
         state.withLock { state in body(&state.forwarded) }
     }
 
-    /// Returns the authentication of a new connection; `nil` if the proxy gets at most a name and a password.
+    /// Returns the multi-message authentication for a new connection; `nil` if no such scheme is set, or on failure.
     func takeAuthentication() -> (scheme: String, BegunAuthentication)? {
         let (authenticator, begun) = state.withLock { state -> ((any ConnectionAuthenticator)?, BegunAuthentication?) in
             let begun = state.begun.isEmpty ? nil : state.begun.removeFirst()
@@ -113,8 +114,8 @@ package final class ProxyChallenges: Sendable {
         return authenticator.makeContext().map { (authenticator.scheme, BegunAuthentication($0, first: nil)) }
     }
 
-    /// Returns the challenges of the last refusal. A Digest challenge is returned once, because its nonce must not be used again with an
-    /// equal count.
+    /// Returns the challenges from the latest refusal. A Digest challenge is returned once: a nonce must not be reused with the same nonce
+    /// count.
     func takeUnanswered() -> [String] {
         state.withLock { state in
             let taken = state.unanswered
@@ -124,12 +125,12 @@ package final class ProxyChallenges: Sendable {
         }
     }
 
-    /// Records a refusal of a tunnel.
+    /// Records a refused tunnel.
     ///
     /// - Parameters:
     ///   - refusal: The refusal.
-    ///   - hasCredential: Whether a credential was known.
-    ///   - destination: The end of the tunnel, also if this proxy leads to another one.
+    ///   - hasCredential: Whether a credential was available.
+    ///   - destination: The final tunnel destination, even if this proxy leads to another proxy.
     func note(_ refusal: ProxyRefusal, hasCredential: Bool, of destination: TunnelDestination) {
         let now = System.now
         state.withLock { state in
@@ -145,34 +146,34 @@ package final class ProxyChallenges: Sendable {
     }
 }
 
-/// The credentials of requests that a proxy forwards, and the challenges that no request has answered yet.
+/// Credentials for the requests forwarded by a proxy, and the challenges to answer.
 struct ForwardedCredentials: Sendable {
     var cache = AuthorizationCache()
-    /// The values of all fields `Proxy-Authenticate` of the last refusal.
+    /// All `Proxy-Authenticate` values from the latest refusal.
     var challenges: [String] = []
 }
 
-/// The challenges of all proxies of a session, also of those that a script selects. Plain and secure connections share them, so that one
-/// answer suffices.
+/// Challenges from all proxies in a session, including script-selected ones. Plain and secure connections share the table, so that the
+/// program supplies a credential once.
 package final class ProxyChallengeTable: Sendable {
     private struct Key: Hashable, Sendable {
         var endpoint: NWEndpoint
         var kind: ProxyChallenges.Kind
     }
 
-    /// The maximum number of proxies: a script can invent names. The refusals of more proxies are not recorded.
+    /// The maximum number of proxies: a script can generate arbitrarily many names. Refusals from further proxies are not recorded.
     private static let maximumCount = 256
 
     private let known = LockedValue<[Key: ProxyChallenges]>([:])
 
     package init() {}
 
-    /// Forgets the credentials for all proxies. Open connections keep theirs.
+    /// Discards the credentials for all proxies. Open connections stay authenticated.
     package func forgetCredentials() {
         for place in known.withLock({ known in Array(known.values) }) { place.forget() }
     }
 
-    /// Returns the place for the challenges of a proxy; `nil` if there are too many proxies.
+    /// Returns the challenge record for a proxy, creating it if necessary; `nil` if there are too many proxies.
     func challenges(of endpoint: NWEndpoint, _ kind: ProxyChallenges.Kind) -> ProxyChallenges? {
         let key = Key(endpoint: endpoint, kind: kind)
         return known.withLock { known in
@@ -184,7 +185,7 @@ package final class ProxyChallengeTable: Sendable {
         }
     }
 
-    /// Returns the proxy that was the last to refuse a tunnel to a destination, if that was at or after a time.
+    /// Returns the latest refusal for a tunnel destination at or after a time, with the proxy's challenge record.
     func refused(_ destination: TunnelDestination, since time: Duration) -> (ProxyChallenges, ProxyChallenges.Refusal)?
     {
         let authority = destination.authority

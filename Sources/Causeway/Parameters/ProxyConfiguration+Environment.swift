@@ -3,7 +3,7 @@ internal import CausewayTypes
 public import FoundationEssentials
 
 extension ProxyConfiguration {
-    /// Returns the proxy that environment variables specify for URLs with a scheme; an empty array if there is none. Only on Linux.
+    /// Reads the proxy for a URL scheme from environment variables; an empty array if there is none. Only on Linux.
     ///
     /// `http_proxy` and `HTTP_PROXY` apply to `http` and `ws`, `https_proxy` and `HTTPS_PROXY` to `https` and `wss`, `all_proxy` and
     /// `ALL_PROXY` to schemes without another variable. Lower case has precedence. `HTTP_PROXY` is ignored if `REQUEST_METHOD` is set: the
@@ -16,9 +16,9 @@ extension ProxyConfiguration {
     /// - Parameters:
     ///   - scheme: The scheme of the destination, for example `https`.
     ///   - variables: The environment; default: the environment of this process.
-    /// - Throws: `.posix(.EINVAL)` for a value that is not a proxy, `.posix(.ENOTSUP)` for an unsupported kind of proxy and for a script in
-    ///   a variable for proxies, `.posix(.EPROTONOSUPPORT)` for a script that is not on a web server. Ignoring the value would bypass the
-    ///   proxy.
+    /// - Throws: `.posix(.EINVAL)` for a value that is not a proxy, `.posix(.ENOTSUP)` for an unsupported proxy kind and for a script URL
+    ///   in a proxy variable such as `http_proxy`, `.posix(.EPROTONOSUPPORT)` for a script that is not on a web server. Ignoring the value
+    ///   would bypass the proxy.
     public static func environment(
         forScheme scheme: String, _ variables: [String: String] = ProcessInfo.processInfo.environment
     ) throws(NWError) -> [ProxyConfiguration] {
@@ -34,13 +34,13 @@ extension ProxyConfiguration {
         return try ProxyConfiguration(automaticConfiguration: url)
     }
 
-    /// The result of ``environment(forScheme:_:)`` for one endpoint, with the variable or the exception that determined it.
+    /// The result of ``environment(forScheme:_:)`` for one endpoint, and its origin: a variable or an exception.
     package struct EnvironmentDecision: Sendable {
         /// The variable with the proxy for the scheme, if any.
         package var variable: String?
         /// The proxy to use; `nil` for a direct connection.
         package var proxy: ProxyConfiguration?
-        /// The entry of `NO_PROXY`, or the name of this host, that excludes the endpoint.
+        /// The `NO_PROXY` entry, or this host's name, if it excludes the endpoint.
         package var exception: String?
     }
 
@@ -57,7 +57,7 @@ extension ProxyConfiguration {
         return decision
     }
 
-    /// The proxy as a URL without the credential; `nil` for kinds without a URL.
+    /// The proxy as a URL without the credential; `nil` for proxy kinds without a URL.
     package var address: String? {
         let (scheme, endpoint): (String, NWEndpoint)
         switch kind {

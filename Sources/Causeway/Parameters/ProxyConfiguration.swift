@@ -3,15 +3,14 @@ public import FoundationEssentials
 
 /// A proxy to connect through.
 ///
-/// A connection uses the first proxy of its context that applies to its endpoint. If that proxy fails, the connection uses the next proxy
-/// that applies. The connection goes directly to the endpoint only if all proxies that apply allow this. The proxy resolves names. SOCKS 5
-/// and HTTP CONNECT are supported, and SOCKS 5 also carries UDP (RFC 1928 §7); relays are not supported. If no proxy can carry a connection
-/// and a direct connection is not allowed, the connection fails with `.posix(.ENOTSUP)`. Unix domain sockets and services on the link never
-/// use a proxy.
+/// A connection uses the first proxy in its context that applies to its endpoint. If that proxy fails, it uses the next applicable proxy.
+/// It connects directly only if all applicable proxies allow this. The proxy resolves names. SOCKS 5 and HTTP CONNECT are supported, and
+/// SOCKS 5 also carries UDP (RFC 1928 §7); relays are not supported. If no proxy can carry a connection and a direct connection is not
+/// allowed, the connection fails with `.posix(.ENOTSUP)`. Unix domain sockets and services on the link never use a proxy.
 ///
 /// Counterpart: macOS 14, iOS 17.
 public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
-    /// The kind of proxy and its location.
+    /// The proxy kind and location.
     package enum Kind: Sendable {
         case socksV5(NWEndpoint)
         case httpCONNECT(NWEndpoint, tls: NWProtocolTLS.Options?)
@@ -19,7 +18,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         case obliviousHTTP(RelayHop, resourcePath: String, gatewayKeyConfig: Data)
         /// Several proxies. Each proxy is reached through the previous one.
         case chain([ProxyConfiguration])
-        /// The proxies that a script selects.
+        /// Proxies selected by a script.
         case script(PACSource)
     }
 
@@ -28,22 +27,22 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         package let username: String
         package let password: String
 
-        /// A placeholder, so that logs never contain the name or the password.
+        /// A placeholder: logs never contain the name or the password.
         package var debugDescription: String { "(credential)" }
         package var customMirror: Mirror { Mirror(self, children: []) }
     }
 
-    /// Holds the credential. A program can apply a credential to a constant configuration, so this is a class, and copies of a
-    /// configuration share the object.
+    /// Holds the credential. A program can apply a credential to a constant configuration, so this is a class, shared by copies of a
+    /// configuration.
     private final class CredentialBox: Sendable {
         let credential = LockedValue<Credential?>(nil)
     }
 
     package private(set) var kind: Kind
     private var box = CredentialBox()
-    /// The place where refusals of the proxy are recorded; `nil` if there is no interest in them.
+    /// Records refusals by the proxy; `nil` if no caller needs them.
     package private(set) var challenges: ProxyChallenges?
-    /// The table that contains the challenges, also those of proxies that a script selects.
+    /// The challenge table, which also covers script-selected proxies.
     package private(set) var challengeTable: ProxyChallengeTable?
 
     /// Whether to connect directly if the proxy fails. Default `false`.
@@ -63,11 +62,11 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         kind = .socksV5(socksv5Proxy)
     }
 
-    /// Creates an HTTP proxy with the CONNECT method (RFC 9110 §9.3.6). It gets the requests of a `URLSession` for `http` URLs in absolute form
-    /// (RFC 9112 §3.2.2).
+    /// Creates an HTTP proxy with the CONNECT method (RFC 9110 §9.3.6). For `http` URLs, a `URLSession` sends requests to it in absolute
+    /// form (RFC 9112 §3.2.2).
     ///
     /// - Parameters:
-    ///   - httpCONNECTProxy: The endpoint of the proxy.
+    ///   - httpCONNECTProxy: The proxy's endpoint.
     ///   - tlsOptions: The TLS options for the connection to the proxy; `nil` for no TLS.
     public init(httpCONNECTProxy: NWEndpoint, tlsOptions: NWProtocolTLS.Options? = nil) {
         kind = .httpCONNECT(httpCONNECTProxy, tls: tlsOptions)
@@ -82,8 +81,8 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
     ///
     /// - Parameters:
     ///   - obliviousHTTPRelay: The relay.
-    ///   - relayResourcePath: The path of the relay's resource.
-    ///   - gatewayKeyConfig: The key configuration of the gateway (RFC 9458 §3).
+    ///   - relayResourcePath: The path on the relay.
+    ///   - gatewayKeyConfig: The gateway's key configuration (RFC 9458 §3).
     ///   - matchDomains: The domains for which to use the relay.
     public init(
         obliviousHTTPRelay: ProxyConfiguration.RelayHop, relayResourcePath: String, gatewayKeyConfig: Data,
@@ -96,8 +95,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
 
     /// Creates a chain of proxies, nearest first: each proxy is reached through the previous one. Only on Linux.
     ///
-    /// The domains and ``allowFailover`` of the chain apply; the same properties of its elements are ignored. Each element keeps its own
-    /// credential.
+    /// The chain's domains and ``allowFailover`` apply; those of its elements are ignored. Each element keeps its own credential.
     ///
     /// - Parameter chain: SOCKS 5 and HTTP CONNECT proxies, at least one.
     public init(chain: [ProxyConfiguration]) {
@@ -106,19 +104,19 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
 
     /// Creates a configuration with a script that selects the proxies for each connection (proxy auto-configuration, PAC). Only on Linux.
     ///
-    /// The script is fetched, without any proxy, when a connection first needs it. The script is cached for as long as its server allows
-    /// (maximum: one hour; default: five minutes). The script runs in a separate process that can only compute and look up names, for at
-    /// most five seconds. The engine is Duktape 2.7 (`libduktape.so.207`), which is loaded only to run a script.
+    /// The script is fetched, without any proxy, when a connection first needs it. The script is cached as its server allows (maximum: one
+    /// hour; default: five minutes). The script runs in a separate process that can only compute and look up names, for at most five
+    /// seconds. The engine is Duktape 2.7 (`libduktape.so.207`), which is loaded only to run a script.
     ///
-    /// The proxies in the script's result are tried in order; `DIRECT` is a direct connection. The script receives the URL of the
-    /// destination, without credentials, and without path and query for an encrypted scheme; for a host and port it receives
-    /// `https://host:port/`, and for `http` URLs of a `URLSession` `http://host:port/`. If the script cannot be fetched or fails, this counts as a failed proxy. Without ``allowFailover`` the
-    /// connection then waits with an error of the fetch, or with `ENOEXEC` for an error in the script, `ETIMEDOUT` if the script runs too
-    /// long or its process ends, `ELIBACC` if Duktape is missing, or `ENOTSUP` for a result without a usable entry.
-    /// ``NWConnection/proxyFailureReason`` has details.
+    /// The proxies in the script's result are tried in order; `DIRECT` is a direct connection. The script receives the destination URL,
+    /// without credentials, and without path and query for an encrypted scheme; for a host and port it receives `https://host:port/`, and
+    /// for `http` URLs in a `URLSession` it receives `http://host:port/`. If the script cannot be fetched or fails, this counts as a failed
+    /// proxy. Without ``allowFailover`` the connection then waits with an error of the fetch, or with `ENOEXEC` for an error in the script,
+    /// `ETIMEDOUT` if the script runs too long or its process ends, `ELIBACC` if Duktape is missing, or `ENOTSUP` for a result without a
+    /// usable entry. ``NWConnection/proxyFailureReason`` has details.
     ///
-    /// - Parameter url: The `http` or `https` URL of the script. The credential of the configuration is sent to the proxies only if the
-    ///   script was fetched with `https`.
+    /// - Parameter url: The `http` or `https` URL of the script. The configuration's credential is sent to the proxies only if the script
+    ///   was fetched with `https`.
     /// - Throws: `.posix(.EPROTONOSUPPORT)` for other schemes, `.posix(.EINVAL)` for a URL without a host.
     public init(automaticConfiguration url: URL) throws(NWError) {
         kind = .script(.location(try PACLocation(url)))
@@ -127,7 +125,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
     /// Creates a configuration with a given script, like ``init(automaticConfiguration:)``. Only on Linux.
     ///
     /// - Parameter script: JavaScript in UTF-8, at most 1 MiB: a longer script makes connections wait with `EFBIG`. The credential is sent
-    ///   to all proxies that the script selects.
+    ///   to every proxy selected by the script.
     public init(script: Data) {
         kind = .script(.text([UInt8](script)))
     }
@@ -144,7 +142,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         box.credential.withLock { $0 = Credential(username: username, password: password) }
     }
 
-    /// Returns a copy that records the challenges of its proxies in a table, which several configurations can share.
+    /// Returns a copy that records its proxies' challenges in a table, which several configurations can share.
     package func recordingChallenges(in table: ProxyChallengeTable) -> ProxyConfiguration {
         var copy = self
         copy.challengeTable = table
@@ -168,7 +166,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
 
     package var credential: Credential? { challenges?.credential ?? box.credential.withLock { $0 } }
 
-    /// The kind and location of the proxy, without the credential.
+    /// The proxy kind and location, without the credential.
     public var debugDescription: String {
         switch kind {
         case .socksV5(let endpoint): "SOCKSv5 \(endpoint.debugDescription)"
@@ -212,7 +210,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
             headerFields = additionalHTTPHeaderFields
         }
 
-        /// The location of the relay for each HTTP version.
+        /// The relay's location for each HTTP version.
         public var debugDescription: String {
             let http3 = http3Endpoint.map { "h3 \($0.debugDescription)" }
             let http2 = http2Endpoint.map { "h2 \($0.debugDescription)" }

@@ -1,5 +1,5 @@
 extension NWParameters {
-    /// The kind of traffic of a connection. It determines the DSCP field of sent packets.
+    /// A connection's kind of traffic, which determines the DSCP field in sent packets.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum ServiceClass: Sendable, Equatable, Hashable {
@@ -17,7 +17,7 @@ extension NWParameters {
         case signaling
     }
 
-    /// The use of additional paths by Multipath TCP (RFC 8684).
+    /// How Multipath TCP (RFC 8684) uses additional paths.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum MultipathServiceType: Sendable, Equatable, Hashable {
@@ -47,13 +47,13 @@ extension NWParameters {
         case persistent
     }
 
-    /// Specifies whether the program or its user chose the destination of a connection.
+    /// Whether the program or its user chose a connection's destination.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public enum Attribution: Sendable, Equatable, Hashable {
         /// The program chose the destination. This is the default.
         case developer
-        /// The user of the program chose the destination.
+        /// The program's user chose the destination.
         case user
     }
 }

@@ -2,10 +2,10 @@ internal import CausewayProtocols
 internal import CausewayRuntime
 internal import CausewaySystem
 
-/// Registers addresses of this host with the kernel's path manager for Multipath TCP, as long as this value exists (RFC 8684 §3.2).
+/// Registers this host's addresses with the kernel's Multipath TCP path manager, as long as this value exists (RFC 8684 §3.2).
 ///
 /// A connection with ``NWParameters/multipathServiceType-swift.property`` has only one subflow until further addresses are registered with
-/// the path manager of the network namespace. An administrator can add addresses with `ip mptcp endpoint`. A program with the capability
+/// the network namespace's path manager. An administrator can add addresses with `ip mptcp endpoint`. A program with the capability
 /// `CAP_NET_ADMIN` can register addresses itself; they apply to all connections in the namespace:
 ///
 /// ```swift
@@ -13,16 +13,16 @@ internal import CausewaySystem
 /// defer { endpoints.cancel() }
 /// ```
 ///
-/// The set of addresses follows changes of the network: new addresses are added, and lost addresses are removed. Endpoints that other
-/// programs registered are not changed. With ``NWParameters/MultipathServiceType-swift.enum/handover``, networks other than the best one
-/// are backups; with the other service types, all networks carry data. The kernel supports at most eight addresses; the addresses of the
-/// best networks are registered first.
+/// The registered addresses follow the network: new addresses are added, and lost addresses are removed. Endpoints registered by other
+/// programs are not changed. With ``NWParameters/MultipathServiceType-swift.enum/handover``, networks other than the best one are backups;
+/// with the other service types, all networks carry data. The kernel supports at most eight addresses; addresses on the best networks are
+/// registered first.
 ///
 /// Can be used from any thread. An addition of Causeway: on Apple platforms the system decides.
 public final class MultipathEndpoints: Sendable {
     private let manager: MultipathEndpointManager
 
-    /// Registers the addresses of interfaces that carry packets, at most one address of each family for each interface.
+    /// Registers the addresses of interfaces that carry packets, at most one per interface and address family.
     ///
     /// Blocks until the kernel has registered the addresses, which takes less than a millisecond.
     ///

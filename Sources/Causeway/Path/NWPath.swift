@@ -4,7 +4,7 @@
 public struct NWPath: Equatable, CustomDebugStringConvertible, Sendable {
     /// Whether the path can be used.
     public let status: NWPath.Status
-    /// The interfaces that the path can use, in order of preference.
+    /// The interfaces available to the path, most preferred first.
     public let availableInterfaces: [NWInterface]
     /// Whether the network is metered, as most cellular networks are, so that traffic may cost money.
     public let isExpensive: Bool
@@ -21,7 +21,7 @@ public struct NWPath: Equatable, CustomDebugStringConvertible, Sendable {
 
     private let details: Details
 
-    /// The values of the computed properties.
+    /// Values behind the computed properties.
     private struct Details: Equatable, Sendable {
         var unsatisfiedReason: UnsatisfiedReason
         var isConstrained: Bool
@@ -67,7 +67,7 @@ public struct NWPath: Equatable, CustomDebugStringConvertible, Sendable {
     /// Counterpart: macOS 26, iOS 26.
     public var isUltraConstrained: Bool { details.isUltraConstrained }
 
-    /// The addresses of the path's routers.
+    /// The path's router addresses.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public var gateways: [NWEndpoint] { details.gateways }
@@ -77,10 +77,10 @@ public struct NWPath: Equatable, CustomDebugStringConvertible, Sendable {
     /// Counterpart: macOS 26, iOS 26.
     public var linkQuality: NWPath.LinkQuality { details.linkQuality }
 
-    /// Whether the path uses an interface of the given type.
+    /// Whether the path uses an interface with this type.
     ///
-    /// Compares the type of the preferred interface. If that interface is a tunnel (`.other`), also compares the type of the next
-    /// interface, which carries the tunnel.
+    /// Compares the preferred interface's type. If that interface is a tunnel (`.other`), also compares the next interface, which carries
+    /// the tunnel.
     public func usesInterfaceType(_ type: NWInterface.InterfaceType) -> Bool {
         guard let first = availableInterfaces.first else { return false }
         return first.type == type || (first.type == .other && availableInterfaces.dropFirst().first?.type == type)

@@ -17,22 +17,22 @@ public final class NWPathMonitor: CustomDebugStringConvertible, Sendable {
     private let watch: PathWatch
     private let lifecycle = QueuedState(NWPath(status: .unsatisfied))
 
-    /// Creates a monitor of all interfaces except loopback.
+    /// Creates a monitor for all interfaces except loopback.
     public convenience init() { self.init(.any) }
 
-    /// Creates a monitor of the interfaces of one type.
+    /// Creates a monitor for one interface type.
     public convenience init(requiredInterfaceType: NWInterface.InterfaceType) {
         self.init(.only(requiredInterfaceType))
     }
 
-    /// Creates a monitor of all interfaces except loopback and those of the given types.
+    /// Creates a monitor for all interfaces except loopback and the given types.
     ///
     /// Counterpart: macOS 11, iOS 14.
     public convenience init(prohibitedInterfaceTypes: [NWInterface.InterfaceType]) {
         self.init(.excluding(prohibitedInterfaceTypes))
     }
 
-    /// Creates a monitor of the interfaces that carry Ethernet frames, with or without a route.
+    /// Creates a monitor for wired Ethernet and Wi-Fi interfaces, with or without a route.
     ///
     /// Counterpart: macOS 13.
     public static var ethernetChannel: NWPathMonitor { NWPathMonitor(.ethernet) }
@@ -60,7 +60,7 @@ public final class NWPathMonitor: CustomDebugStringConvertible, Sendable {
     public func start(queue: DispatchQueue) {
         guard lifecycle.start(on: queue) else { return }
         watch.listen { [lifecycle] path in lifecycle.move(to: path) }
-        // If the program cancelled the monitor after the first line of this method, `cancel()` found no watch to stop. Stop the watch here.
+        // If another thread called `cancel()` after the first line of this method, it found no watch to stop. Stop the watch here.
         if lifecycle.hasEnded { watch.stop() }
     }
 
@@ -80,11 +80,11 @@ public final class NWPathMonitor: CustomDebugStringConvertible, Sendable {
 }
 
 extension NWPathMonitor: AsyncSequence {
-    /// The type of the elements: a path.
+    /// The element type: a path.
     ///
     /// Counterpart: macOS 14, iOS 17.
     public typealias Element = NWPath
-    /// The type of the iterator.
+    /// The iterator type.
     ///
     /// Counterpart: macOS 14, iOS 17.
     public typealias AsyncIterator = NWPathMonitor.Iterator
@@ -106,11 +106,11 @@ extension NWPathMonitor: AsyncSequence {
         return Iterator(paths: paths.makeAsyncIterator())
     }
 
-    /// Iterates over the paths of a monitor.
+    /// Iterates over a monitor's paths.
     ///
     /// Counterpart: macOS 14, iOS 17.
     public struct Iterator: AsyncIteratorProtocol {
-        /// The type of the elements: a path.
+        /// The element type: a path.
         public typealias Element = NWPathMonitor.Element
 
         fileprivate var paths: AsyncStream<NWPath>.Iterator
@@ -121,7 +121,7 @@ extension NWPathMonitor: AsyncSequence {
         /// Cancellation: this call and all later calls return `nil`. Other iterators of the monitor are not affected.
         public mutating func next() async -> NWPathMonitor.Element? { await paths.next() }
 
-        /// Returns the next path like ``next()``, in the isolation of the caller.
+        /// Returns the next path like ``next()``, in the caller's isolation.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> NWPathMonitor.Element? {
             await paths.next(isolation: actor)
         }
@@ -131,7 +131,7 @@ extension NWPathMonitor: AsyncSequence {
 @available(*, unavailable)
 extension NWPathMonitor.Iterator: Sendable {}
 
-/// Ends the stream of an iterator when the watch releases the listener that supplies the paths.
+/// Ends an iterator's stream when the watch releases its listener.
 private final class FeedEnd: Sendable {
     let feed: AsyncStream<NWPath>.Continuation
 

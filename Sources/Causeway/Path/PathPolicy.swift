@@ -1,21 +1,21 @@
 package import CausewayProtocols
 package import CausewayTypes
 
-/// The interfaces that a path may use.
+/// The interfaces permitted for a path.
 package enum PathPolicy: Equatable, Sendable {
     /// All interfaces except loopback.
     case any
-    /// The interfaces of one type.
+    /// One interface type.
     case only(NWInterface.InterfaceType)
-    /// All interfaces except loopback and those of the given types.
+    /// All interfaces except loopback and the given types.
     case excluding([NWInterface.InterfaceType])
-    /// The interfaces that carry Ethernet frames, with or without a route.
+    /// Wired Ethernet and Wi-Fi interfaces, with or without a route.
     case ethernet
 }
 
 extension NWPath {
-    /// Creates the path to the network in general: the interfaces with a default route, in order of preference. Without a default route,
-    /// the interfaces that have an address.
+    /// Creates the path to the network in general: interfaces with a default route, most preferred first. Without a default route,
+    /// interfaces with an address.
     package init(_ model: NetworkModel, policy: PathPolicy) {
         var constraints = PathConstraints()
         switch policy {

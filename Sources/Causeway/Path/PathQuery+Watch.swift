@@ -1,7 +1,7 @@
 internal import CausewayRuntime
 
 extension PathQuery {
-    /// A subscription to changes of the network. ``cancel()`` ends it.
+    /// A subscription to network changes. ``cancel()`` ends it.
     package struct Watch: Sendable {
         private let subscription: NetworkStateMonitor.Subscription
 
@@ -10,7 +10,7 @@ extension PathQuery {
         package func cancel() { subscription.cancel() }
     }
 
-    /// Calls `body` after each possible change of the network. The calls come one after the other, on a thread of the network monitor.
+    /// Calls `body` after each possible network change. Calls are serialized, on a network monitor thread.
     package static func follow(_ body: @escaping @Sendable () -> Void) -> Watch {
         Watch(NetworkStateMonitor.shared.subscribe { _ in body() })
     }

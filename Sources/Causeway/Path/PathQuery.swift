@@ -18,7 +18,7 @@ package struct PathQuery: Equatable, Sendable {
         package var isSystemChoice: Bool
     }
 
-    /// An interface with the properties that path evaluation uses.
+    /// An interface with the properties used in path evaluation.
     package struct Interface: Equatable, Sendable {
         package var interface: NWInterface
         package var isUp: Bool
@@ -31,7 +31,7 @@ package struct PathQuery: Equatable, Sendable {
     }
 
     package var path: NWPath
-    /// The routes, in order of preference.
+    /// The routes, most preferred first.
     package var ways: [Way]
     package var interfaces: [Interface]
 
@@ -46,7 +46,7 @@ package struct PathQuery: Equatable, Sendable {
     /// Returns the current path to a numeric endpoint; `nil` for an endpoint with a name, which has no single path.
     ///
     /// - Parameters:
-    ///   - prohibited: The types of interfaces to exclude.
+    ///   - prohibited: The interface types to exclude.
     ///   - prohibitsExpensive: Whether to exclude metered interfaces.
     package static func destination(
         _ endpoint: NWEndpoint, prohibiting prohibited: [NWInterface.InterfaceType] = [],

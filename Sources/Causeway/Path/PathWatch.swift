@@ -12,7 +12,7 @@ final class PathWatch: Sendable {
         var hasLooked = false
         var isRunning = false
         var subscription: NetworkStateMonitor.Subscription?
-        /// The listeners, each with the path that it was last called with.
+        /// The listeners, each with the last path passed to it.
         var listeners: [UInt64: (body: Listener, path: NWPath?)] = [:]
         var lastID: UInt64 = 0
 
@@ -31,7 +31,7 @@ final class PathWatch: Sendable {
         self.policy = policy
     }
 
-    /// The latest path. Unsatisfied before the first snapshot of the network.
+    /// The latest path. Unsatisfied before the first network snapshot.
     var path: NWPath {
         get { progress.withLock { $0.path } }
         set { progress.withLock { $0.path = newValue } }
@@ -42,7 +42,7 @@ final class PathWatch: Sendable {
     func listen(_ listener: @escaping Listener) -> UInt64 {
         let (id, mustStart) = progress.withLock { progress in
             progress.lastID += 1
-            // Before the first snapshot of the network there is no path to report. When the snapshot arrives, all listeners are called.
+            // Before the first network snapshot there is no path to report. When the snapshot arrives, all listeners are called.
             progress.listeners[progress.lastID] = (listener, nil)
             defer { progress.isRunning = true }
             return (progress.lastID, !progress.isRunning)
@@ -51,8 +51,8 @@ final class PathWatch: Sendable {
         return id
     }
 
-    /// Removes a listener. If no listener is left, the watch ends in the same critical section: otherwise a listener that another thread
-    /// adds at that moment would lose its watch.
+    /// Removes a listener. If no listener is left, the watch ends in the same critical section: otherwise a listener added by another
+    /// thread at that moment would lose its watch.
     func forget(_ id: UInt64) {
         // Release the listener outside the lock: its `deinit` may call this object.
         let (removed, ended) = progress.withLock { progress in
@@ -81,7 +81,7 @@ final class PathWatch: Sendable {
         unwanted?.cancel()
     }
 
-    /// Stores a new path and calls the listeners. Called on the queue of the network monitor, once for each state of the network.
+    /// Stores a new path and calls the listeners. Called on the network monitor's queue, once for each network state.
     private func changed(to path: NWPath) {
         let listeners = progress.withLock { progress -> [UInt64] in
             guard progress.isRunning, !progress.hasLooked || progress.path != path else { return [] }

@@ -1,6 +1,6 @@
 package import CausewayProtocols
 
-/// The options of type-length-value messages in a ``NWParameters/ProtocolStack``.
+/// Options for type-length-value messages in a ``NWParameters/ProtocolStack``.
 // SAFETY: all stored properties are immutable and `Sendable`.
 package final class TLVOptions: NWProtocolOptions, @unchecked Sendable {
     package static let definition = NWProtocolDefinition(name: "tlv")
@@ -15,12 +15,12 @@ package final class TLVOptions: NWProtocolOptions, @unchecked Sendable {
     package override func copyOptions() -> NWProtocolOptions { TLVOptions(header: header) }
 }
 
-/// The options of messages that are encoded values, in a ``NWParameters/ProtocolStack``.
+/// Options for messages with encoded values, in a ``NWParameters/ProtocolStack``.
 // SAFETY: the added property is immutable and `Sendable`.
 package final class CoderOptions: NWProtocolOptions, @unchecked Sendable {
     package static let definition = NWProtocolDefinition(name: "coder")
 
-    /// The program's coder. The types of the values are generic parameters of the connection.
+    /// The program's coder. The value types are generic parameters of the connection.
     package let coder: any NetworkCoder
 
     package init(coder: any NetworkCoder) {

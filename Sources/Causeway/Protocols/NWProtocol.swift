@@ -1,6 +1,6 @@
-/// The base class of the protocol namespaces, such as ``NWProtocolTCP``.
+/// The base class for the protocol namespaces, such as ``NWProtocolTCP``.
 ///
-/// A namespace contains the definition, options and metadata types of one protocol. Programs cannot create objects of these classes.
+/// A namespace contains one protocol's definition, options and metadata types. Programs cannot create namespace objects.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 // SAFETY: no stored properties, here or in subclasses.
@@ -8,7 +8,7 @@ public class NWProtocol: @unchecked Sendable {
     package init() {}
 }
 
-/// The base class of the options of one protocol, an element of a ``NWParameters/ProtocolStack``.
+/// The base class for protocol options, the elements of a ``NWParameters/ProtocolStack``.
 ///
 /// A connection or listener reads the options when it is created; later changes do not affect it. Options can be read and changed from any
 /// thread.
@@ -20,25 +20,25 @@ public class NWProtocol: @unchecked Sendable {
 // SAFETY: `definition` is immutable, and each subclass protects its values with a `Mutex`. `OptionConcurrencyTests` reads and writes them
 // from many threads.
 public class NWProtocolOptions: @unchecked Sendable {
-    /// The protocol that these options configure.
+    /// The configured protocol.
     package let definition: NWProtocolDefinition
 
     package init(definition: NWProtocolDefinition) {
         self.definition = definition
     }
 
-    /// Returns a deep copy: a change of the copy does not affect the original. Each subclass with stored values overrides this method.
+    /// Returns a deep copy: changes to the copy do not affect the original. Each subclass with stored values overrides this method.
     package func copyOptions() -> NWProtocolOptions {
         NWProtocolOptions(definition: definition)
     }
 }
 
-/// The base class of the metadata of one protocol, for one message or for a whole connection.
+/// The base class for protocol metadata, about one message or a whole connection.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 // SAFETY: `definition` is immutable, and each subclass stores its values in a `Mutex` or as constants.
 public class NWProtocolMetadata: @unchecked Sendable {
-    /// The protocol of this metadata, and the key for ``NWConnection/ContentContext/protocolMetadata(definition:)``.
+    /// The protocol, and the key for ``NWConnection/ContentContext/protocolMetadata(definition:)``.
     package let definition: NWProtocolDefinition
 
     package init(definition: NWProtocolDefinition) {

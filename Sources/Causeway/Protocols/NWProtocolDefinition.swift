@@ -4,8 +4,8 @@
 /// definition object, so equality compares references.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
-// SAFETY: all stored properties, here and in subclasses, are immutable and `Sendable`. The class is not final because the definition of a
-// framer is a subclass.
+// SAFETY: all stored properties, here and in subclasses, are immutable and `Sendable`. The class is not final because a framer's definition
+// is a subclass.
 public class NWProtocolDefinition: Equatable, CustomDebugStringConvertible, @unchecked Sendable {
     /// A short name for logs, such as `tcp`. For a framer, its label.
     public let name: String

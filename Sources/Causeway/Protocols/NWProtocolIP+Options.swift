@@ -1,7 +1,7 @@
 internal import CausewaySystem
 
 extension NWProtocolIP {
-    /// The IP options of a connection or listener.
+    /// IP options for a connection or listener.
     ///
     /// There is no public initializer: get the object from ``NWParameters/ProtocolStack/internetProtocol`` and change it. The properties
     /// can be used from any thread.
@@ -33,7 +33,7 @@ extension NWProtocolIP {
             case stable
         }
 
-        /// The values of all options, read together under the lock.
+        /// All option values, read together under the lock.
         package struct Values: Equatable, Sendable {
             package var version: Version = .any
             package var hopLimit: UInt8 = 0
@@ -65,7 +65,7 @@ extension NWProtocolIP {
             set { storage.withLock { $0.version = newValue } }
         }
 
-        /// The time to live (IPv4) or hop limit (IPv6) of packets to send. The default 0 keeps the system's value.
+        /// The time to live (IPv4) or hop limit (IPv6) for outgoing packets. The default 0 keeps the system's value.
         public var hopLimit: UInt8 {
             get { storage.withLock { $0.hopLimit } }
             set { storage.withLock { $0.hopLimit = newValue } }
@@ -79,8 +79,7 @@ extension NWProtocolIP {
             set { storage.withLock { $0.useMinimumMTU = newValue } }
         }
 
-        /// Whether to prevent fragmentation of sent packets: sets the Don't Fragment bit on IPv4, and `IPV6_DONTFRAG` on IPv6. Default
-        /// `false`.
+        /// Whether to prevent fragmentation: sets the Don't Fragment bit on IPv4, and `IPV6_DONTFRAG` on IPv6. Default `false`.
         public var disableFragmentation: Bool {
             get { storage.withLock { $0.disableFragmentation } }
             set { storage.withLock { $0.disableFragmentation = newValue } }
@@ -100,8 +99,8 @@ extension NWProtocolIP {
             set { storage.withLock { $0.localAddressPreference = newValue } }
         }
 
-        /// Whether to turn multicast loopback off. If `true`, receivers on this host do not get the multicast datagrams of this connection.
-        /// No effect on streams. Default `false`.
+        /// Whether to turn multicast loopback off. If `true`, receivers on this host do not get this connection's multicast datagrams. No
+        /// effect on streams. Default `false`.
         ///
         /// Counterpart: macOS 11, iOS 14.
         public var disableMulticastLoopback: Bool {

@@ -1,4 +1,4 @@
-/// The namespace of the Internet Protocol, versions 4 (RFC 791) and 6 (RFC 8200).
+/// The namespace for the Internet Protocol, versions 4 (RFC 791) and 6 (RFC 8200).
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 // SAFETY: no stored properties.
@@ -6,7 +6,7 @@ public class NWProtocolIP: NWProtocol, @unchecked Sendable {
     /// The definition of IP.
     public static let definition = NWProtocolDefinition(name: "ip")
 
-    /// A codepoint of explicit congestion notification, ECN (RFC 3168 §5).
+    /// An explicit congestion notification (ECN) codepoint (RFC 3168 §5).
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum ECN: Equatable, Hashable, Sendable {

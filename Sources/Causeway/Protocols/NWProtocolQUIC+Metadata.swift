@@ -1,9 +1,9 @@
 internal import CausewaySystem
 
 extension NWProtocolQUIC {
-    /// The state of a QUIC stream and of its connection, which Apple calls the tunnel.
+    /// The state of a QUIC stream and its connection, which Apple calls the tunnel.
     ///
-    /// QUIC is not implemented: no connection returns an object of this class. Its properties can be used from any thread.
+    /// QUIC is not implemented: no connection returns this metadata. Its properties can be used from any thread.
     ///
     /// Counterpart: macOS 12, iOS 15.
     // SAFETY: the only mutable state is protected by a lock.
@@ -12,7 +12,7 @@ extension NWProtocolQUIC {
         ///
         /// Counterpart: macOS 12, iOS 15.
         public enum KeepAliveBehavior: Sendable {
-            /// Sends keepalive packets at the default interval of the implementation.
+            /// Sends keepalive packets at the implementation's default interval.
             case on
             /// Sends no keepalive packets.
             case off
@@ -20,7 +20,7 @@ extension NWProtocolQUIC {
             case seconds(Int)
         }
 
-        /// The values of all properties, read together under the lock.
+        /// All property values, read together under the lock.
         package struct Values: Sendable {
             package var negotiatedALPN: String?
             package var streamIdentifier: UInt64 = 0
@@ -37,7 +37,7 @@ extension NWProtocolQUIC {
             package init() {}
         }
 
-        /// The TLS metadata of the connection, for the `sec_protocol_metadata_*` functions.
+        /// The connection's TLS metadata, for the `sec_protocol_metadata_*` functions.
         public let securityProtocolMetadata: sec_protocol_metadata_t
         private let storage: LockedValue<Values>
 
@@ -66,13 +66,13 @@ extension NWProtocolQUIC {
         /// The maximum number of bidirectional streams that this host may open (RFC 9000 §4.6).
         public var remoteMaxStreamsBidirectional: Int { values.remoteMaxStreamsBidirectional }
 
-        /// The maximum size of a datagram that can be sent now, in bytes; 0 if the peer accepts no datagrams (RFC 9221 §3).
+        /// The size of the largest datagram that can be sent now, in bytes; 0 if the peer accepts no datagrams (RFC 9221 §3).
         ///
         /// Counterpart: macOS 13, iOS 16.
         public var usableDatagramFrameSize: Int { values.usableDatagramFrameSize }
 
-        /// The error that closes the connection (RFC 9000 §20.2). A program sets its own error before it closes the connection; after the
-        /// peer has closed it, the value is the peer's error.
+        /// The connection's closing error (RFC 9000 §20.2). A program sets its own error before it closes the connection; after the peer
+        /// has closed it, the value is the peer's error.
         public var applicationError: NWProtocolQUIC.ApplicationError {
             get { values.applicationError }
             set { update { $0.applicationError = newValue } }

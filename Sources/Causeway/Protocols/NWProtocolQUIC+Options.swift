@@ -1,10 +1,10 @@
 internal import CausewaySystem
 
 extension NWProtocolQUIC {
-    /// The QUIC options of a connection or listener.
+    /// QUIC options for a connection or listener.
     ///
-    /// A numeric value of 0, the default, selects the default of the QUIC implementation. The properties can be used from any thread. QUIC
-    /// is not implemented: options can be created, copied and compared, but a connection or listener that uses them fails with
+    /// A numeric value of 0, the default, selects the QUIC implementation's default. The properties can be used from any thread. QUIC is
+    /// not implemented: options can be created, copied and compared, but a connection or listener that uses them fails with
     /// `.posix(.ENOTSUP)`.
     ///
     /// Counterpart: macOS 12, iOS 15.
@@ -16,11 +16,11 @@ extension NWProtocolQUIC {
         public enum Direction: Equatable, Hashable, Sendable {
             /// Both endpoints send data.
             case bidirectional
-            /// Only the endpoint that opened the stream sends data.
+            /// Only the stream's initiator sends data.
             case unidirectional
         }
 
-        /// The values of all options, read together under the lock.
+        /// All option values, read together under the lock.
         package struct Values: Equatable, Sendable {
             package var alpn: [String]
             package var direction: Direction = .bidirectional
@@ -42,7 +42,7 @@ extension NWProtocolQUIC {
 
         private let storage: LockedValue<Values>
 
-        /// The TLS options of the connection, for the `sec_protocol_options_*` functions. Each access returns the same object.
+        /// The connection's TLS options, for the `sec_protocol_options_*` functions. Each access returns the same object.
         public let securityProtocolOptions: sec_protocol_options_t
 
         /// Creates options without an application protocol. Set ``alpn`` before use.
@@ -73,13 +73,13 @@ extension NWProtocolQUIC {
             set { storage.withLock { $0.alpn = newValue } }
         }
 
-        /// The direction of the stream that the connection represents. Default `.bidirectional`.
+        /// The direction of the connection's stream. Default `.bidirectional`.
         public var direction: NWProtocolQUIC.Options.Direction {
             get { storage.withLock { $0.direction } }
             set { storage.withLock { $0.direction = newValue } }
         }
 
-        /// Whether the connection represents the datagram flow (RFC 9221 §5) of the QUIC connection instead of a stream. Default `false`.
+        /// Whether the connection represents the QUIC connection's datagram flow (RFC 9221 §5) instead of a stream. Default `false`.
         ///
         /// Counterpart: macOS 13, iOS 16.
         public var isDatagram: Bool {
@@ -93,33 +93,33 @@ extension NWProtocolQUIC {
             set { storage.withLock { $0.idleTimeout = newValue } }
         }
 
-        /// The maximum size of a UDP payload that this host accepts, in bytes (`max_udp_payload_size`, RFC 9000 §18.2).
+        /// The maximum UDP payload size that this host accepts, in bytes (`max_udp_payload_size`, RFC 9000 §18.2).
         public var maxUDPPayloadSize: Int {
             get { storage.withLock { $0.maxUDPPayloadSize } }
             set { storage.withLock { $0.maxUDPPayloadSize = newValue } }
         }
 
-        /// The initial limit of data from the peer on all streams together, in bytes (`initial_max_data`, RFC 9000 §4.1).
+        /// The initial limit for data from the peer on all streams together, in bytes (`initial_max_data`, RFC 9000 §4.1).
         public var initialMaxData: Int {
             get { storage.withLock { $0.initialMaxData } }
             set { storage.withLock { $0.initialMaxData = newValue } }
         }
 
-        /// The initial limit of data on each bidirectional stream that the peer opens, in bytes (`initial_max_stream_data_bidi_remote`, RFC
+        /// The initial data limit on each bidirectional stream that the peer opens, in bytes (`initial_max_stream_data_bidi_remote`, RFC
         /// 9000 §18.2).
         public var initialMaxStreamDataBidirectionalRemote: Int {
             get { storage.withLock { $0.initialMaxStreamDataBidirectionalRemote } }
             set { storage.withLock { $0.initialMaxStreamDataBidirectionalRemote = newValue } }
         }
 
-        /// The initial limit of data on each bidirectional stream that this host opens, in bytes (`initial_max_stream_data_bidi_local`, RFC
+        /// The initial data limit on each bidirectional stream that this host opens, in bytes (`initial_max_stream_data_bidi_local`, RFC
         /// 9000 §18.2).
         public var initialMaxStreamDataBidirectionalLocal: Int {
             get { storage.withLock { $0.initialMaxStreamDataBidirectionalLocal } }
             set { storage.withLock { $0.initialMaxStreamDataBidirectionalLocal = newValue } }
         }
 
-        /// The initial limit of data on each unidirectional stream, in bytes (`initial_max_stream_data_uni`, RFC 9000 §18.2).
+        /// The initial data limit on each unidirectional stream, in bytes (`initial_max_stream_data_uni`, RFC 9000 §18.2).
         public var initialMaxStreamDataUnidirectional: Int {
             get { storage.withLock { $0.initialMaxStreamDataUnidirectional } }
             set { storage.withLock { $0.initialMaxStreamDataUnidirectional = newValue } }
@@ -137,7 +137,7 @@ extension NWProtocolQUIC {
             set { storage.withLock { $0.initialMaxStreamsUnidirectional = newValue } }
         }
 
-        /// The maximum size of a DATAGRAM frame that this host accepts, in bytes (`max_datagram_frame_size`, RFC 9221 §3).
+        /// The maximum DATAGRAM frame size that this host accepts, in bytes (`max_datagram_frame_size`, RFC 9221 §3).
         ///
         /// Counterpart: macOS 13, iOS 16.
         public var maxDatagramFrameSize: Int {

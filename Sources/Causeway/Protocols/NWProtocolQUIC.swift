@@ -1,4 +1,4 @@
-/// The namespace of QUIC version 1 (RFC 9000).
+/// The namespace for QUIC version 1 (RFC 9000).
 ///
 /// QUIC is declared but not implemented: a connection or listener that uses it fails with `.posix(.ENOTSUP)`.
 ///

@@ -1,7 +1,7 @@
 internal import CausewaySystem
 
 extension NWProtocolTCP {
-    /// The TCP options of a connection or listener.
+    /// TCP options for a connection or listener.
     ///
     /// All Boolean options are `false` by default. A numeric value of 0, the default, keeps the system's value. A negative value makes the
     /// connection fail with `.posix(.EINVAL)`; a value above the kernel's maximum is reduced to the maximum. The properties can be used
@@ -10,7 +10,7 @@ extension NWProtocolTCP {
     /// Counterpart: macOS 10.14, iOS 12.
     // SAFETY: the only state is protected by a lock.
     public final class Options: NWProtocolOptions, @unchecked Sendable {
-        /// The values of all options, read together under the lock.
+        /// All option values, read together under the lock.
         package struct Values: Equatable, Sendable {
             package var noDelay = false
             package var noPush = false

@@ -1,4 +1,4 @@
-/// The namespace of TCP, the Transmission Control Protocol (RFC 9293).
+/// The namespace for TCP, the Transmission Control Protocol (RFC 9293).
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 // SAFETY: no stored properties.
@@ -8,8 +8,8 @@ public class NWProtocolTCP: NWProtocol, @unchecked Sendable {
 
     /// The current state of a connection's socket buffers.
     ///
-    /// Get the object from ``NWConnection/metadata(definition:)``. Each access to a property reads the value from the socket; after the end
-    /// of the connection all values are 0.
+    /// Get the object from ``NWConnection/metadata(definition:)``. Each access to a property reads the value from the socket; after the
+    /// connection has ended all values are 0.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     // SAFETY: the only state is an immutable weak reference to a `Sendable` object.
@@ -21,11 +21,11 @@ public class NWProtocolTCP: NWProtocol, @unchecked Sendable {
             super.init(definition: NWProtocolTCP.definition)
         }
 
-        /// The number of received bytes that the program, or the protocol above TCP, has not read yet: in the kernel (`FIONREAD`), and those
-        /// that Causeway read ahead.
+        /// Received bytes not yet read by the program, or by the protocol above TCP: in the kernel (`FIONREAD`) and in Causeway's
+        /// read-ahead buffer.
         public var availableReceiveBuffer: UInt32 { source?.availableReceiveBuffer ?? 0 }
 
-        /// The number of sent bytes that the peer has not acknowledged yet (`SIOCOUTQ`), and of those that wait for room in the kernel.
+        /// Sent bytes not yet acknowledged by the peer (`SIOCOUTQ`), plus bytes waiting for space in the kernel's send buffer.
         public var availableSendBuffer: UInt32 { source?.availableSendBuffer ?? 0 }
 
         /// The subflows of a Multipath TCP connection (RFC 8684), oldest first, at most eight.
@@ -38,15 +38,15 @@ public class NWProtocolTCP: NWProtocol, @unchecked Sendable {
 
         /// One of the TCP connections that make up a Multipath TCP connection. An addition of Causeway.
         public struct Subflow: Hashable, Sendable {
-            /// The local end of the subflow: an address of one of this host's interfaces.
+            /// The subflow's local endpoint: an address on one of this host's interfaces.
             public let localEndpoint: NWEndpoint
-            /// The remote end of the subflow: an address of the peer.
+            /// The subflow's remote endpoint: one of the peer's addresses.
             public let remoteEndpoint: NWEndpoint
         }
     }
 }
 
-/// The source of the values of ``NWProtocolTCP/Metadata``: the flow of a TCP socket.
+/// Supplies the values for ``NWProtocolTCP/Metadata``: a TCP socket's flow.
 package protocol TCPMetadataSource: AnyObject, Sendable {
     /// The number of bytes in the receive buffers.
     var availableReceiveBuffer: UInt32 { get }

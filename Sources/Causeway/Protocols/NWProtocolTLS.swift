@@ -1,4 +1,4 @@
-/// The namespace of TLS (over a stream transport) and DTLS (over datagrams).
+/// The namespace for TLS (over a stream transport) and DTLS (over datagrams).
 ///
 /// The system's OpenSSL 3 library implements the protocols; it is loaded when the first connection needs it. Causeway itself decides
 /// whether to trust a peer's certificate. If a connection cannot meet its options, it fails; it never continues without encryption.
@@ -9,7 +9,7 @@ public class NWProtocolTLS: NWProtocol, @unchecked Sendable {
     /// The definition of TLS.
     public static let definition = NWProtocolDefinition(name: "tls")
 
-    /// The TLS or DTLS options of a connection or listener.
+    /// TLS or DTLS options for a connection or listener.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     // SAFETY: the only state is an immutable reference to a `Sendable` object.

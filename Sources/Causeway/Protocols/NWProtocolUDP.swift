@@ -1,6 +1,6 @@
 internal import CausewaySystem
 
-/// The namespace of UDP, the User Datagram Protocol (RFC 768).
+/// The namespace for UDP, the User Datagram Protocol (RFC 768).
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 // SAFETY: no stored properties.
@@ -8,7 +8,7 @@ public class NWProtocolUDP: NWProtocol, @unchecked Sendable {
     /// The definition of UDP.
     public static let definition = NWProtocolDefinition(name: "udp")
 
-    /// The UDP options of a connection or listener.
+    /// UDP options for a connection or listener.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     // SAFETY: the only state is protected by a lock.

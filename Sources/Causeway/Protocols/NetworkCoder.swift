@@ -6,8 +6,8 @@ public import FoundationEssentials
 public protocol NetworkEncoder {
     /// Encodes a value.
     ///
-    /// - Returns: The bytes of one message.
-    /// - Throws: An error of the encoder if it cannot encode the value.
+    /// - Returns: One message's bytes.
+    /// - Throws: The encoder's error if it cannot encode the value.
     func encode<T>(_ value: T) throws -> Data where T: Encodable
 }
 
@@ -15,12 +15,12 @@ public protocol NetworkEncoder {
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol NetworkDecoder {
-    /// Decodes a value of the given type.
+    /// Decodes a value.
     ///
     /// - Parameters:
-    ///   - type: The type of the value.
-    ///   - data: The bytes of one message.
-    /// - Throws: An error of the decoder if the bytes are not a valid encoding of the type.
+    ///   - type: The value type.
+    ///   - data: One message's bytes.
+    /// - Throws: The decoder's error if the bytes are not a valid encoding of the type.
     func decode<T>(_ type: T.Type, from data: Data) throws -> T where T: Decodable
 }
 
@@ -33,9 +33,9 @@ extension PropertyListDecoder: NetworkDecoder {}
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol NetworkCoder: Sendable {
-    /// The type that encodes values.
+    /// The encoder type.
     associatedtype Encoder: NetworkEncoder
-    /// The type that decodes values.
+    /// The decoder type.
     associatedtype Decoder: NetworkDecoder
 
     /// Creates a factory with default settings.
@@ -64,9 +64,9 @@ extension NetworkCoder where Self == NetworkPropertyListCoder {
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct NetworkJSONCoder: NetworkCoder {
-    /// The type that decodes values: Foundation's `JSONDecoder`.
+    /// The decoder type: Foundation's `JSONDecoder`.
     public typealias Decoder = JSONDecoder
-    /// The type that encodes values: Foundation's `JSONEncoder`.
+    /// The encoder type: Foundation's `JSONEncoder`.
     public typealias Encoder = JSONEncoder
 
     /// Creates a coder.
@@ -82,9 +82,9 @@ public struct NetworkJSONCoder: NetworkCoder {
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct NetworkPropertyListCoder: NetworkCoder {
-    /// The type that decodes values: Foundation's `PropertyListDecoder`.
+    /// The decoder type: Foundation's `PropertyListDecoder`.
     public typealias Decoder = PropertyListDecoder
-    /// The type that encodes values: Foundation's `PropertyListEncoder`.
+    /// The encoder type: Foundation's `PropertyListEncoder`.
     public typealias Encoder = PropertyListEncoder
 
     /// Creates a coder.

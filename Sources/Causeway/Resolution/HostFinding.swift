@@ -4,7 +4,7 @@ internal import CausewaySystem
 package import CausewayTypes
 internal import CausewayWire
 
-/// The result of looking up a host, for questions about its reachability.
+/// The result of a host lookup for a reachability check.
 package enum HostFinding: Sendable {
     /// The addresses, at least one.
     case addresses([NWEndpoint.Host])
@@ -13,7 +13,7 @@ package enum HostFinding: Sendable {
     /// No server answered.
     case unknown
 
-    /// Looks up the addresses of a name in the same way as a connection.
+    /// Looks up a name's addresses, as a connection does.
     ///
     /// - Parameters:
     ///   - name: A name, not an address.
@@ -32,7 +32,7 @@ package enum HostFinding: Sendable {
         return { resolution.cancel() }
     }
 
-    /// Creates the result from the addresses that a lookup found, and the problem at its end.
+    /// Creates the result from a lookup's addresses and its final problem.
     package init(_ addresses: [NWEndpoint.Host], _ problem: NameProblem?) {
         guard addresses.isEmpty else {
             self = .addresses(addresses)

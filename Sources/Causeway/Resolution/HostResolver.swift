@@ -21,21 +21,21 @@ public import FoundationEssentials
 ///
 /// Cancellation: every lookup ends with `.posix(.ECANCELED)` when its task is cancelled. The lookup can be repeated.
 public struct HostResolver: Sendable {
-    /// An address of a name.
+    /// An address found for a name.
     public struct Address: Hashable, Sendable {
         /// The address: `.ipv4` or `.ipv6`.
         public let host: NWEndpoint.Host
-        /// The time for which the address may be used; `nil` if unknown, for example for an entry of the hosts file.
+        /// The remaining time to live; `nil` if unknown, for example for a hosts file entry.
         public let timeToLive: Duration?
     }
 
     /// A DNS record (RFC 1035 §3.2.1).
     public struct Record: Hashable, Sendable {
-        /// The owner name of the record. If aliases were followed, this is not the queried name.
+        /// The record's owner name. If aliases were followed, this is not the queried name.
         public let name: String
         /// The type, for example `A` or `MX`; `TYPE65280` for a type without a name (RFC 3597 §5).
         public let type: String
-        /// The time for which the record may be used.
+        /// The record's remaining time to live.
         public let timeToLive: Duration
         /// The content in the format of zone files (RFC 1035 §5.1), for example `10 mail.example.com.`
         public let content: String
@@ -46,7 +46,7 @@ public struct HostResolver: Sendable {
     /// An IP version: `.ipv4` or `.ipv6`.
     public enum Family: Hashable, Sendable { case ipv4, ipv6 }
 
-    /// The DNS server to query; `nil` for the servers of the host.
+    /// The DNS server to query; `nil` for the host's servers.
     public let server: NWEndpoint?
 
     /// Creates a resolver.
@@ -55,7 +55,7 @@ public struct HostResolver: Sendable {
     ///   resolver then uses neither the hosts file nor multicast DNS, and does not cache answers.
     public init(server: NWEndpoint? = nil) { self.server = server }
 
-    /// Looks up the addresses of a name, in the order in which a connection would try them (RFC 6724 §6).
+    /// Looks up the addresses of a name, in the order used by connections (RFC 6724 §6).
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`. The call can be repeated.
     ///
@@ -76,7 +76,7 @@ public struct HostResolver: Sendable {
         }
     }
 
-    /// Queries the DNS server that the program specified for the addresses of a name: for one IP version, or for both.
+    /// Queries the program's DNS server for a name's addresses: for one IP version, or for both.
     private func addressRecords(of name: String, _ family: Family?) async throws(NWError) -> [Address] {
         var found: [Address] = []
         var failure: NWError?
@@ -93,7 +93,7 @@ public struct HostResolver: Sendable {
         return found
     }
 
-    /// Looks up the names of an address: in the hosts file, otherwise in the PTR records of the address (RFC 1035 §3.5).
+    /// Looks up an address's names: in the hosts file, otherwise in its PTR records (RFC 1035 §3.5).
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`. The call can be repeated.
     ///
@@ -116,7 +116,7 @@ public struct HostResolver: Sendable {
     /// - Parameters:
     ///   - name: A name. Internationalized names are encoded (RFC 5891 §4).
     ///   - type: `A`, `AAAA`, `CNAME`, `HTTPS`, `MX`, `NS`, `PTR`, `SOA`, `SRV`, `SVCB`, `TXT` and others, or `TYPE` followed by a number.
-    /// - Returns: The alias records that lead to the result, if any, and the records of the type.
+    /// - Returns: The CNAME records leading to the result, if any, and the records of this type.
     /// - Throws: `.posix(.EINVAL)` for an invalid name, type or server; otherwise the errors of ``addresses(of:family:)``.
     public func records(of name: String, type: String) async throws(NWError) -> [Record] {
         let address = try serverText()
@@ -135,7 +135,7 @@ public struct HostResolver: Sendable {
         }
     }
 
-    /// Returns the address and port of the server, as text for `NameQuery`; `nil` if the program specified no server.
+    /// Returns the server's address and port as text for `NameQuery`; `nil` if the program specified no server.
     private func serverText() throws(NWError) -> String? {
         switch server {
         case nil: return nil

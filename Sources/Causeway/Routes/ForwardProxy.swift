@@ -4,29 +4,28 @@ internal import CausewayTypes
 
 /// An HTTP proxy that forwards requests in absolute form instead of opening a tunnel (RFC 9112 §3.2.2).
 ///
-/// Answers the challenges of the proxy with Basic and Digest. Schemes such as NTLM authenticate the connection before its first request.
-/// Thread-safe.
+/// Answers the proxy's Basic and Digest challenges. Schemes such as NTLM authenticate the connection before its first request. Thread-safe.
 package final class ForwardProxy: RequestForwarding {
     private let proxy: ProxyConfiguration
     private let challenges: ProxyChallenges
     private let authority: ProtectionSpace.Authority
 
-    /// Returns `nil` for a configuration whose last proxy is not an HTTP proxy.
+    /// Returns `nil` if the last proxy is not an HTTP proxy.
     package init?(_ proxy: ProxyConfiguration) {
         guard let last = proxy.forwardingProxy, case .httpCONNECT(let endpoint, let tls) = last.kind,
             case .hostPort(let host, let port) = endpoint
         else { return nil }
         self.proxy = last
-        // Without a table, the challenges are known to this connection only.
+        // Without a table, only this connection records the challenges.
         challenges = last.challenges ?? ProxyChallenges(of: endpoint, tls == nil ? .http : .https)
         authority = .proxy(host: "\(host)", port: port.rawValue)
     }
 
-    /// Returns the value of `Proxy-Authorization` for a request; `nil` without a credential, and before the proxy has demanded one.
+    /// Returns the `Proxy-Authorization` value for a request; `nil` without a credential, and before the first challenge.
     ///
     /// - Parameters:
-    ///   - method: The method of the request.
-    ///   - target: Its target in absolute form, which Digest protects.
+    ///   - method: The request method.
+    ///   - target: The request target in absolute form, which Digest protects.
     ///   - nonce: Random letters and digits (RFC 7616 §3.4).
     package func authorization(method: String, target: String, nonce: String) -> String? {
         guard !challenges.hasAuthenticator else { return nil }
@@ -38,7 +37,7 @@ package final class ForwardProxy: RequestForwarding {
             }
             let offers = AuthenticationChallenge.answerable(AuthenticationChallenge.parse(forwarded.challenges))
             guard let credential, var best = offers.first else { return nil }
-            // The parameter has no meaning for proxies (RFC 7616 §3.3).
+            // The `domain` parameter has no meaning for proxies (RFC 7616 §3.3).
             best.parameters.removeAll { $0.name == "domain" }
             let password = PasswordCredential(username: credential.username, password: credential.password)
             return forwarded.cache.answer(
@@ -47,13 +46,13 @@ package final class ForwardProxy: RequestForwarding {
         }
     }
 
-    /// Records that the proxy refused to forward a request to a server, because it demands a credential.
+    /// Records a 407 response to a forwarded request.
     ///
     /// - Parameters:
-    ///   - values: The values of all fields `Proxy-Authenticate`. If there are none, those of the last refusal count.
+    ///   - values: All `Proxy-Authenticate` values. If there are none, the values from the latest refusal are used.
     ///   - hadCredential: Whether the request carried a credential.
     ///   - endpoint: The server.
-    /// - Returns: Whether the connection can carry the request with a credential.
+    /// - Returns: Whether the request can be repeated on the same connection with a credential.
     package func refused(_ values: [String], hadCredential: Bool, to endpoint: NWEndpoint) -> Bool {
         let (known, isStale) = challenges.withForwarded { forwarded -> ([String], Bool) in
             if !values.isEmpty { forwarded.challenges = values }
@@ -63,7 +62,7 @@ package final class ForwardProxy: RequestForwarding {
             return (forwarded.challenges, isStale)
         }
         if case .some(.some(let destination)) = try? TunnelDestination(endpoint) {
-            // A credential whose nonce was too old is not wrong (RFC 7616 §3.3).
+            // With `stale=true` the nonce was too old; the credential itself is valid (RFC 7616 §3.3).
             challenges.note(
                 ProxyRefusal(challenges: known, hadCredential: hadCredential && !isStale),
                 hasCredential: proxy.credential != nil, of: destination)
@@ -74,8 +73,8 @@ package final class ForwardProxy: RequestForwarding {
 }
 
 extension NWParameters.PrivacyContext {
-    /// Returns a name of the proxies that forward all plain requests to an endpoint; `nil` if connections to it can be direct, tunnels, or
-    /// such that a script selects. Connections with equal names can carry requests for each other's servers.
+    /// Returns a key for an endpoint's forwarding proxies if every plain request uses them; `nil` if a connection may instead be direct,
+    /// use a tunnel, or use a script-selected proxy. Connections with equal keys can carry each other's requests.
     package func forwardingRoute(to endpoint: NWEndpoint) -> String? {
         let known = settings.proxies
         guard !known.isEmpty, case .some(.some(let destination)) = try? TunnelDestination(endpoint) else { return nil }

@@ -8,9 +8,8 @@ extension NWParameters {
     /// Creates the factory for the protocols above the transport. The factory runs for each connection attempt. Returns `nil` if there are
     /// no such protocols.
     ///
-    /// - Parameter endpoint: The endpoint of a client's connection; `nil` for connections of a listener.
-    /// - Throws: `.posix(.ENOTSUP)` for protocols that are not implemented, and the errors of ``TLSConfiguration``. No protocol is ever
-    ///   omitted.
+    /// - Parameter endpoint: The endpoint of a client connection; `nil` for accepted connections.
+    /// - Throws: `.posix(.ENOTSUP)` for unimplemented protocols, and the errors of ``TLSConfiguration``. No protocol is ever omitted.
     package func makeLayerMaker(to endpoint: NWEndpoint?) throws(NWError) -> LayerMaker? {
         try makeLayerMaker(to: endpoint, above: [])
     }
@@ -49,22 +48,22 @@ extension NWParameters {
 }
 
 extension NWParameters {
-    /// Creates the settings for all connections that one listener accepts.
+    /// Creates the settings for all connections accepted by one listener.
     package func makeListenerSettings() throws(NWError) -> FrozenSettings {
         FrozenSettings(
             try makeSocketSettings(), makeLayers: try makeLayerMaker(to: nil),
             openings: peerSpeaksFirst ? UnfinishedOpenings() : nil)
     }
 
-    /// Whether a listener's peer, which is the client, sends first in the handshake of the lowest application protocol. `false` for a
-    /// framer of the program, because its order of messages is unknown.
+    /// Whether the client sends first in the lowest application protocol's handshake. `false` for the program's framers, because their
+    /// message order is unknown.
     private var peerSpeaksFirst: Bool {
         let lowest = defaultProtocolStack.applicationProtocols.last
         return lowest is NWProtocolTLS.Options || lowest is NWProtocolWebSocket.Options
     }
 }
 
-/// One protocol of a stack, with the parts that all connections share.
+/// One protocol in a stack, with the parts shared by all connections.
 private enum Recipe: Sendable {
     case security(TLSConfiguration)
     case webSocket(NWProtocolWebSocket.Options)
@@ -73,9 +72,9 @@ private enum Recipe: Sendable {
     case values(over: TLVStage.Carrier)
     case passage(ProxyStep)
 
-    /// Creates the shared parts for the protocol with these options.
+    /// Creates the shared parts for a protocol.
     ///
-    /// - Parameter carrier: The kind of transport below the protocol.
+    /// - Parameter carrier: The transport below the protocol.
     init(
         _ options: NWProtocolOptions, isServer: Bool, isDatagram: Bool, allowsEarlyData: Bool = false,
         over carrier: TLVStage.Carrier = .stream
@@ -122,7 +121,7 @@ private enum Recipe: Sendable {
         case .passage(let passage): try passage.makeLayer()
         case .typeLength(let header, let carrier): StackLayer(TLVStage(header, over: carrier))
         case .values(let carrier):
-            // A value is decoded only after all of it has arrived, so limit its size.
+            // A value is decoded only after it has arrived completely, so limit its size.
             StackLayer(
                 TLVStage(
                     TLVHeader(typeWidth: 0, lengthWidth: 4), over: carrier, limit: TLVStage.messageLimit))
@@ -130,7 +129,7 @@ private enum Recipe: Sendable {
     }
 }
 
-/// Information about the connection for the protocols of one attempt.
+/// Connection properties for the protocols in one attempt.
 private struct StackContext: Sendable {
     let remote: NWEndpoint
     let local: NWEndpoint?
@@ -149,7 +148,7 @@ private struct StackContext: Sendable {
         self.isDatagram = isDatagram
     }
 
-    /// The host that a client's TLS must authenticate.
+    /// For a client, the host to authenticate with TLS.
     var host: NWEndpoint.Host? {
         switch remote {
         case .hostPort(let host, _): host

@@ -4,7 +4,7 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension NWParameters {
-    /// Returns the routes to an endpoint through proxies, in order of preference; empty if no proxy applies to the endpoint.
+    /// Returns the routes to an endpoint through proxies, most preferred first; empty if no proxy applies to the endpoint.
     ///
     /// - Throws: `.posix(.ENOTSUP)` if only unusable proxies apply, `.posix(.EINVAL)` for invalid domain lists and chains.
     func makeRoutes(to endpoint: NWEndpoint) throws(NWError) -> [Route] {
@@ -24,7 +24,7 @@ extension NWParameters {
         return routes
     }
 
-    /// Returns the privacy context's proxies that apply to an endpoint, in order of preference.
+    /// Returns the privacy context's proxies for an endpoint, most preferred first.
     func meantProxies(for endpoint: NWEndpoint) throws(NWError) -> [ProxyConfiguration] {
         let known = values.privacyContext.settings.proxies
         guard !known.isEmpty, let destination = try TunnelDestination(endpoint) else { return [] }
@@ -70,11 +70,11 @@ extension NWParameters {
 enum ProxyStep: Sendable {
     /// TLS to the proxy.
     case security(TLSConfiguration, host: NWEndpoint.Host, port: UInt16)
-    /// A SOCKS proxy, and the destination of the whole passage.
+    /// SOCKS handshake: the next destination, the proxy, and the final destination after all steps.
     case socks(TunnelDestination, ProxyConfiguration, for: TunnelDestination)
-    /// An HTTP proxy, and the destination of the whole passage.
+    /// CONNECT handshake: the next destination, the proxy, and the final destination after all steps.
     case connect(TunnelDestination, ProxyConfiguration, for: TunnelDestination)
-    /// An HTTP proxy that forwards requests, and the destination of the first one. Authenticates the connection if the proxy demands that.
+    /// An HTTP proxy that forwards requests, and the first request's destination. Authenticates the connection if the proxy requires that.
     case forward(TunnelDestination, ProxyConfiguration)
     /// Adds the SOCKS 5 header to each datagram (RFC 1928 §7). A separate connection to the proxy has requested the relay.
     case relay(TunnelDestination)
@@ -121,8 +121,8 @@ enum ProxyStep: Sendable {
     }
 }
 
-/// Handles the TLS stage of the connection to a proxy. The negotiated parameters belong to the proxy and not to the peer, so they are not
-/// available as metadata of the connection.
+/// Handles the TLS stage for a proxy connection. The negotiated parameters belong to the proxy and not to the peer, so they are not exposed
+/// as connection metadata.
 final class ProxySecurityDelegate: StageDelegate {
     private let delegate: TLSDelegate
 
@@ -143,8 +143,7 @@ extension TunnelCredential {
 }
 
 extension TunnelDestination {
-    /// Creates the destination that a proxy connects to; `nil` for endpoints that no proxy can reach: services on the link, and Unix domain
-    /// sockets.
+    /// Creates a destination for a proxy; `nil` for endpoints that no proxy can reach: services on the link, and Unix domain sockets.
     ///
     /// - Throws: `.dns` for a name that no DNS message can carry; such a name must not bypass the proxies.
     init?(_ endpoint: NWEndpoint) throws(NWError) {
@@ -172,7 +171,7 @@ extension TunnelDestination {
 }
 
 extension ProxyChallengeTable {
-    /// Returns the proxy that was the last to refuse a connection to an endpoint, if that was at or after a time.
+    /// Returns the latest refusal for an endpoint at or after a time, with the proxy's challenge record.
     package func refused(_ endpoint: NWEndpoint, since time: Duration) -> (ProxyChallenges, ProxyChallenges.Refusal)? {
         guard case .some(.some(let destination)) = try? TunnelDestination(endpoint) else { return nil }
         return refused(destination, since: time)
@@ -180,7 +179,7 @@ extension ProxyChallengeTable {
 }
 
 extension ProxyConfiguration {
-    /// Whether a proxy of this kind opens a separate connection for each connection of the program.
+    /// Whether the proxy opens a separate connection for each of the program's connections.
     package var isTunnel: Bool {
         switch kind {
         case .socksV5, .httpCONNECT: true
@@ -189,10 +188,10 @@ extension ProxyConfiguration {
         }
     }
 
-    /// Whether a proxy of this kind can forward HTTP requests, directly or as the last one of a chain.
+    /// Whether the proxy can forward HTTP requests, directly or as the last one in a chain.
     package var canForward: Bool { forwardingProxy != nil }
 
-    /// The HTTP proxy that would forward requests: in a chain, the last proxy; `nil` if that one speaks another protocol.
+    /// The HTTP proxy for forwarding requests: in a chain, the last proxy; `nil` if that is not an HTTP proxy.
     var forwardingProxy: ProxyConfiguration? {
         switch kind {
         case .httpCONNECT: self
@@ -201,7 +200,7 @@ extension ProxyConfiguration {
         }
     }
 
-    /// Whether a proxy of this kind relays datagrams. This does not work behind another proxy.
+    /// Whether the proxy relays datagrams. A proxy behind another proxy cannot.
     package var relaysDatagrams: Bool {
         switch kind {
         case .socksV5: true
@@ -210,12 +209,12 @@ extension ProxyConfiguration {
         }
     }
 
-    /// The credential for the proxy that the transport connects to: in a chain, the first proxy.
+    /// The credential for the proxy nearest to this host: in a chain, the first one.
     fileprivate var nearestCredential: Credential? {
         if case .chain(let proxies) = kind { proxies.first?.nearestCredential } else { credential }
     }
 
-    /// The endpoint of the proxy that the transport connects to: in a chain, the first proxy.
+    /// The endpoint of the proxy nearest to this host: in a chain, the first one.
     fileprivate var place: NWEndpoint? {
         switch kind {
         case .socksV5(let endpoint), .httpCONNECT(let endpoint, _): endpoint
@@ -231,7 +230,7 @@ extension ProxyConfiguration {
         try passage(to: destination, for: destination, isForwarding: isForwarding)
     }
 
-    /// Returns the steps to a destination, which can be the next proxy of a chain that leads to `end`.
+    /// Returns the steps to a destination, which can be the next proxy in a chain to `end`.
     private func passage(
         to destination: TunnelDestination, for end: TunnelDestination, isForwarding: Bool
     ) throws(NWError) -> [ProxyStep] {
@@ -263,7 +262,7 @@ extension ProxyConfiguration {
     /// - Throws: `.posix(.EINVAL)` for an invalid domain. Ignoring the domain could bypass the proxy.
     func isMeant(for destination: TunnelDestination) throws(NWError) -> Bool {
         let exception = try Self.firstMatch(excludedDomains, destination)
-        // An empty entry means all hosts, as in the proxy settings of the system.
+        // An empty entry means all hosts, as in the system's proxy settings.
         let match = try Self.firstMatch(matchDomains.map { $0.isEmpty ? "*" : $0 }, destination)
         return exception == nil && (matchDomains.isEmpty || match != nil)
     }

@@ -8,7 +8,7 @@ internal import CausewayTypes
 /// Thread-safe. The completion is called once, and not after ``cancel()``.
 final class PACRun: Sendable {
     struct Report: Sendable {
-        /// The result string of the script.
+        /// The script's result string.
         var result: Result<String, RouteProblem>
         var fetchDuration: Duration = .zero
         var evaluation: PACEvaluation.Report?
@@ -64,7 +64,7 @@ final class PACRun: Sendable {
         cancel?()
     }
 
-    /// Stores the closure that cancels the current step, or calls it immediately if the run was already cancelled.
+    /// Stores a closure for cancelling the current step, or calls it immediately if the run was already cancelled.
     ///
     /// - Parameter unlessHeld: Whether to keep a closure that is already stored: the next step may have started and stored its closure.
     private func hold(_ cancel: @escaping @Sendable () -> Void, unlessHeld: Bool = false) {
@@ -103,7 +103,7 @@ final class PACRun: Sendable {
 }
 
 extension PACProblem {
-    /// The failure in the form that programs receive.
+    /// The failure as reported to programs.
     var failure: Failure {
         switch self {
         case .noEngine: Failure(.posix(.ELIBACC))

@@ -16,7 +16,7 @@ final class PACStore: Sendable {
     private struct Key: Hashable {
         var url: String
         var limits: PathLimits
-        /// The identifier of the privacy context. Separate contexts do not share scripts.
+        /// The privacy context's identifier. Separate contexts do not share scripts.
         var partition: UInt64
     }
 
@@ -130,7 +130,7 @@ protocol PACFetching: AnyObject, Sendable {
     func cancel()
 }
 
-/// The interfaces that a connection may use.
+/// The interfaces permitted for a connection.
 struct PathLimits: Hashable, Sendable {
     private let interface: NWInterface?
     private let type: NWInterface.InterfaceType

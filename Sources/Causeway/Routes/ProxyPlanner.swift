@@ -4,10 +4,10 @@ internal import CausewaySystem
 internal import CausewayTypes
 
 extension NWParameters {
-    /// Creates the settings for one connection. They contain the routes through the proxies of the privacy context, or a planner that finds
+    /// Creates the settings for one connection. They contain the routes through the privacy context's proxies, or a planner that finds
     /// these routes.
     ///
-    /// - Parameter scripts: The store that supplies proxy scripts.
+    /// - Parameter scripts: Supplies proxy scripts.
     func makeConnectionSettings(
         to endpoint: NWEndpoint, scripts: PACStore
     ) throws(NWError) -> FrozenSettings {
@@ -23,29 +23,29 @@ extension NWParameters {
 }
 
 extension ProxyConfiguration {
-    /// The script that selects proxies; `nil` if the configuration has no script.
+    /// The proxy selection script; `nil` if the configuration has none.
     var script: PACSource? {
         if case .script(let source) = kind { source } else { nil }
     }
 
-    /// Creates the configuration for a proxy that the script selected; `nil` if the proxy is unusable.
+    /// Creates the configuration for a script-selected proxy; `nil` if the proxy is unusable.
     func naming(_ address: ProxyAddress) -> ProxyConfiguration? {
         guard let proxy = try? ProxyConfiguration(address) else { return nil }
-        // Any host of the network could have written a script that came over plain http.
+        // Any host on the path could have modified a script fetched over plain HTTP: its proxies get no credential.
         guard script?.isTrusted == true else { return proxy }
         if let credential { proxy.applyCredential(username: credential.username, password: credential.password) }
         return challengeTable.map { proxy.recordingChallenges(in: $0) } ?? proxy
     }
 }
 
-/// Plans the routes to an endpoint if scripts select some of the proxies.
+/// Plans the routes to an endpoint if scripts select some proxies.
 final class ProxyPlanner: RoutePlanner {
     let parameters: NWParameters
     let settings: SocketSettings
     let endpoint: NWEndpoint
     let destination: TunnelDestination
     let subject: PACSubject
-    /// The proxies, in order of preference.
+    /// The proxies, most preferred first.
     let proxies: [ProxyConfiguration]
     let scripts: PACStore
 
@@ -107,7 +107,7 @@ private final class ProxyPlanning: RoutePlanning {
     private struct State {
         var position = 0
         var routes: [Route] = []
-        /// The first error of a script. The planner reports this error if there is no route at all.
+        /// The first script error. The planner reports it if there is no route at all.
         var problem: RouteProblem?
         var run: PACRun?
         var completion: (@Sendable (Result<[Route], RouteProblem>) -> Void)?

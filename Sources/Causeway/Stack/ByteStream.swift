@@ -1,9 +1,9 @@
 package import CausewayTypes
 package import FoundationEssentials
 
-/// An open stream of bytes in both directions, such as an established connection.
+/// An open bidirectional byte stream, such as an established connection.
 ///
-/// Completions may run on any thread, even before the method that they were passed to returns. They must not wait.
+/// Completions may run on any thread, even before `receive` or `send` returns. They must not block.
 package protocol ByteStream: Sendable {
     /// Receives at least one byte, unless the stream ends. Only one receive at a time.
     func receive(atMost limit: Int, _ completion: @escaping @Sendable (ByteArrival) -> Void)

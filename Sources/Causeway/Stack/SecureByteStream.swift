@@ -16,18 +16,18 @@ package final class SecureByteStream: ByteStream {
         var opened: (@Sendable (NWError?) -> Void)?
     }
 
-    /// The maximum time in seconds to send the closing message.
+    /// The maximum time in seconds for sending close_notify.
     private static let closingLimit = 5
 
     private let base: any ByteStream
     private let delegate: TLSDelegate
     private let state: LockedValue<State>
 
-    /// Creates the client side of TLS. The stream belongs to the new object.
+    /// Creates a TLS client, which takes ownership of the stream.
     ///
     /// - Parameters:
-    ///   - options: The settings and the blocks that verify the server and choose an identity.
-    ///   - host: The name that the server must authenticate; the name in the options has precedence.
+    ///   - options: The settings, the verify block and the challenge block.
+    ///   - host: The server name to authenticate; the name in the options has precedence.
     /// - Throws: The errors of ``TLSConfiguration``.
     package init(
         over base: any ByteStream, _ options: NWProtocolTLS.Options, host: NWEndpoint.Host, port: UInt16
@@ -41,7 +41,7 @@ package final class SecureByteStream: ByteStream {
         state = LockedValue(State(machine: SecureMachine(stage)))
     }
 
-    /// The human-readable reason for a failure of TLS.
+    /// The human-readable reason for a TLS failure.
     package var failureReason: String? { delegate.failureReason }
 
     /// Starts the handshake. Bytes can be sent and received after the completion was called without an error.
@@ -109,7 +109,7 @@ extension SecureByteStream: StageAccess {
         apply { machine, _ in
             machine.withStage { stage -> Result? in
                 guard var wanted = stage as? Stage else { return nil }
-                // The copy shares the engine and the state.
+                // `wanted` is a copy, but it shares engine and state by reference, so `body` changes the original stage.
                 return body(&wanted)
             }
         }

@@ -3,13 +3,13 @@ internal import CausewayTLS
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// TLS between a receiver and a sender above, and a byte stream below, as a state machine. Calls and results come in, actions go out.
+/// The state machine for TLS over a byte stream. It takes calls from above and results from below, and returns actions.
 struct SecureMachine: Sendable {
     typealias Reader = @Sendable (ByteArrival) -> Void
     typealias Writer = @Sendable (NWError?) -> Void
 
     enum Action: Sendable {
-        /// Pass an event of the stage to its delegate.
+        /// Pass a stage event to the delegate.
         case attend(TLSEvent)
         /// Receive at most this number of bytes from the stream below, and report the result with ``SecureMachine/arrived(_:at:)``.
         case receive(Int)
@@ -27,7 +27,7 @@ struct SecureMachine: Sendable {
         case idle, opening, open, closing, closed
     }
 
-    /// The maximum size of one piece that is received or sent, in bytes.
+    /// The maximum size of one receive or send, in bytes.
     private static let pieceSize = 64 << 10
 
     private var stage: TLSStage
@@ -37,7 +37,7 @@ struct SecureMachine: Sendable {
     private var hasInputEnded = false
     private var reader: (limit: Int, completion: Reader)?
     private var writer: Writer?
-    /// The failure of the stream below. It takes precedence over the failure of TLS that it causes.
+    /// The stream's failure. It takes precedence over the resulting TLS failure.
     private var transportError: NWError?
     private(set) var actions: [Action] = []
 
@@ -76,7 +76,7 @@ struct SecureMachine: Sendable {
         pump()
     }
 
-    /// Sends the closing message of TLS and closes the stream below, or aborts it.
+    /// Sends close_notify and closes the stream below, or aborts it.
     mutating func close(isInterrupted: Bool, at now: Duration) {
         guard phase != .closed, phase != .closing else { return }
         let wasOpen = phase == .open
@@ -87,12 +87,12 @@ struct SecureMachine: Sendable {
         pump()
     }
 
-    /// Closes the stream below although the closing message was not sent, because the peer does not read.
+    /// Closes the stream below without sending close_notify, because the peer does not read.
     mutating func closingTimedOut() {
         if phase == .closing { finishClosing(isInterrupted: true) }
     }
 
-    /// Passes an answer of the program, or the result of a step of the handshake, to the stage.
+    /// Passes the program's answer, or a handshake step's result, to the stage.
     mutating func withStage<Result>(_ body: (inout TLSStage) -> Result) -> Result {
         let result = body(&stage)
         pump()
@@ -119,7 +119,7 @@ struct SecureMachine: Sendable {
         if let error {
             transportError = transportError ?? error
             endWriting(error)
-            // A pending receive reports the end after the bytes that arrived before it.
+            // If a receive is pending, it first delivers earlier bytes and then reports the end.
             if !isReceiving { stage.abort(.init(error)) }
         }
         pump()
@@ -156,7 +156,7 @@ struct SecureMachine: Sendable {
         guard !isSending else { return }
         if transportError == nil, let chunk = stage.nextOutbound(atMost: Self.pieceSize) {
             isSending = true
-            // The end of the direction is a chunk without bytes.
+            // An empty chunk ends the sending direction.
             return actions.append(.send(Data(chunk.bytes.bytes), isFinal: chunk.isFinal))
         }
         if phase != .opening { endWriting(nil) }

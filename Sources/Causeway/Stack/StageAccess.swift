@@ -3,13 +3,14 @@ internal import CausewayRuntime
 
 /// Gives a delegate access to its stage. A connection provides a ``StagePlace``; tests use a stack without a connection.
 protocol StageAccess: Sendable {
-    /// Calls `body` with the stage, under the lock of the stack. Returns `nil` if the connection attempt has ended.
+    /// Calls `body` with the stage, under the stack's lock. Returns `nil` if the connection attempt has ended.
     @discardableResult
     func withStage<Stage: ProtocolStage, Result: Sendable>(
         as type: Stage.Type, _ body: @Sendable (inout Stage) -> Result
     ) -> Result?
 
-    /// Calls `body` with the stage. If `isAnswer` is `true`, the program answered a question, and the peer has the full time limit again.
+    /// Calls `body` with the stage. Pass `true` as `isAnswer` if the program has answered a stage event: this restarts the time limit for
+    /// the peer.
     @discardableResult
     func withStage<Stage: ProtocolStage, Result: Sendable>(
         as type: Stage.Type, isAnswer: Bool, _ body: @Sendable (inout Stage) -> Result
@@ -18,7 +19,7 @@ protocol StageAccess: Sendable {
     /// Inserts another protocol above the stage. Returns `false` if the stage is already ready or the connection attempt has ended.
     func insert(_ layer: StackLayer) -> Bool
 
-    /// Calls `body` on the connection's queue, after the blocks that are already queued.
+    /// Calls `body` on the connection's queue, after blocks already queued.
     func onQueue(_ body: @escaping @Sendable () -> Void)
 }
 
@@ -35,15 +36,14 @@ extension StagePlace: StageAccess {
     func insert(_ layer: StackLayer) -> Bool { insertAbove(layer) != nil }
 }
 
-/// A delegate that supplies metadata about the whole connection and about its messages.
+/// A delegate that supplies metadata for the whole connection and its messages.
 protocol MetadataSource: AnyObject, Sendable {
-    /// The negotiated parameters of the connection; `nil` if there are none, or if they are not known yet.
+    /// The connection's negotiated parameters; `nil` if there are none yet.
     var connectionMetadata: NWProtocolMetadata? { get }
 
-    /// Returns this protocol's metadata for a message that it has passed to the protocol above.
+    /// Returns this protocol's metadata for a message passed to the protocol above.
     ///
-    /// - Parameter messages: The metadata that each stage attached to the message. The metadata of the topmost protocol is the first
-    ///   element.
+    /// - Parameter messages: The metadata attached by each stage, topmost protocol first.
     func metadata(among messages: [any StageMetadata]) -> NWProtocolMetadata?
 }
 
@@ -51,9 +51,9 @@ extension MetadataSource {
     func metadata(among messages: [any StageMetadata]) -> NWProtocolMetadata? { connectionMetadata }
 }
 
-/// A delegate of a protocol that has a handshake.
+/// A delegate for a protocol with a handshake.
 protocol HandshakeSource {
-    /// The definition of the protocol; `nil` if the protocol exchanged no handshake messages.
+    /// The protocol definition; `nil` if the protocol exchanged no handshake messages.
     var handshakeDefinition: NWProtocolDefinition? { get }
 }
 

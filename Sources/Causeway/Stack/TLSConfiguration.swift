@@ -43,15 +43,15 @@ package struct TLSConfiguration: Sendable {
         peerName(host).flatMap { context.earlyProtocol(host: $0, port: port) }
     }
 
-    /// The name of the server. The one in the options has precedence.
+    /// The server name. The one in the options has precedence.
     private func peerName(_ host: NWEndpoint.Host?) -> NWEndpoint.Host? {
         values.serverName.map { NWEndpoint.Host($0) } ?? host
     }
 
-    /// Creates the TLS stage for one connection, and the delegate of the stage.
+    /// Creates the TLS stage for one connection, with its delegate.
     ///
     /// - Parameters:
-    ///   - host: For a client, the host of the connection; the server name in the options has precedence.
+    ///   - host: For a client, the connection's host; the server name in the options has precedence.
     ///   - keyLog: Called with each line for a key log file, on the connection's queue.
     /// - Throws: `NWError.tls` if memory allocation fails.
     package func makeLayer(
@@ -69,8 +69,8 @@ package struct TLSConfiguration: Sendable {
 
 /// Creates the TLS stage for one connection with these options, and its delegate, a ``TLSDelegate``.
 ///
-/// A listener instead creates one ``TLSConfiguration`` for all its connections. This function throws the same errors as the initializer of
-/// ``TLSConfiguration``.
+/// A listener instead creates one ``TLSConfiguration`` for all its connections. Throws the same errors as the ``TLSConfiguration``
+/// initializer.
 package func makeTLSLayer(
     _ options: NWProtocolTLS.Options, isServer: Bool, isDatagram: Bool, host: NWEndpoint.Host?, port: UInt16,
     keyLog: (@Sendable (String) -> Void)? = nil

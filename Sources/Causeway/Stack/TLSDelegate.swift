@@ -5,11 +5,11 @@ internal import CausewayTLS
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// Calls the program's blocks for the TLS stage of a connection, and stores the negotiated parameters.
+/// Calls the program's blocks for a connection's TLS stage, and stores the negotiated parameters.
 package final class TLSDelegate: StageDelegate, MetadataSource {
     private let values: SecProtocolOptionValues
     private let keyLog: (@Sendable (String) -> Void)?
-    /// The metadata object that the blocks receive. After the handshake, the metadata of the connection contains the same object.
+    /// The metadata object passed to the blocks. After the handshake, the connection's metadata contains the same object.
     private let securityMetadata = sec_protocol_metadata_t()
     private let established = LockedValue<NWProtocolTLS.Metadata?>(nil)
     private let failure = LockedValue<String?>(nil)
@@ -34,7 +34,7 @@ package final class TLSDelegate: StageDelegate, MetadataSource {
         handle(event, at: place)
     }
 
-    /// Handles an event of the stage.
+    /// Handles a stage event.
     func handle(_ event: TLSEvent, at place: any StageAccess) {
         switch event {
         case .step(let step):
@@ -121,7 +121,7 @@ extension SecProtocolMetadataValues {
     }
 }
 
-/// Forwards only the first result of a program's block, because the block may call its completion handler more than once.
+/// Forwards only the first result from a program's block, which may call its completion handler more than once.
 private final class SingleAnswer<Answer: Sendable>: Sendable {
     private let receiver: LockedValue<(@Sendable (Answer) -> Void)?>
 

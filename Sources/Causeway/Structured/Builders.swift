@@ -4,7 +4,7 @@
 @resultBuilder
 public struct ProtocolStackBuilder<ApplicationProtocol, each P>
 where ApplicationProtocol: NetworkProtocolOptions, repeat each P: NetworkProtocolOptions {
-    /// Combines the elements of a stack, the application protocol first.
+    /// Combines stack elements, the application protocol first.
     public static func buildBlock(
         _ applicationProtocol: ApplicationProtocol, _ belowProtocols: repeat each P
     ) -> (ApplicationProtocol, repeat each P) {
@@ -23,8 +23,8 @@ public struct ProtocolMetadataBuilder {
 
 /// A protocol stack with parameters: `.parameters { TLS() }.localPort(443)`.
 ///
-/// The top of the stack comes first. The protocols below the top may be passed to the initializer of the top, as in `TLS { TCP() }`, or
-/// listed after the top.
+/// The top of the stack comes first. The protocols below the top may be passed to its initializer, as in `TLS { TCP() }`, or listed after
+/// it.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct NWParametersBuilder<Top, each P>: NWParametersProvider
@@ -32,7 +32,7 @@ where Top: NetworkProtocolOptions, repeat each P: NetworkProtocolOptions {
     /// The resulting parameters.
     public var parameters: NWParameters
 
-    /// Creates parameters from the stack that a closure returns.
+    /// Creates parameters from the stack returned by a closure.
     public init(auto: () -> (Top, repeat each P)) {
         parameters = Self.make(auto(), initial: nil)
     }
@@ -46,8 +46,8 @@ where Top: NetworkProtocolOptions, repeat each P: NetworkProtocolOptions {
         self.parameters = parameters
     }
 
-    /// - Parameter stack: An element, or a tuple of elements. The elements of a tuple are read with reflection, because Swift cannot
-    ///   extract a parameter pack from a tuple that also has other members.
+    /// - Parameter stack: An element, or a tuple of elements. Tuple elements are read with reflection, because Swift cannot extract a
+    ///   parameter pack from a tuple that also has other members.
     private static func make(_ stack: Any, initial: NWParameters?) -> NWParameters {
         if let top = stack as? Top { return NWParameters(top: top, initial: initial) }
         let elements = Mirror(reflecting: stack).children.map { child in

@@ -5,17 +5,17 @@ public import CausewayTypes
 /// Counterpart: macOS 26, iOS 26.
 public protocol Connectable {}
 
-/// The endpoint of a ``Connectable``.
+/// Provides the endpoint of a ``Connectable``.
 package protocol EndpointHolder: Connectable {
     var nwEndpoint: NWEndpoint { get }
 }
 
 extension Connectable {
-    /// The endpoint; `nil` for a type that the program defines, because this library does not know its endpoint.
+    /// The endpoint; `nil` for a program-defined type, because this library cannot read its endpoint.
     package var connectableEndpoint: NWEndpoint? { (self as? any EndpointHolder)?.nwEndpoint }
 }
 
-/// An error that occurs if a provider produces an endpoint of an unexpected kind.
+/// The error for an unexpected endpoint kind from a provider.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct UnexpectedEndpointType: Error {
@@ -28,7 +28,7 @@ public struct UnexpectedEndpointType: Error {
     }
 }
 
-/// The service that a ``NetworkListener`` registers.
+/// Describes the service for a ``NetworkListener`` to register.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol ListenerProvider {
@@ -52,22 +52,22 @@ public struct BonjourListenerProvider: ListenerProvider, Sendable {
     /// The service to register.
     public let service: NWListener.Service
 
-    /// Describes a service. If the name is `nil`, the name of the host is used. If the domain is `nil`, the default domains are used.
+    /// Describes a service. If the name is `nil`, the host name is used. If the domain is `nil`, the default domains are used.
     public init(name: String? = nil, type: String, domain: String? = nil, txtRecord: NWTXTRecord? = nil) {
         service = NWListener.Service(name: name, type: type, domain: domain, txtRecord: txtRecord?.data)
     }
 }
 
-/// The kind of endpoints that a ``NetworkBrowser`` discovers. A browser with a type that the program defines fails with `.posix(.ENOTSUP)`.
+/// Describes the endpoints to discover with a ``NetworkBrowser``. A browser with a program-defined provider fails with `.posix(.ENOTSUP)`.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol BrowserProvider: Sendable {
-    /// The type of the results.
+    /// The result type.
     associatedtype Endpoint: Connectable
 }
 
 extension BrowserProvider where Self == Bonjour {
-    /// Discovers the instances of a Bonjour service type, such as `_ipp._tcp`.
+    /// Discovers instances of a Bonjour service type, such as `_ipp._tcp`.
     public static func bonjour(
         _ type: String, domain: String? = nil, includeTxtRecord: Bool = false
     ) -> Bonjour {
@@ -127,7 +127,7 @@ public struct Bonjour: BrowserProvider {
         /// The endpoint to connect to.
         public var nwEndpoint: NWEndpoint { result.endpoint }
 
-        /// A description with the name, the type and the domain.
+        /// The name, the type and the domain.
         public var description: String { nwEndpoint.debugDescription }
 
         /// Whether both endpoints have the same browse result.

@@ -2,7 +2,7 @@ internal import CausewaySystem
 public import CausewayTypes
 internal import Dispatch
 
-/// Discovers the endpoints that a provider describes, such as Bonjour services.
+/// Discovers endpoints described by a provider, such as Bonjour services.
 ///
 /// ```swift
 /// let printer = try await NetworkBrowser(for: .bonjour("_ipp._tcp")).run { found in
@@ -10,7 +10,7 @@ internal import Dispatch
 /// }
 /// ```
 ///
-/// Services are discovered with multicast DNS, as by ``NWBrowser``. A provider type that the program defines fails with `.posix(.ENOTSUP)`.
+/// Services are discovered with multicast DNS, as by ``NWBrowser``. A program-defined provider type fails with `.posix(.ENOTSUP)`.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConvertible where Provider: BrowserProvider {
@@ -34,7 +34,7 @@ public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConverti
         case waiting(NWError)
     }
 
-    /// The result of a closure that `run` calls.
+    /// The result of a closure passed to `run`.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public enum RunResult<T> {
@@ -58,13 +58,13 @@ public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConverti
     ///
     /// - Parameters:
     ///   - provider: The endpoints to discover.
-    ///   - parameters: The parameters with the interfaces to browse on; `nil` for all interfaces.
+    ///   - parameters: Selects the interfaces to browse on; `nil` for all interfaces.
     public init(for provider: Provider, using parameters: NWParameters? = nil) {
         self.provider = provider
         self.parameters = parameters
     }
 
-    /// Sets a closure that is called at each state change, in the isolation of the closure.
+    /// Sets a closure that is called at each state change, in the closure's own isolation.
     @discardableResult
     public func onStateUpdate(
         @_inheritActorContext _ handler:
@@ -77,10 +77,9 @@ public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConverti
     /// Browses until the task is cancelled or the browser fails. Each time the results change, calls a closure with all current results.
     /// Can be called only once.
     ///
-    /// Changes that happen while the closure runs are combined: after the closure has returned, it is called once with the results that are
-    /// then current.
+    /// Changes during a closure call are combined: after the closure has returned, it is called once with the latest results.
     ///
-    /// - Throws: The closure's error; the error of the browser; `.posix(.EALREADY)` for a second call.
+    /// - Throws: The closure's error; the browser's error; `.posix(.EALREADY)` for a second call.
     ///
     /// Cancellation: stops browsing and throws `.posix(.ECANCELED)`.
     public func run(
@@ -97,7 +96,7 @@ public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConverti
     /// Browses until a closure returns a value. Each time the results change, calls the closure with all current results. Can be called
     /// only once.
     ///
-    /// - Throws: The closure's error; the error of the browser; `.posix(.EALREADY)` for a second call.
+    /// - Throws: The closure's error; the browser's error; `.posix(.EALREADY)` for a second call.
     ///
     /// Cancellation: stops browsing and throws `.posix(.ECANCELED)`.
     public func run<Return>(
@@ -105,12 +104,12 @@ public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConverti
             @escaping @isolated(any) @Sendable ([Provider.Endpoint]) async throws ->
             NetworkBrowser<Provider>.RunResult<Return>
     ) async throws -> Return {
-        // SAFETY: `sending` changes only the checks of the compiler. The closure's value goes to the caller of this function, who also
-        // provides the closure, so no other code shares it.
+        // SAFETY: `sending` affects only compiler checks. The closure's value is returned to the caller of `run`, which also supplies the
+        // closure, so no other code shares it.
         try await browse(unsafeBitCast(handler, to: Visitor<Return>.self))
     }
 
-    /// A description with the provider and the state.
+    /// The provider and the state.
     public var debugDescription: String { "[browser for \(provider), \(progress.withLock { $0.state })]" }
 }
 
@@ -149,7 +148,7 @@ extension NetworkBrowser {
         return try outcome.get()
     }
 
-    /// Handles events until the closure returns a value or an error occurs. After a cancellation of the task there are no more events.
+    /// Handles events until the closure returns a value or an error occurs. After task cancellation there are no more events.
     private func follow<Return>(
         _ events: AsyncStream<Event>, of browser: NWBrowser, _ visit: @escaping Visitor<Return>
     ) async throws -> Return {
@@ -160,7 +159,7 @@ extension NetworkBrowser {
                 await move(to: State(state))
                 if case .failed(let error) = state { throw error }
             case .resultsChanged:
-                // Changes that happened while the closure ran are combined into one call.
+                // Changes during the closure call are combined into one call.
                 let results = browser.browseResults
                 guard results != told else { continue }
                 told = results

@@ -45,7 +45,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
         case cancelled
     }
 
-    /// A change of the registration of a listener's service.
+    /// A change to a listener's service registration.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public enum ServiceRegistrationChange: Sendable {
@@ -65,14 +65,14 @@ where ApplicationProtocol: NetworkProtocolOptions {
     private let calls = HandlerCalls()
     private let progress = LockedValue(Progress())
 
-    /// The parameters that the listener was created with.
+    /// The parameters passed to the initializer.
     package var parameters: NWParameters { listener.parameters }
 
-    /// Creates a listener for connections with the protocol stack that `builder` returns.
+    /// Creates a listener for connections with the protocol stack from `builder`.
     ///
     /// - Parameters:
     ///   - provider: The service to register; `nil` for none.
-    ///   - builder: The protocol stack of each connection.
+    ///   - builder: The protocol stack for each connection.
     ///
     /// - Throws: Never. Errors are reported by the state `failed`.
     public convenience init(
@@ -82,7 +82,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
         try self.init(provider, NWParameters(top: builder()))
     }
 
-    /// Creates a listener with parameters. The local port of the parameters is the port to listen on.
+    /// Creates a listener with parameters. The parameters' local port is the port to listen on.
     ///
     /// - Throws: Never. Errors are reported by the state `failed`.
     public convenience init(
@@ -96,7 +96,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
         listener.service = provider?.service
     }
 
-    /// Sets a closure that is called at each state change, in the isolation of the closure. If the closure belongs to no actor and `run` is
+    /// Sets a closure that is called at each state change, in the closure's own isolation. If the closure belongs to no actor and `run` is
     /// called on the event loop, the closure is called on the event loop too, and must not block.
     @discardableResult
     public func onStateUpdate(
@@ -128,8 +128,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
         return self
     }
 
-    /// The number of further connections to accept. Each accepted connection decrements the number. At 0, connections wait in the kernel's
-    /// queue until the program raises the number.
+    /// How many more connections to accept. Each accepted connection decrements the value. At 0, connections wait in the kernel's queue
+    /// until the program raises it.
     public var newConnectionLimit: Int {
         get { listener.newConnectionLimit }
         set { listener.newConnectionLimit = newValue }
@@ -144,7 +144,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
     /// The port in use; `nil` before the listener is ready.
     public var port: NWEndpoint.Port? { listener.port }
 
-    /// A description with the stack and the state.
+    /// The stack and the state.
     public var debugDescription: String {
         "[listener \(parameters.defaultProtocolStack.summary), \(State(listener.state))]"
     }
@@ -192,11 +192,11 @@ extension NetworkListener where ApplicationProtocol: OneToOneProtocol {
     /// Listens until the task is cancelled or the listener fails. Runs a closure for each connection in its own task. Can be called only
     /// once.
     ///
-    /// A connection ends gracefully after its closure has returned or thrown; an error of a closure does not affect other connections. When
-    /// the listener ends, the tasks of the closures are cancelled, and `run` returns after all of them have ended and their connections are
-    /// closed. Unless the closure belongs to an actor, it runs on its connection's event loop and must not block.
+    /// A connection ends gracefully after its closure has returned or thrown; an error in a closure does not affect other connections. When
+    /// the listener ends, the closures' tasks are cancelled, and `run` returns after all tasks have ended and their connections are closed.
+    /// Unless the closure belongs to an actor, it runs on its connection's event loop and must not block.
     ///
-    /// - Throws: The error of the listener; `.posix(.EALREADY)` for a second call.
+    /// - Throws: The listener's error; `.posix(.EALREADY)` for a second call.
     ///
     /// Cancellation: ends the listener and throws `.posix(.ECANCELED)`.
     public func run(

@@ -1,26 +1,26 @@
 package import FoundationEssentials
 
-/// An element of a protocol stack, such as ``TCP`` or ``TLS``. A connection whose stack has an element type that the program defines fails
-/// with `.posix(.ENOTSUP)`.
+/// An element of a protocol stack, such as ``TCP`` or ``TLS``. Connections with a program-defined element type fail with
+/// `.posix(.ENOTSUP)`.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol NetworkProtocolOptions: SendableMetatype {
-    /// The type of the element below.
+    /// The element type below this one.
     associatedtype BelowProtocol
-    /// The state that a connection keeps for the element.
+    /// Per-connection state for the element.
     associatedtype ProtocolStorage: ConnectionStorage = DefaultProtocolStorage
-    /// The metadata of received content.
+    /// Metadata for received content.
     associatedtype Metadata: NetworkMetadataProtocol
     /// Content with its metadata.
     typealias Message<T> = (content: T, metadata: Self.Metadata)
 }
 
-/// The metadata of received content.
+/// Metadata for received content.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol NetworkMetadataProtocol: SendableMetatype {}
 
-/// The state that a connection keeps for one element of its stack.
+/// Per-connection state for one stack element.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol ConnectionStorage {
@@ -36,12 +36,12 @@ public struct DefaultProtocolStorage: ConnectionStorage, Sendable {
     public init() {}
 }
 
-/// An element that can be the top of a connection with one flow.
+/// An element that can be on top of a single-flow connection.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol OneToOneProtocol: NetworkProtocolOptions {}
 
-/// An element that can be the top of a connection with many flows.
+/// An element that can be on top of a multi-flow connection.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol MultiplexProtocol: NetworkProtocolOptions {}
@@ -57,7 +57,7 @@ public protocol StreamProtocol: OneToOneProtocol {}
 public protocol MessageProtocol: OneToOneProtocol {
     /// A message as a tuple of content and metadata.
     associatedtype LegacyMessage
-    /// The type of the content of a message.
+    /// The content type of a message.
     associatedtype ContentType
 }
 
@@ -70,9 +70,9 @@ public protocol DatagramProtocol: MessageProtocol {}
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol NetworkFixedWidthInteger: FixedWidthInteger {
-    /// Creates an integer from its representation in network byte order.
+    /// Creates an integer from its big-endian representation.
     init(bigEndian: Self)
-    /// The representation of the integer in network byte order.
+    /// The big-endian representation.
     var bigEndian: Self { get }
 }
 
@@ -89,12 +89,12 @@ extension NetworkFixedWidthInteger {
     /// The bytes in network byte order.
     package var networkData: Data { withUnsafeBytes(of: bigEndian) { Data($0) } }
 
-    /// Creates an integer from bytes in network byte order; `nil` if the number of bytes differs from the size of the integer.
+    /// Creates an integer from bytes in network byte order; `nil` if their count differs from the integer's size.
     package init?(networkData: Data) {
         guard networkData.count == MemoryLayout<Self>.size else { return nil }
         self = networkData.reduce(0) { $0 << 8 | Self(truncatingIfNeeded: $1) }
     }
 }
 
-/// An operator that no function implements. The operator is declared only because Apple's module declares it.
+/// An operator without an implementation, declared because Apple's module declares it.
 prefix operator >>

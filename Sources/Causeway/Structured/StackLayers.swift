@@ -1,4 +1,4 @@
-/// The options of the protocols in a stack, in the order of ``NWParameters/ProtocolStack``.
+/// Options for the protocols in a stack, in ``NWParameters/ProtocolStack`` order.
 package struct StackLayers: Sendable {
     /// The application protocols; the first one is nearest to the program.
     package var application: [NWProtocolOptions] = []
@@ -7,7 +7,7 @@ package struct StackLayers: Sendable {
 
     package init() {}
 
-    /// The options of one element.
+    /// One element's options, with its layer.
     package enum Layer: Sendable {
         case application(NWProtocolOptions)
         case transport(NWProtocolOptions)
@@ -25,10 +25,10 @@ package struct StackLayers: Sendable {
         return layers
     }
 
-    /// Adds an element that the builder list contains after the top element, together with the elements below the added element.
+    /// Adds a later element from the builder list, together with the elements below it.
     ///
-    /// The options of each added element replace those of the same layer: the transport, the network layer, or the application protocol
-    /// with the same definition. An application protocol with a new definition is added below the other application protocols.
+    /// Each added element replaces the options in its layer: transport, network, or the application protocol with the same definition. A
+    /// new application protocol is added below the other application protocols.
     package mutating func adopt(_ element: any StackElement) {
         switch element.layer {
         case .internet(let options): internet = options
@@ -46,7 +46,7 @@ package struct StackLayers: Sendable {
     }
 }
 
-/// The properties that every element of a stack provides.
+/// The properties common to all stack elements.
 package protocol StackElement: NetworkProtocolOptions {
     /// The element's own options.
     var layer: StackLayers.Layer { get }
@@ -66,7 +66,7 @@ extension StackElement {
 }
 
 extension NWParameters {
-    /// Creates parameters from the top element of a builder list and the other elements of the list.
+    /// Creates parameters from a builder list: its top element and the other elements.
     package convenience init(
         top: any NetworkProtocolOptions, others: [any NetworkProtocolOptions] = [], initial: NWParameters? = nil
     ) {

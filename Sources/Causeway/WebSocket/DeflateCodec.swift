@@ -5,10 +5,10 @@ package import CausewayWire
 
 /// Compresses and decompresses WebSocket messages with zlib (RFC 7692 §7.2).
 ///
-/// The memory of a direction exists from its first compressed message on: at most 256 KiB for sending and 40 KiB for receiving, half as much for
-/// each bit less of the window. Without context takeover it exists only during a message.
+/// Each direction allocates its zlib state at its first compressed message: at most 256 KiB for sending and 40 KiB for receiving, half as
+/// much for each window bit less. Without context takeover, the state is freed after each message.
 package final class DeflateCodec: WebSocketCodec {
-    /// The parameters of one direction.
+    /// The parameters for one direction.
     private struct Direction: Sendable {
         var windowBits: Int
         var takesContextOver: Bool
@@ -27,8 +27,8 @@ package final class DeflateCodec: WebSocketCodec {
     private let state = LockedValue(State())
 
     /// - Parameters:
-    ///   - agreed: The parameters of the server's answer.
-    ///   - own: The parameters that this side asked for. It limits itself even if the peer does not demand that.
+    ///   - agreed: The negotiated parameters from the server's response.
+    ///   - own: This side's own configuration. It limits outgoing compression even if the peer does not require that.
     package init(_ agreed: MessageDeflate, own: MessageDeflate, isServer: Bool) {
         let server = Direction(
             windowBits: agreed.serverWindow.maximumBits, takesContextOver: !agreed.serverNoContextTakeover)
@@ -69,7 +69,7 @@ package final class DeflateCodec: WebSocketCodec {
     }
 }
 
-/// A compressor of zlib.
+/// A zlib compressor.
 private final class Deflater {
     private static let roomLimit = 64 << 10
 
@@ -99,15 +99,15 @@ private final class Deflater {
             guard isValid else { return nil }
             if all.isEmpty { all = output } else { all += output }
             rest = rest.dropFirst(consumed)
-            // Output that fills its room may be incomplete.
+            // If the output buffer is full, zlib may have more output.
             if produced < room { return all }
         }
     }
 }
 
-/// A decompressor of zlib.
+/// A zlib decompressor.
 private final class Inflater {
-    /// The expected ratio of the sizes of messages, compressed and not.
+    /// The expected compression ratio, which sizes the output buffer.
     private static let expectedRatio = 4
 
     private let handle: OpaquePointer

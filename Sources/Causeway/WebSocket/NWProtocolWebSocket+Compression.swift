@@ -2,19 +2,19 @@ package import CausewayProtocols
 internal import CausewayWire
 
 extension NWProtocolWebSocket {
-    /// Compression of messages by the extension `permessage-deflate` (RFC 7692). It needs zlib (`libz.so.1`), which is loaded at run time.
+    /// Message compression with the `permessage-deflate` extension (RFC 7692). It needs zlib (`libz.so.1`), which is loaded at run time.
     ///
-    /// A compressed connection holds up to 300 KiB more. A smaller window, or no context takeover, reduces this. Do not compress secrets together
-    /// with data that others can choose: the size of the message can reveal them.
+    /// A connection with compression uses up to 300 KiB more memory. A smaller window, or no context takeover, reduces this. Do not
+    /// compress secrets together with attacker-controlled data: the message size can reveal them.
     ///
     /// Counterpart: none.
     public struct Compression: Sendable, Hashable {
         /// Whether the connection fails if the peer does not agree, or if zlib cannot be loaded (default: `false`).
         public var isRequired = false
-        /// Whether messages are compressed together with earlier ones in the same direction (default: `true`). This compresses better, and
-        /// keeps the memory between messages.
+        /// Whether the compression context is kept between messages in the same direction (default: `true`). This compresses better, but
+        /// the memory stays allocated between messages.
         public var usesContextTakeover = true
-        /// The maximum window of both directions in bits, from 9 to 15 (default: 15).
+        /// The maximum LZ77 window for both directions, in bits, from 9 to 15 (default: 15).
         public var maximumWindowBits = 15
 
         /// Creates the default settings: messages are compressed if the peer agrees.

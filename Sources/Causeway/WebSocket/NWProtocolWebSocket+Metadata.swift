@@ -9,7 +9,7 @@ extension NWProtocolWebSocket {
     /// let context = NWConnection.ContentContext(identifier: "greeting", metadata: [metadata])
     /// ```
     ///
-    /// The metadata of a connection holds the result of the handshake. All members may be used from any thread.
+    /// A connection's metadata holds the handshake result. All members may be used from any thread.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     // SAFETY: a lock protects the only mutable state.
@@ -17,7 +17,7 @@ extension NWProtocolWebSocket {
         /// Called with `nil` when the pong has arrived, or with an error when the pong can no longer arrive.
         package typealias PongHandler = @Sendable (NWError?) -> Void
 
-        /// The result of a handshake.
+        /// A handshake result.
         package struct Handshake: Sendable {
             package var subprotocol: String?
             package var serverHeaders: [(String, String)]?
@@ -53,13 +53,13 @@ extension NWProtocolWebSocket {
             super.init(definition: NWProtocolWebSocket.definition)
         }
 
-        /// The reason for closing the connection, on a message of type `.close` (RFC 6455 §7.4). Default: normal closure.
+        /// The reason for closing the connection, on a `.close` message (RFC 6455 §7.4). Default: normal closure.
         public var closeCode: NWProtocolWebSocket.CloseCode {
             get { storage.withLock { $0.closeCode } }
             set { storage.withLock { $0.closeCode = newValue } }
         }
 
-        /// Sets the handler for the pong that answers a ping.
+        /// Sets the handler for a ping's pong.
         ///
         /// - Parameters:
         ///   - queue: The queue on which the handler runs.
@@ -77,7 +77,7 @@ extension NWProtocolWebSocket {
             withExtendedLifetime(old) {}
         }
 
-        /// Removes and returns the handler that ``setPongHandler(_:handler:)`` has set, so that the handler is called only once.
+        /// Removes and returns the handler set with ``setPongHandler(_:handler:)``, so that it is called only once.
         package func takePongHandler() -> (queue: DispatchQueue, handler: PongHandler)? {
             storage.withLock { values in
                 guard let queue = values.pongQueue, let handler = values.pongHandler.take() else { return nil }
@@ -85,8 +85,8 @@ extension NWProtocolWebSocket {
             }
         }
 
-        /// Registers the pong handler and returns the number that identifies the ping; `nil` for a message without a pong handler. All
-        /// parts of one message share the number.
+        /// Registers the pong handler and returns the ping's identifier; `nil` for a message without a pong handler. All parts of one
+        /// message share the identifier.
         package func pongToken() -> UInt64? {
             guard let (queue, handler) = takePongHandler() else { return storage.withLock { $0.pongToken } }
             let token = PongWaiters.shared.add(queue, handler)
@@ -94,7 +94,7 @@ extension NWProtocolWebSocket {
             return token
         }
 
-        /// The subprotocol that the server chose; `nil` for none (RFC 6455 §1.9).
+        /// The subprotocol chosen by the server; `nil` for none (RFC 6455 §1.9).
         public var selectedSubprotocol: String? { handshake.subprotocol }
 
         /// Whether the peers agreed to compress messages; see ``NWProtocolWebSocket/Options/compression``.
@@ -102,7 +102,7 @@ extension NWProtocolWebSocket {
         /// Counterpart: none.
         public var usesCompression: Bool { handshake.usesCompression }
 
-        /// The header fields of the server's response that do not belong to the handshake. `nil` on the server.
+        /// The server response's header fields, without those of the handshake. `nil` on the server.
         public var additionalServerHeaders: [(String, String)]? { handshake.serverHeaders }
     }
 }

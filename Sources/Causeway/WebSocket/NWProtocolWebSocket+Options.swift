@@ -65,7 +65,7 @@ extension NWProtocolWebSocket {
         /// Whether the connection answers pings itself and does not deliver them to the program (default: `false`).
         ///
         /// Each ping gets one pong, in order, while at most 64 KiB of pongs wait to be sent. If `false`, the program receives each ping as
-        /// a message of type `.ping` and must answer it. Such a message can arrive between two parts of another message.
+        /// a `.ping` message and must answer it. A ping can arrive between two parts of another message.
         public var autoReplyPing: Bool {
             get { values.autoReplyPing }
             set { update { $0.autoReplyPing = newValue } }
@@ -77,14 +77,14 @@ extension NWProtocolWebSocket {
             set { update { $0.maximumMessageSize = newValue } }
         }
 
-        /// Whether the connection sends frames without the HTTP handshake of RFC 6455 §4 (default: `false`).
+        /// Whether the connection sends frames without the HTTP handshake (RFC 6455 §4) (default: `false`).
         public var skipHandshake: Bool {
             get { values.skipHandshake }
             set { update { $0.skipHandshake = newValue } }
         }
 
-        /// Compression of messages (default: `nil`, none). Received messages are limited after decompression, so set ``maximumMessageSize``:
-        /// a small compressed message can be 1,000 times as large. With ``skipHandshake`` nothing is compressed, because nothing is agreed.
+        /// Message compression (default: `nil`, none). Set ``maximumMessageSize``, which limits the decompressed size: a message can expand
+        /// 1,000-fold. With ``skipHandshake`` nothing is compressed, because compression is negotiated in the handshake.
         ///
         /// Counterpart: none.
         public var compression: NWProtocolWebSocket.Compression? {
@@ -102,12 +102,12 @@ extension NWProtocolWebSocket {
             update { $0.additionalHeaders = unique }
         }
 
-        /// Sets the subprotocols that a client offers, in order of preference.
+        /// Sets the subprotocols for a client to offer, most preferred first.
         public func setSubprotocols(_ subprotocols: [String]) {
             update { $0.subprotocols = subprotocols }
         }
 
-        /// Sets the handler that answers the requests of clients. Without a handler, a server accepts each valid request.
+        /// Sets the handler for client handshake requests. Without a handler, a server accepts each valid request.
         ///
         /// - Parameters:
         ///   - queue: The queue on which the handler runs.

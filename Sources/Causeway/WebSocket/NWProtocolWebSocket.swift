@@ -2,13 +2,13 @@ internal import CausewayTypes
 
 /// The WebSocket protocol (RFC 6455). This class is a namespace.
 ///
-/// WebSocket carries text and binary messages over a byte stream, in both directions. Of the protocol extensions, compression of messages is
-/// available, see ``Options/compression``.
+/// WebSocket carries text and binary messages over a byte stream, in both directions. The only supported extension is message compression;
+/// see ``Options/compression``.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 // SAFETY: the class has no stored properties.
 public class NWProtocolWebSocket: NWProtocol, @unchecked Sendable {
-    /// The definition that identifies WebSocket in a protocol stack.
+    /// The WebSocket definition, which identifies it in a protocol stack.
     public static let definition = NWProtocolDefinition(name: "websocket")
 
     /// A version of the protocol.
@@ -50,7 +50,7 @@ extension NWProtocolWebSocket {
         /// A private code of the application, from 4000 to 4999 (RFC 6455 §7.4.2).
         case privateCode(UInt16)
 
-        /// The codes that the protocol defines (RFC 6455 §7.4.1).
+        /// The protocol-defined codes (RFC 6455 §7.4.1).
         ///
         /// Counterpart: macOS 10.15, iOS 13.
         public enum Defined: UInt16, Equatable, Hashable, Sendable {
@@ -66,7 +66,7 @@ extension NWProtocolWebSocket {
             case noStatusReceived = 1005
             /// The connection ended without a close frame. This code is never sent.
             case abnormalClosure = 1006
-            /// The content of a message did not match its type, for example a text message that is not valid UTF-8.
+            /// A message's content did not match its type, for example a text message that is not valid UTF-8.
             case invalidFramePayloadData = 1007
             /// The peer violated a policy for which there is no more specific code.
             case policyViolation = 1008
@@ -119,7 +119,7 @@ extension NWProtocolWebSocket {
 
         /// Whether the server accepts the client.
         public let status: NWProtocolWebSocket.Response.Status
-        /// The subprotocol that the server chose from the client's offer; `nil` for none.
+        /// The chosen subprotocol from the client's offer; `nil` for none.
         public let subprotocol: String?
         /// Additional header fields for the response.
         public let additionalHeaders: [(name: String, value: String)]?
@@ -128,7 +128,7 @@ extension NWProtocolWebSocket {
         ///
         /// - Parameters:
         ///   - status: Whether the server accepts the client.
-        ///   - subprotocol: One of the subprotocols that the client offered; `nil` for none.
+        ///   - subprotocol: One of the client's offered subprotocols; `nil` for none.
         ///   - additionalHeaders: Additional header fields.
         public init(
             status: NWProtocolWebSocket.Response.Status, subprotocol: String?,

@@ -1,10 +1,10 @@
 internal import CausewaySystem
 internal import Dispatch
 
-/// Stores the pong handlers of all pings whose pong has not arrived. The key is the number that identifies the ping in the protocol stages.
+/// Stores the pong handlers for all unanswered pings. The key is the ping's identifier in the protocol stages.
 ///
-/// There is one instance per process: when a program creates the metadata of a ping, the connection attempt that will send the ping is not
-/// known yet.
+/// There is one instance per process: when a program creates a ping's metadata, it is not yet known which connection attempt will send the
+/// ping.
 final class PongWaiters: Sendable {
     static let shared = PongWaiters()
 
@@ -29,7 +29,7 @@ final class PongWaiters: Sendable {
         }
     }
 
-    /// Calls the handler of a ping on the queue of the handler. A second call for the same ping has no effect.
+    /// Calls a ping's handler on its queue. A second call for the same ping has no effect.
     ///
     /// - Parameter error: The reason why no pong arrived; `nil` if the pong arrived.
     func finish(_ token: UInt64, _ error: NWError?) {

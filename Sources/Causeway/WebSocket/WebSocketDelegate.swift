@@ -3,7 +3,7 @@ internal import CausewayRuntime
 internal import CausewaySystem
 internal import CausewayWire
 
-/// Passes handshake requests to the program, calls pong handlers, and keeps the result of the handshake.
+/// Passes handshake requests to the program, calls pong handlers, and keeps the handshake result.
 final class WebSocketDelegate: ProgramDelegate {
     private let values: NWProtocolWebSocket.Options.Values
     private let isServer: Bool
@@ -14,7 +14,7 @@ final class WebSocketDelegate: ProgramDelegate {
         self.isServer = isServer
     }
 
-    /// The result of the handshake; `nil` before the handshake is complete.
+    /// The handshake result; `nil` before the handshake is complete.
     var connectionMetadata: NWProtocolMetadata? {
         handshake.withLock { $0 }.map {
             NWProtocolWebSocket.Metadata(opcode: .binary, closeCode: .protocolCode(.normalClosure), handshake: $0)
@@ -36,7 +36,7 @@ final class WebSocketDelegate: ProgramDelegate {
         case .opened(let response): opened(response)
         case .pingAnswered(let token): PongWaiters.shared.finish(token, nil)
         case .pingLost(let token): PongWaiters.shared.finish(token, .posix(.ECANCELED))
-        // The connection reports the failure that the stage's status contains.
+        // The connection reports this failure from the stage's status.
         case .failed, nil: break
         }
     }
@@ -64,7 +64,7 @@ final class WebSocketDelegate: ProgramDelegate {
 }
 
 extension UpgradeResponse {
-    /// Creates the wire representation of a program's response.
+    /// Converts a program's response to wire format.
     init(_ response: NWProtocolWebSocket.Response) {
         let fields = (response.additionalHeaders ?? []).map { HeaderField($0.name, $0.value) }
         switch response.status {

@@ -7,11 +7,11 @@ internal import FoundationEssentials
 ///
 /// - Parameters:
 ///   - isServer: Whether a listener accepted the connection.
-///   - endpoint: For a client, the endpoint of the connection. The endpoint determines the requested resource.
-///   - isSecure: Whether TLS is below WebSocket. This value determines the default port, which the `Host` field omits. The URL scheme `wss`
-///     has the same effect as `true`.
-/// - Throws: `.posix(.EINVAL)` if a client's request cannot be serialized because of an invalid header field, `.posix(.ENOTSUP)` if compression
-///   is required and not available.
+///   - endpoint: For a client, the connection's endpoint, which determines the requested resource.
+///   - isSecure: Whether TLS is below WebSocket. This determines the default port, which the `Host` field omits. The URL scheme `wss` has
+///     the same effect as `true`.
+/// - Throws: `.posix(.EINVAL)` for an invalid header field in a client's request, `.posix(.ENOTSUP)` if compression is required and not
+///   available.
 func makeWebSocketLayer(
     _ options: NWProtocolWebSocket.Options, isServer: Bool, endpoint: NWEndpoint, isSecure: Bool = false
 ) throws(NWError) -> StackLayer {
@@ -35,13 +35,13 @@ func makeWebSocketLayer(
 }
 
 extension NWProtocolWebSocket.Options.Values {
-    /// Creates the handshake request of a client. The key (`Sec-WebSocket-Key`) is not set.
+    /// Creates a client's handshake request. The key (`Sec-WebSocket-Key`) is not set.
     func upgradeRequest(to endpoint: NWEndpoint, isSecure: Bool) throws(NWError) -> UpgradeRequest {
         let (authority, target) = try endpoint.resource(isSecure: isSecure)
         let request = UpgradeRequest(
             target: target, authority: authority, subprotocols: subprotocols,
             additionalFields: additionalHeaders.map { HeaderField($0.name, $0.value) })
-        // Report an invalid field before the transport connects. The check needs a key, but the value of the key does not matter.
+        // Report an invalid field before the transport connects. The check needs a key, but any value will do.
         var sample = request
         sample.key = "AAAAAAAAAAAAAAAAAAAAAA=="
         do { _ = try sample.serialized() } catch { throw .posix(.EINVAL) }
@@ -50,7 +50,7 @@ extension NWProtocolWebSocket.Options.Values {
 }
 
 extension NWEndpoint {
-    /// Returns the value of the `Host` field and the request target, which is the path with its query (RFC 6455 §3).
+    /// Returns the `Host` value and the request target: the path with its query (RFC 6455 §3).
     fileprivate func resource(isSecure: Bool) throws(NWError) -> (authority: String, target: String) {
         let defaultPort: UInt16 = isSecure ? 443 : 80
         switch self {

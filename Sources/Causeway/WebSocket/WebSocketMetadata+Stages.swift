@@ -7,8 +7,7 @@ extension NWProtocolWebSocket.Metadata {
         let closing = WebSocketClosing(code: WebSocketCloseCode(rawValue: closeCode.number))
         return switch opcode {
         case .text: WebSocketMetadata(opcode: .text)
-        // A continuation frame cannot begin a message. If the program begins a message with this type, the message is sent as a binary
-        // message.
+        // A continuation frame cannot begin a message, so such a message is sent as a binary one.
         case .binary, .cont: WebSocketMetadata(opcode: .binary)
         case .close: WebSocketMetadata(opcode: .close, closing: closing)
         case .ping: WebSocketMetadata(opcode: .ping, pingToken: pongToken())
@@ -24,7 +23,7 @@ extension NWProtocolWebSocket.Metadata {
 }
 
 extension NWProtocolWebSocket.CloseCode {
-    /// Creates the close code of a received message. The codes 1012 to 1014 were registered after RFC 6455 and have no case in the API, so
+    /// Creates the close code for a received message. The codes 1012 to 1014 were registered after RFC 6455 and have no case in the API, so
     /// they become application codes.
     fileprivate init(received metadata: WebSocketMetadata) {
         guard metadata.opcode == .close else {

@@ -5,6 +5,6 @@ extension NWConnection {
     /// was not fetched. Only on Linux.
     ///
     /// Read this when the connection is waiting. `nil` if no script has failed since the last attempt began. Do not parse the text in a
-    /// program; use the number of the error instead.
+    /// program; use the error number instead.
     public var proxyFailureReason: String? { driver.routeProblem }
 }

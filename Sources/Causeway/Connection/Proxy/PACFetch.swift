@@ -7,7 +7,7 @@ internal import FoundationEssentials
 
 /// Fetches one proxy script over separate connections, which use no proxy.
 ///
-/// All methods except ``cancel()`` run on the queue of the fetch.
+/// All methods except ``cancel()`` run on the fetch's queue.
 final class PACFetch: PACFetching {
     typealias Outcome = PACStore.Outcome
 
@@ -32,7 +32,7 @@ final class PACFetch: PACFetching {
 
     /// Creates a fetch.
     ///
-    /// - Parameter limits: The interfaces that the fetch may use.
+    /// - Parameter limits: The interfaces permitted for the fetch.
     init(_ location: PACLocation, _ limits: PathLimits, _ completion: @escaping @Sendable (Outcome) -> Void) {
         self.limits = limits
         state = LockedValue(State(location: location, completion: completion))
@@ -153,7 +153,7 @@ final class PACFetch: PACFetching {
     }
 }
 
-/// The connection to cancel at the end of a fetch, if any.
+/// The connection to cancel when a fetch ends, if any.
 private struct Ending {
     var connection: NWConnection?
 
@@ -161,7 +161,7 @@ private struct Ending {
 }
 
 extension PACStore {
-    /// The store that all connections of the process share.
+    /// The store for all connections in the process.
     static let shared = PACStore { location, limits, completion in
         PACFetch(location, limits, completion)
     }

@@ -1,7 +1,7 @@
 internal import CausewayRuntime
 
 extension NWParameters.PrivacyContext {
-    /// Removes the cached data of this context's connections.
+    /// Removes data cached for this context's connections.
     public func flushCache() {
         ResolverEngine.shared.forget(partition: settings.partition)
         Connector.forgetConnections()

@@ -4,33 +4,33 @@ internal import CausewayTypes
 package import FoundationEssentials
 
 extension ProxyConfiguration {
-    /// The result of a proxy script for one URL, with details of the evaluation.
+    /// The result of a proxy script for one URL, with evaluation details.
     package struct PACDecision: Sendable {
         package enum Entry: Equatable, Sendable {
             case direct
             /// A proxy as a URL.
             case proxy(String)
-            /// An entry of the script's result that cannot be used.
+            /// An unusable entry in the script's result.
             case unusable(String)
         }
 
         /// The URL and host passed to the script.
         package var url = ""
         package var host = ""
-        /// The script's result as a string, and its entries in order of preference. Without a result, the string is `nil` and the list is
+        /// The script's result as a string, and its entries, most preferred first. Without a result, the string is `nil` and the list is
         /// empty.
         package var result: String?
         package var entries: [Entry] = []
         /// The reason why there is no result.
         package var failure: String?
-        /// The texts that the script passed to `alert`, and the names that it looked up, with their addresses.
+        /// Texts passed to `alert` by the script, and names it looked up, with their addresses.
         package var alerts: [String] = []
         package var lookups: [(name: String, addresses: [String])] = []
         package var fetchDuration: Duration = .zero
         package var evaluationDuration: Duration = .zero
     }
 
-    /// Evaluates the script of this configuration for a URL; `nil` for other kinds of proxies and for a URL without a host.
+    /// Evaluates this configuration's script for a URL; `nil` for other proxy kinds and for a URL without a host.
     ///
     /// Cancellation: ignored. The call takes at most fifteen seconds.
     package func pacDecision(for url: URL) async -> PACDecision? {

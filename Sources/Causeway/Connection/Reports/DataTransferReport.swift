@@ -1,21 +1,21 @@
 public import FoundationEssentials
 
 extension NWConnection {
-    /// The data that a connection transferred in a period of time.
+    /// Data transferred by a connection during a period.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public struct DataTransferReport: CustomDebugStringConvertible, Sendable {
-        /// The length of the period, in seconds.
+        /// The duration of the period, in seconds.
         public let duration: TimeInterval
-        /// The sum over all paths. A value that cannot be added, such as a round-trip time, is the value of the primary path.
+        /// The sum over all paths. A value that cannot be added, such as a round-trip time, is taken from the primary path.
         public let aggregatePathReport: NWConnection.DataTransferReport.PathReport
         /// One report for each path that was used.
         public let pathReports: [NWConnection.DataTransferReport.PathReport]
 
         /// - Parameters:
-        ///   - duration: The length of the period, in seconds.
-        ///   - primary: The report of the path that the connection uses.
-        ///   - others: The reports of further paths.
+        ///   - duration: The duration of the period, in seconds.
+        ///   - primary: The report for the connection's current path.
+        ///   - others: Reports for further paths.
         package init(duration: TimeInterval, primary: PathReport, others: [PathReport] = []) {
             self.duration = duration
             pathReports = [primary] + others
@@ -33,11 +33,11 @@ extension NWConnection {
                 """
         }
 
-        /// The data that one path transferred.
+        /// Data transferred over one path.
         ///
         /// Counterpart: macOS 10.15, iOS 13.
         public struct PathReport: Sendable {
-            /// The interface of the path.
+            /// The path's interface.
             public let interface: NWInterface
             /// The radio technology; `nil` if unknown.
             ///

@@ -15,9 +15,9 @@ extension NWConnection {
         public let usedProxy: Bool
         /// Whether a proxy was configured, even if it was not used.
         public let proxyConfigured: Bool
-        /// The proxy that was used.
+        /// The proxy in use; `nil` for a direct connection.
         public let proxyEndpoint: NWEndpoint?
-        /// The steps of name resolution, in order.
+        /// The name resolution steps, in order.
         public let resolutions: [NWConnection.EstablishmentReport.Resolution]
         /// The handshakes, lowest protocol first.
         public let handshakes: [NWConnection.EstablishmentReport.Handshake]
@@ -51,7 +51,7 @@ extension NWConnection {
 }
 
 extension NWConnection.EstablishmentReport {
-    /// One step of name resolution.
+    /// One name resolution step.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public struct Resolution: Sendable {
@@ -89,7 +89,7 @@ extension NWConnection.EstablishmentReport {
         public let endpointCount: Int
         /// The endpoint of the successful attempt.
         public let successfulEndpoint: NWEndpoint
-        /// The endpoint that was tried first.
+        /// The endpoint tried first.
         public let preferredEndpoint: NWEndpoint
         /// The transport of the DNS query.
         ///

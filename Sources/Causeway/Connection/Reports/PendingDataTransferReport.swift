@@ -2,7 +2,7 @@ internal import CausewaySystem
 public import Dispatch
 
 extension NWConnection {
-    /// A data transfer report in progress. It counts the data that the connection transfers after it created the report.
+    /// A data transfer report in progress. It counts data transferred after its creation.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     // SAFETY: the only stored property is protected by a lock.

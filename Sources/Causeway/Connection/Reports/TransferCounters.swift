@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// The counters of a transfer report, since the start of a connection or for a period of time.
+/// The counters in a transfer report, since the connection started or for a period.
 package struct TransferCounters: Equatable, Sendable {
     package var receivedIPPackets: UInt64 = 0
     package var sentIPPackets: UInt64 = 0

@@ -1,7 +1,7 @@
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// The parts of a channel that only some channels need: the program's handlers, and the tasks that wait until the channel is ready.
+/// State that only some channels need: the program's handlers, and the tasks waiting until the channel is ready.
 final class ChannelWatch: Sendable {
     private typealias Waiter = UnsafeContinuation<NWError?, Never>
 

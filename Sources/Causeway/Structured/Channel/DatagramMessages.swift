@@ -1,26 +1,26 @@
 public import FoundationEssentials
 
-/// The datagrams of a connection, as an asynchronous sequence that ends when the connection ends or an error occurs.
+/// A connection's datagrams, as an asynchronous sequence that ends when the connection ends or an error occurs.
 ///
-/// A datagram is received when the program calls an iterator's ``Iterator/next()``. All iterators and receive calls of a connection take
+/// A datagram is received when the program calls an iterator's ``Iterator/next()``. All iterators and receive calls on a connection take
 /// datagrams from one queue, and each datagram is delivered once. No datagram is lost when an iterator is released.
 ///
-/// Apple's counterpart is an `AsyncThrowingStream`, which is slower because it takes several locks per element. If a program declares a
-/// variable of the type `AsyncThrowingStream`, the compiler selects the property that returns that stream.
+/// Apple's counterpart is an `AsyncThrowingStream`, which is slower because it takes several locks per element. If a program declares an
+/// `AsyncThrowingStream` variable, the compiler selects the property with that type.
 ///
 /// Cancellation: `next` throws `.posix(.ECANCELED)`; no datagram is lost.
 public struct DatagramMessages: AsyncSequence, Sendable {
     /// A datagram and its metadata.
     public typealias Element = UDP.Message<Data>
-    /// The error that ends the sequence: an `NWError`.
+    /// The error type: always an `NWError`.
     public typealias Failure = any Error
 
     let channel: NetworkChannel<UDP>
 
-    /// Creates an iterator. The iterator begins with the oldest datagram that has not been received yet.
+    /// Creates an iterator. The iterator begins with the oldest datagram not received yet.
     public func makeAsyncIterator() -> Iterator { Iterator(channel: channel) }
 
-    /// Receives the datagrams of a connection one by one.
+    /// Receives a connection's datagrams one by one.
     public struct Iterator: AsyncIteratorProtocol {
         let channel: NetworkChannel<UDP>
         private var hasEnded = false
@@ -33,7 +33,7 @@ public struct DatagramMessages: AsyncSequence, Sendable {
             try await next(isolation: #isolation)
         }
 
-        /// Receives a datagram like ``next()``, but in the isolation of the caller.
+        /// Receives a datagram like ``next()``, but in the caller's isolation.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(any Error) -> UDP.Message<Data>? {

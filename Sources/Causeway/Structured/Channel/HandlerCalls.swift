@@ -2,7 +2,7 @@ internal import CausewayProtocols
 internal import CausewayRuntime
 internal import CausewaySystem
 
-/// Calls the program's handlers one after the other, in the order of the events. Each handler runs in the isolation of its closure.
+/// Calls the program's handlers one after the other, in event order. Each handler runs in its closure's isolation.
 final class HandlerCalls: Sendable {
     typealias Call = @Sendable () async -> Void
 
@@ -16,8 +16,7 @@ final class HandlerCalls: Sendable {
 
     private let state = LockedValue(State())
 
-    /// Makes handlers run on the event loop of the current thread, if the thread has an event loop. A server that runs on that loop then
-    /// needs no other thread.
+    /// Makes handlers run on the current thread's event loop, if it has one. A server on that loop then needs no other thread.
     func stayHere() {
         let executor = Engine.current?.executor
         state.withLock { state in state.executor = executor }

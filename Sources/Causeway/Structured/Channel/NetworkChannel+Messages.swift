@@ -5,9 +5,8 @@ internal import CausewayTypes
 public import FoundationEssentials
 
 extension NetworkChannel where ApplicationProtocol: MessageProtocol {
-    // Disfavored, so that the compiler selects the faster sequence of UDP unless the program declares the type `AsyncThrowingStream`.
-    /// A sequence of received messages. It ends when the peer sends no more messages or an error occurs. Each step of the sequence receives
-    /// one message.
+    // Disfavored, so that the compiler selects the faster UDP sequence unless the program declares the type `AsyncThrowingStream`.
+    /// Received messages as a sequence. It ends when the peer sends no more messages or an error occurs. Each step receives one message.
     @_disfavoredOverload
     public var messages: AsyncThrowingStream<ApplicationProtocol.Message<ApplicationProtocol.ContentType>, any Error> {
         AsyncThrowingStream { try await self.nextMessage() }
@@ -15,7 +14,7 @@ extension NetworkChannel where ApplicationProtocol: MessageProtocol {
 
     private func nextMessage() async throws -> ApplicationProtocol.Message<ApplicationProtocol.ContentType>? {
         guard let received = try await receiveContent() else { return nil }
-        // An element type that the program defines cannot transfer messages.
+        // A program-defined element type cannot transfer messages.
         guard let element = ApplicationProtocol.self as? any MessageElement.Type else { throw NWError.posix(.ENOTSUP) }
         return try decode(received, as: element)
     }
@@ -32,7 +31,7 @@ extension NetworkChannel where ApplicationProtocol: MessageProtocol {
 }
 
 extension NetworkChannel {
-    /// The options of the top of the stack.
+    /// The topmost protocol's options.
     var topOptions: NWProtocolOptions? { parameters.defaultProtocolStack.applicationProtocols.first }
 
     nonisolated(nonsending)
@@ -56,7 +55,7 @@ extension NetworkChannel where ApplicationProtocol: DatagramProtocol {
 
     /// Receives a datagram.
     ///
-    /// - Throws: `.posix(.ENOTSUP)` for an element type that the program defines.
+    /// - Throws: `.posix(.ENOTSUP)` for a program-defined element type.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`; no datagram is lost.
     nonisolated(nonsending)
@@ -71,8 +70,7 @@ extension NetworkChannel where ApplicationProtocol: DatagramProtocol {
 }
 
 extension NetworkChannel where ApplicationProtocol == UDP {
-    /// A sequence of received datagrams. It ends when the connection ends or an error occurs. Each step of the sequence receives one
-    /// datagram.
+    /// Received datagrams as a sequence. It ends when the connection ends or an error occurs. Each step receives one datagram.
     public var messages: DatagramMessages { DatagramMessages(channel: self) }
 
     /// Receives a datagram. If a datagram has already arrived, the method usually returns without suspending. The method yields from time
@@ -90,9 +88,9 @@ extension NetworkChannel where ApplicationProtocol == UDP {
     ///
     /// An addition of Causeway: one call receives a batch of datagrams.
     ///
-    /// - Throws: `.posix(.EOPNOTSUPP)` if there are protocols above UDP, or the error that ended the connection.
+    /// - Throws: `.posix(.EOPNOTSUPP)` if there are protocols above UDP, or the connection's error.
     ///
-    /// Cancellation: has no effect. Only the end of the connection ends a waiting call.
+    /// Cancellation: has no effect. A waiting call ends only when the connection ends.
     nonisolated(nonsending)
         public func receiveBatch() async throws -> DatagramBatch
     {
@@ -184,7 +182,7 @@ extension NWParameters.ProtocolStack {
 extension NetworkChannel {
     /// Sends a value. Suspends until the transport has accepted it.
     ///
-    /// - Throws: The encoder's error; `.posix(.EMSGSIZE)` for an encoded value of more than 16 MiB.
+    /// - Throws: The encoder's error; `.posix(.EMSGSIZE)` for an encoded value larger than 16 MiB.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`; the channel stays usable.
     nonisolated(nonsending)

@@ -9,10 +9,9 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
     ///   - endOfStream: Whether this is the last content to send. Receiving is still possible.
     ///   - builder: Metadata for the protocols below.
     ///
-    /// Cancellation: content that the transport has not started to send is withdrawn; content that the transport has started to send is
-    /// sent completely.
-    // Inlinable, so that the compiler knows the type of the stack at the call. In a generic function, each waiting task would need a larger
-    // and slower frame.
+    /// Cancellation: withdraws content unless the transport has started to send it; in that case it is sent completely.
+    // Inlinable, so that the compiler knows the stack type at the call. In a generic function, each waiting task would need a larger and
+    // slower frame.
     @inlinable
     nonisolated(nonsending)
         public func send<Content>(
@@ -25,7 +24,7 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
 
     /// Sends an integer in network byte order. Suspends until the transport has accepted it.
     ///
-    /// Cancellation: an integer that the transport has not started to send is withdrawn; otherwise the integer is sent completely.
+    /// Cancellation: withdraws the integer unless the transport has started to send it; in that case it is sent completely.
     nonisolated(nonsending)
         public func send<Value>(
             _ value: Value, endOfStream: Bool = false,
@@ -51,10 +50,10 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
         sendUnheard(value.networkData, other: builder(), isFinal: endOfStream)
     }
 
-    /// Receives at least `atLeast` and at most `atMost` bytes. The result has fewer bytes only at the end of the stream; the metadata then
+    /// Receives at least `atLeast` and at most `atMost` bytes. The result is shorter only at the end of the stream; the metadata then
     /// reports the end.
     ///
-    /// - Throws: `.posix(.ENODATA)` after the end of the stream was reported.
+    /// - Throws: `.posix(.ENODATA)` after the end has been reported.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`; no byte is lost.
     @inlinable
@@ -67,7 +66,7 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
 
     /// Receives exactly this number of bytes.
     ///
-    /// - Throws: `.posix(.ENODATA)` if the stream ends before this number of bytes has arrived.
+    /// - Throws: `.posix(.ENODATA)` if the stream ends before these bytes have arrived.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`; no byte is lost.
     @inlinable
@@ -95,7 +94,7 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
         return (value, try metadata(endOfStream: isFinal))
     }
 
-    // Inlinable, so that the compiler can select the metadata type at a call where it knows the type of the stack.
+    // Inlinable, so that the compiler can select the metadata type at a call where it knows the stack type.
     @inlinable
     func metadata(endOfStream: Bool) throws(NWError) -> ApplicationProtocol.Metadata {
         if ApplicationProtocol.self == TCP.self,
@@ -118,6 +117,6 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
 
     @usableFromInline static var noMoreContent: NWError { .posix(.ENODATA) }
 
-    /// The error for an element whose type the program defines; this library cannot use such an element.
+    /// The error for a program-defined element type, which this library cannot use.
     @usableFromInline static var unknownElement: NWError { .posix(.ENOTSUP) }
 }

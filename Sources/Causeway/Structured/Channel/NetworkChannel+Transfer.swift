@@ -4,11 +4,11 @@ internal import CausewaySystem
 internal import CausewayTypes
 public import FoundationEssentials
 
-/// The internal operations that the public send and receive methods call.
+/// Internal operations behind the public send and receive methods.
 extension NetworkChannel {
     // MARK: Receiving
 
-    /// Receives bytes of a stream. `isFinal` is `true` for the last bytes. Throws `ENODATA` if an earlier call returned the last bytes.
+    /// Receives bytes from a stream. `isFinal` is `true` for the last bytes. Throws `ENODATA` if an earlier call returned the last bytes.
     @usableFromInline
     nonisolated(nonsending)
         func receiveBytes(_ minimum: Int, _ maximum: Int) async throws -> (Data?, isFinal: Bool)
@@ -16,8 +16,7 @@ extension NetworkChannel {
         begin()
         guard let plainFlow else { return try await receiveStackBytes(minimum, maximum) }
         guard plainFlow.isHome else { return try await receiveCancellably(plainFlow, minimum, maximum) }
-        // Suspend in this function and not in a nested one, because each nested async function needs an additional frame in memory for
-        // every message.
+        // Suspend in this function and not in a nested one, because each nested async function allocates another frame for every message.
         let result = await withUnsafeContinuation { waiter in plainFlow.request(Flow.homeID, minimum, maximum, waiter) }
         switch result {
         case .success(let piece): return (piece.data, piece.isFinal)
@@ -25,8 +24,8 @@ extension NetworkChannel {
         }
     }
 
-    /// This function and `receiveStackBytes` are not inlined, so that their variables do not enlarge the frames of tasks that wait for the
-    /// transport directly.
+    /// Not inlined, like `receiveStackBytes`, so that its variables do not enlarge the frames of tasks that wait for the transport
+    /// directly.
     @inline(never)
     nonisolated(nonsending)
         private func receiveCancellably(
@@ -47,7 +46,7 @@ extension NetworkChannel {
         return (content.data, content.isFinal)
     }
 
-    /// Receives a part of a message through the protocols above the transport.
+    /// Receives part of a message through the protocols above the transport.
     nonisolated(nonsending)
         func receivePart(_ minimum: Int, _ maximum: Int) async throws -> ReceivedContent
     {
@@ -89,7 +88,7 @@ extension NetworkChannel {
 
     // MARK: Sending
 
-    /// Sends a piece of a stream, or a datagram.
+    /// Sends stream content or a datagram.
     @usableFromInline
     nonisolated(nonsending)
         func sendBytes(_ content: Data, isFinal: Bool, _ metadata: [NWProtocolMetadata]) async throws
@@ -114,11 +113,11 @@ extension NetworkChannel {
         if let failure = await flow.finish(content, isFinal, attempt) { throw failure.networkError }
     }
 
-    /// Sends a message, or a part of one.
+    /// Sends a message or part of a message.
     ///
     /// - Parameters:
-    ///   - own: Metadata for the top of the stack.
-    ///   - other: Metadata from the program for the other protocols.
+    ///   - own: Metadata for the topmost protocol.
+    ///   - other: The program's metadata for the other protocols.
     @inline(never)
     nonisolated(nonsending)
         func sendMessage(

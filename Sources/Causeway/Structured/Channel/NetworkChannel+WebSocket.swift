@@ -39,13 +39,13 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
         sendUnheard(content.bytes, .binary, other: builder())
     }
 
-    /// Sends one text message in parts, `content` first. `handler` receives a function that sends a part; the second argument of that
-    /// function is `true` for the last part.
+    /// Sends one text message in parts, `content` first. `handler` receives a function for sending a part; its second argument is `true`
+    /// for the last part.
     ///
     /// If `handler` returns without sending a last part, this method completes the message. If `handler` throws, the channel ends, because
     /// no other message can follow an incomplete one.
     ///
-    /// Cancellation: ends the operation that `handler` waits for.
+    /// Cancellation: ends the pending operation in `handler`.
     nonisolated(nonsending)
         public func startSend(
             _ content: String, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] },
@@ -61,7 +61,7 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
 
     /// Sends one binary message in parts, as ``startSend(_:metadata:handler:)`` does with a text message.
     ///
-    /// Cancellation: ends the operation that `handler` waits for.
+    /// Cancellation: ends the pending operation in `handler`.
     nonisolated(nonsending)
         public func startSend<Content>(
             _ content: Content, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] },
@@ -75,8 +75,8 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
         }
     }
 
-    /// Sends a ping (RFC 6455 §5.5.2). Suspends until the transport has accepted it. The reply is a message of the kind `.pong`, unless a
-    /// handler of ``NWProtocolWebSocket/Metadata/setPongHandler(_:handler:)`` receives it.
+    /// Sends a ping (RFC 6455 §5.5.2). Suspends until the transport has accepted it. The reply is a `.pong` message, unless a
+    /// ``NWProtocolWebSocket/Metadata/setPongHandler(_:handler:)`` handler receives it.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`; the channel stays usable.
     nonisolated(nonsending)
@@ -100,8 +100,8 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
             content?.bytes ?? Data(), other: [NWProtocolWebSocket.Metadata(opcode: .pong)] + builder())
     }
 
-    /// Sends a close frame (RFC 6455 §5.5.1). No message can be sent afterwards. The peer's reply is a message of the kind `.close`, and
-    /// the end of the stream follows it. A reason has at most 123 bytes; a longer reason is truncated.
+    /// Sends a close frame (RFC 6455 §5.5.1). No message can be sent afterwards. The peer replies with a `.close` message, followed by the
+    /// end of the stream. A reason has at most 123 bytes; a longer reason is truncated.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`; the channel stays usable.
     nonisolated(nonsending)
@@ -128,9 +128,9 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
 
     /// Receives one message in parts. `handler` is called with a function that receives a part.
     ///
-    /// - Throws: The error that `handler` throws.
+    /// - Throws: Any error from `handler`.
     ///
-    /// Cancellation: ends the operation that `handler` waits for.
+    /// Cancellation: ends the pending operation in `handler`.
     nonisolated(nonsending)
         public func startReceive(
             _ handler: (
@@ -144,7 +144,7 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
     }
 }
 
-/// The state of one message that is sent in parts.
+/// The state of a message sent in parts.
 private final class MessageParts {
     private let channel: NetworkChannel<WebSocket>
     private let kind: [any StageMetadata]

@@ -4,13 +4,13 @@ public import CausewayTypes
 internal import Dispatch
 internal import Synchronization
 
-/// The base class of connections, streams and datagram flows of the structured interface. A channel has a state, and the send and receive
-/// operations that the top of the stack supports.
+/// The base class for connections, streams and datagram flows in the structured API. A channel has a state, and the send and receive
+/// operations of its topmost protocol.
 ///
 /// Every operation may be called from any task and any actor, and does not change the thread. Several receive operations may wait at the
-/// same time; they complete in the order of the calls.
+/// same time; they complete in call order.
 ///
-/// Cancellation: ends only the operation that the task waits for, with `.posix(.ECANCELED)`. No byte is lost, and the channel stays usable.
+/// Cancellation: ends only the task's pending operation, with `.posix(.ECANCELED)`. No byte is lost, and the channel stays usable.
 ///
 /// Counterpart: macOS 26, iOS 26.
 // SAFETY: all stored properties are immutable and `Sendable`, atomic, or behind a lock. Subclasses must keep this rule.
@@ -39,13 +39,13 @@ where ApplicationProtocol: NetworkProtocolOptions {
     }
 
     package let connection: NWConnection
-    /// The flow that transfers content if there are no protocols above the transport, and whether the driver must be notified of content.
-    /// Both are copied to this object for speed. The memory of a thousand connections does not fit into the processor's cache, so each
-    /// additional object that is read costs about a hundred instructions.
+    /// The transport flow if no protocols are above it, and whether the driver must be notified of content. Both are copied to this object
+    /// for speed: with a thousand connections the working set exceeds the CPU cache, so each additional object read costs about a hundred
+    /// instructions.
     let plainFlow: Flow?
     let isContentAwaited: Bool
     private let number = channelCount.wrappingAdd(1, ordering: .relaxed).newValue
-    /// The start time in nanoseconds of the monotonic clock; 0 before the start.
+    /// The start time in nanoseconds on the monotonic clock; 0 before the start.
     private let started = Atomic<Int64>(0)
     private let storedWatch = LockedValue<ChannelWatch?>(nil)
     private let storedRecord = LockedValue<StackRecord?>(nil)
@@ -56,7 +56,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
         isContentAwaited = connection.driver.isContentAwaited
     }
 
-    /// The parameters that the channel was created with.
+    /// The parameters passed to the initializer.
     public var parameters: NWParameters { connection.parameters }
 
     /// An identifier that is unique in the process.
@@ -74,17 +74,17 @@ where ApplicationProtocol: NetworkProtocolOptions {
     /// connections. An addition of Causeway.
     public var taskExecutor: any TaskExecutor { connection.taskExecutor }
 
-    /// The maximum size of a datagram, in bytes; 0 before the channel is ready, and on a stream.
+    /// The maximum datagram size, in bytes; 0 before the channel is ready, and on a stream.
     public var maximumDatagramSize: Int { connection.maximumDatagramSize }
 
-    /// Returns the metadata of one protocol of the stack; `nil` before the channel is ready.
+    /// Returns the metadata for one protocol in the stack; `nil` before the channel is ready.
     public func metadata(definition: NWProtocolDefinition) -> NWProtocolMetadata? {
         connection.metadata(definition: definition)
     }
 
     /// Returns a report on how the channel was established. Starts the channel if necessary, and waits until it is ready.
     ///
-    /// - Throws: `.posix(.ENODATA)` for a channel from a listener, or the error that ended the channel.
+    /// - Throws: `.posix(.ENODATA)` for a channel from a listener, or the channel's error.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`; the channel continues.
     nonisolated(nonsending)
@@ -98,7 +98,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
         return report
     }
 
-    /// Returns the amount of data transferred since the start. Starts the channel if necessary, and waits until it is ready.
+    /// Returns a report on the data transferred since the start. Starts the channel if necessary, and waits until it is ready.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`; the channel continues.
     nonisolated(nonsending)
@@ -110,13 +110,13 @@ where ApplicationProtocol: NetworkProtocolOptions {
             duration: (System.now - beginning).timeInterval, primary: connection.pathReport(since: TransferCounters()))
     }
 
-    /// A description with the name, the stack and the state.
+    /// The name, the stack and the state.
     public var debugDescription: String { "[\(id) \(parameters.defaultProtocolStack.summary), \(state)]" }
 
     /// Whether both channels are the same object.
     public static func == (lhs: NetworkChannel, rhs: NetworkChannel) -> Bool { lhs === rhs }
 
-    /// Hashes the identity of the object.
+    /// Hashes the object's identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
     // MARK: Life cycle
@@ -143,14 +143,14 @@ where ApplicationProtocol: NetworkProtocolOptions {
         if let error = await watch().readiness(of: connection) { throw error }
     }
 
-    /// The object that lists the protocols of the stack, for the metadata of received content.
+    /// Lists the stack's protocols, for received content's metadata.
     var stackListing: any StackListing { if let plainFlow { plainFlow } else { stackRecord() } }
 
     @usableFromInline
     var stackSource: any AnyObject & Sendable { stackListing }
 
-    /// Returns the record of the stack's protocols. The first call creates the record. The first call follows the first received content:
-    /// the handshakes are complete by then, and the stack does not change any more.
+    /// Returns the record of the stack's protocols. The first call creates it, after content was received: by then all handshakes are
+    /// complete, and the stack does not change any more.
     private func stackRecord() -> any StackListing {
         guard let channel = connection.driver.channel else { return connection.driver.flow }
         if let record = storedRecord.withLock({ $0 }) { return record }
@@ -161,7 +161,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
         }
     }
 
-    /// Returns the observer of the channel's states. The first call creates the observer.
+    /// Returns the channel's state observer. The first call creates it.
     func watch() -> ChannelWatch {
         let (watch, isNew) = storedWatch.withLock { stored in
             if let stored { return (stored, false) }
@@ -173,14 +173,14 @@ where ApplicationProtocol: NetworkProtocolOptions {
         return watch
     }
 
-    /// Ends the channel gracefully. Suspends until the channel has ended and all handlers have returned: at most two seconds, plus the time
-    /// of the program's own handlers.
+    /// Ends the channel gracefully. Suspends until the channel has ended and all handlers have returned: at most two seconds, plus the run
+    /// time of the program's handlers.
     nonisolated(nonsending)
         func end() async
     {
         await connection.close()
         guard let watch = storedWatch.withLock({ $0 }) else { return }
-        // The connection of a channel that was never started reports no state change. Report the end to the handlers here.
+        // A connection that was never started reports no state change. Report the end to the handlers here.
         if !hasBegun { watch.changed(to: .cancelled) }
         await watch.calls.settle()
     }

@@ -20,8 +20,8 @@ extension NetworkConnection where ApplicationProtocol == QUIC {
     /// The peer's idle timeout in milliseconds.
     public var remoteIdleTimeout: Int { tunnel.remoteIdleTimeout }
 
-    /// The error that closes the tunnel. A program sets this error before it ends the tunnel; after the peer has ended the tunnel, the
-    /// value is the peer's error.
+    /// The tunnel's closing error. A program sets it before ending the tunnel; after the peer has ended the tunnel, the value is the peer's
+    /// error.
     public var applicationError: NWProtocolQUIC.ApplicationError {
         get { tunnel.applicationError }
         set { tunnel.applicationError = newValue }
@@ -33,7 +33,7 @@ extension NetworkConnection where ApplicationProtocol == QUIC {
     /// Maximum number of bidirectional streams that the program may open.
     public var remoteMaxStreamsBidirectional: Int { tunnel.remoteMaxStreamsBidirectional }
 
-    /// The maximum size of a datagram that can be sent now, in bytes; 0 if datagrams cannot be sent.
+    /// The size of the largest datagram that can be sent now, in bytes; 0 if datagrams cannot be sent.
     public var usableDatagramFrameSize: Int { tunnel.usableDatagramFrameSize }
 
     /// Whether keepalive packets are sent on an idle tunnel.
@@ -53,7 +53,7 @@ extension NetworkConnection where ApplicationProtocol == QUIC {
         try await use()
     }
 
-    /// Opens a stream with protocols on top of the stream. Starts the tunnel if necessary.
+    /// Opens a stream with protocols above it. Starts the tunnel if necessary.
     ///
     /// - Throws: `.posix(.ENOTSUP)`, because QUIC is not implemented.
     ///
@@ -84,7 +84,7 @@ extension NetworkConnection where ApplicationProtocol == QUIC {
         try await use()
     }
 
-    /// Runs a closure for each stream that the peer opens, with protocols on top of the stream. Can be called only once.
+    /// Runs a closure for each stream that the peer opens, with protocols above it. Can be called only once.
     ///
     /// - Throws: `.posix(.ENOTSUP)`, because QUIC is not implemented.
     ///
@@ -105,7 +105,7 @@ extension QUIC {
     // SAFETY: the added properties are immutable and `Sendable`.
     public final class Stream<ApplicationProtocol>: NetworkChannel<ApplicationProtocol>, @unchecked Sendable
     where ApplicationProtocol: NetworkProtocolOptions {
-        /// The tunnel of the stream.
+        /// The stream's tunnel.
         public let parent: NetworkConnection<QUIC>
         private let metadata: NWProtocolQUIC.Metadata
 
@@ -115,17 +115,17 @@ extension QUIC {
             super.init(parent.connection)
         }
 
-        /// The number of the stream (RFC 9000 §2.1).
+        /// The stream ID (RFC 9000 §2.1).
         public var streamID: UInt64 { metadata.streamIdentifier }
 
-        /// The directions of the stream.
+        /// The stream's directions.
         public var directionality: QUICStream.Directionality { .init(streamID: streamID) }
 
-        /// The side that opened the stream.
+        /// The stream's initiator.
         public var initiator: QUICStream.Initiator { .init(streamID: streamID) }
 
-        /// The error code that ends the stream. A program sets this code before it ends the stream; after the peer has ended the stream,
-        /// the value is the peer's code.
+        /// The stream's closing error code. A program sets it before ending the stream; after the peer has ended the stream, the value is
+        /// the peer's code.
         public var streamApplicationErrorCode: UInt64 {
             get { metadata.streamApplicationErrorCode }
             set { metadata.streamApplicationErrorCode = newValue }
@@ -138,7 +138,7 @@ extension QUIC {
     // SAFETY: the added properties are immutable and `Sendable`.
     public final class Datagrams<ApplicationProtocol>: NetworkChannel<ApplicationProtocol>, @unchecked Sendable
     where ApplicationProtocol: NetworkProtocolOptions {
-        /// The tunnel of the flow.
+        /// The flow's tunnel.
         public let parent: NetworkConnection<QUIC>
 
         package init(parent: NetworkConnection<QUIC>) {

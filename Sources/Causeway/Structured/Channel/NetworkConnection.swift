@@ -11,22 +11,22 @@ public import CausewayTypes
 ///
 /// The first operation starts the connection, and waits until there is a path to the endpoint. If the host refuses the connection, the
 /// connection waits and tries again when the network changes; ``onStateUpdate(_:)`` reports the state. The connection ends when its last
-/// reference is released, and at the end of `withNetworkConnection(to:using:_:)` or of the listener's closure. The connection ends
-/// gracefully: pending content is sent and the protocols are closed, within two seconds.
+/// reference is released, and when `withNetworkConnection(to:using:_:)` or the listener's closure returns. The connection ends gracefully:
+/// pending content is sent and the protocols are closed, within two seconds.
 ///
 /// Counterpart: macOS 26, iOS 26.
 // SAFETY: the added properties are immutable and `Sendable`.
 public final class NetworkConnection<ApplicationProtocol>: NetworkChannel<ApplicationProtocol>, @unchecked Sendable
 where ApplicationProtocol: NetworkProtocolOptions {
-    /// Whether the endpoint's type is known to this library.
+    /// Whether this library knows the endpoint's type.
     private let hasEndpoint: Bool
-    /// The settings of a QUIC tunnel before the tunnel is established; `nil` for other connections.
+    /// QUIC tunnel settings before the tunnel is established; `nil` for other connections.
     private let storedTunnel: NWProtocolQUIC.Metadata?
 
     package init(endpoint: NWEndpoint?, parameters: NWParameters) {
         hasEndpoint = endpoint != nil
         storedTunnel = Self.makeTunnel()
-        // If the type of the endpoint is not known, use an empty path, because a connection to an empty path fails with `EINVAL`.
+        // For an unknown endpoint type, use an empty path: connecting to it fails with `EINVAL`.
         super.init(NWConnection(to: endpoint ?? .unix(path: ""), using: parameters))
     }
 
@@ -47,7 +47,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
         return NWProtocolQUIC.Metadata(values: .init(), securityProtocolMetadata: sec_protocol_metadata_t())
     }
 
-    /// The additional state of a QUIC tunnel.
+    /// A QUIC tunnel's additional state.
     var tunnel: NWProtocolQUIC.Metadata {
         guard let storedTunnel else { Misuse.stop("\(ApplicationProtocol.self) does not support tunnels") }
         return storedTunnel
@@ -62,15 +62,15 @@ where ApplicationProtocol: NetworkProtocolOptions {
         return connection.driver.flow.addresses?.local.map { NWEndpoint($0.unmapped) }
     }
 
-    /// The endpoint that the connection was created with; for a connection from a listener, the peer's address. `nil` for a ``Connectable``
-    /// type that the program defines.
+    /// The endpoint passed to the initializer; for a connection from a listener, the peer's address. `nil` for a program-defined
+    /// ``Connectable`` type.
     public var remoteEndpoint: NWEndpoint? { hasEndpoint ? connection.endpoint : nil }
 
     /// Abandons the current address and continues with the next one. If there is no other address, the connection waits. A stream
     /// connection that is ready fails.
     public func tryNextEndpoint() { connection.cancelCurrentEndpoint() }
 
-    /// Sets a closure that is called at each state change, in the isolation of the closure. Call this method before the first operation.
+    /// Sets a closure that is called at each state change, in the closure's own isolation. Call this method before the first operation.
     @discardableResult
     public func onStateUpdate(
         @_inheritActorContext _ handler:
@@ -99,15 +99,14 @@ where ApplicationProtocol: NetworkProtocolOptions {
 }
 
 extension NetworkConnection where ApplicationProtocol: OneToOneProtocol {
-    /// Creates a connection to an endpoint, with the protocol stack that `builder` returns. The first operation starts the connection.
+    /// Creates a connection to an endpoint, with the protocol stack from `builder`. The first operation starts the connection.
     public convenience init(
         to endpoint: NWEndpoint, @ProtocolStackBuilder<ApplicationProtocol> using builder: () -> ApplicationProtocol
     ) {
         self.init(endpoint: endpoint, parameters: NWParameters(top: builder()))
     }
 
-    /// Creates a connection to a discovered endpoint, with the protocol stack that `builder` returns. The first operation starts the
-    /// connection.
+    /// Creates a connection to a discovered endpoint, with the protocol stack from `builder`. The first operation starts the connection.
     public convenience init(
         to provider: any Connectable,
         @ProtocolStackBuilder<ApplicationProtocol> using builder: () -> ApplicationProtocol
@@ -163,14 +162,14 @@ extension NetworkConnection where ApplicationProtocol: OneToOneProtocol {
 }
 
 extension NetworkConnection where ApplicationProtocol: MultiplexProtocol {
-    /// Creates a QUIC tunnel to an endpoint, with the protocol stack that `builder` returns.
+    /// Creates a QUIC tunnel to an endpoint, with the protocol stack from `builder`.
     public convenience init(
         to endpoint: NWEndpoint, @ProtocolStackBuilder<ApplicationProtocol> using builder: () -> ApplicationProtocol
     ) {
         self.init(endpoint: endpoint, parameters: NWParameters(top: builder()))
     }
 
-    /// Creates a QUIC tunnel to a discovered endpoint, with the protocol stack that `builder` returns.
+    /// Creates a QUIC tunnel to a discovered endpoint, with the protocol stack from `builder`.
     public convenience init(
         to provider: any Connectable,
         @ProtocolStackBuilder<ApplicationProtocol> using builder: () -> ApplicationProtocol

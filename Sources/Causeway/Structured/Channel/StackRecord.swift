@@ -3,18 +3,17 @@ package import CausewayRuntime
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Lists the metadata of the protocols through which content was received.
+/// Lists metadata for the protocols through which content was received.
 package protocol StackListing: AnyObject, Sendable {
-    /// Returns one object for each protocol, from the transport upward, except for protocols that the content's own metadata already
-    /// describe.
+    /// Returns one object per protocol, transport first, without protocols already described by the content's own metadata.
     ///
     /// - Parameters:
-    ///   - header: The header of the datagram that contained the content.
-    ///   - messages: The message metadata of the protocols below the topmost one.
+    ///   - header: The header of the received datagram.
+    ///   - messages: The message metadata from the protocols below the topmost one.
     func metadata(_ header: DatagramHeader?, _ messages: [any StageMetadata]) -> [NWProtocolMetadata]
 }
 
-/// Lists the metadata of a transport without protocols above it.
+/// Lists the metadata for a transport without protocols above it.
 extension Flow: StackListing {
     package func metadata(_ header: DatagramHeader?, _ messages: [any StageMetadata]) -> [NWProtocolMetadata] {
         guard isDatagram else { return [NWProtocolTCP.Metadata(source: self)] }
@@ -22,10 +21,10 @@ extension Flow: StackListing {
     }
 }
 
-/// Records the protocols of a connection's stack, because the stack is released when the connection ends.
+/// Records a connection's protocols, because the stack is released when the connection ends.
 final class StackRecord: StackListing {
     private let flow: Flow
-    /// The sources of the metadata, in the order from the bottom to the top of the stack.
+    /// The metadata sources, lowest protocol first.
     private let sources: [any MetadataSource]
 
     /// - Parameter top: The topmost protocol. WebSocket and framers are not listed, because a message's own metadata describe them.
@@ -54,7 +53,7 @@ final class StackRecord: StackListing {
     }
 }
 
-/// The metadata of the protocols below the protocol that received a message. The objects are created when the program reads them.
+/// Metadata from the protocols below a message's own protocol. The objects are created when the program reads them.
 package struct LowerProtocols: Sendable {
     private let listing: (any StackListing)?
     private let header: DatagramHeader?
@@ -62,11 +61,11 @@ package struct LowerProtocols: Sendable {
 
     init() { (listing, header, messages) = (nil, nil, []) }
 
-    /// - Parameter own: The metadata type of the protocol that received the message.
+    /// - Parameter own: The message protocol's own metadata type.
     init<Own: StageMetadata>(_ listing: any StackListing, _ received: ReceivedContent, without own: Own.Type) {
         self.listing = listing
         header = listing is Flow ? received.packet.map { DatagramHeader($0) } ?? DatagramHeader() : nil
-        // The metadata of the topmost protocol is the first element.
+        // The topmost protocol's metadata is the first element.
         messages = received.metadata.first is Own ? Array(received.metadata.dropFirst()) : received.metadata
     }
 

@@ -1,13 +1,13 @@
 internal import CausewayRuntime
 public import CausewayTypes
 
-/// Creates a connection with the protocol stack that `builder` returns, runs `handler` with the connection, and ends the connection.
+/// Creates a connection with the protocol stack from `builder`, runs `handler` with the connection, and ends the connection.
 ///
 /// The connection ends gracefully, even if `handler` throws: the protocols are closed, within two seconds.
 ///
-/// - Throws: The error that `handler` throws.
+/// - Throws: Any error from `handler`.
 ///
-/// Cancellation: ends the operation that `handler` waits for. This function returns after `handler` has returned.
+/// Cancellation: ends the pending operation in `handler`. This function returns after `handler` has returned.
 ///
 /// Counterpart: macOS 26, iOS 26.
 nonisolated(nonsending)
@@ -21,9 +21,9 @@ nonisolated(nonsending)
 
 /// Creates a connection with parameters, runs `handler` with the connection, and ends the connection.
 ///
-/// - Throws: The error that `handler` throws.
+/// - Throws: Any error from `handler`.
 ///
-/// Cancellation: ends the operation that `handler` waits for. This function returns after `handler` has returned.
+/// Cancellation: ends the pending operation in `handler`. This function returns after `handler` has returned.
 ///
 /// Counterpart: macOS 26, iOS 26.
 nonisolated(nonsending)
@@ -35,11 +35,11 @@ nonisolated(nonsending)
     try await NetworkConnection(to: endpoint, using: builder).scoped(handler)
 }
 
-/// Creates a QUIC tunnel with the protocol stack that `builder` returns, runs `handler` with the tunnel, and ends the tunnel.
+/// Creates a QUIC tunnel with the protocol stack from `builder`, runs `handler` with the tunnel, and ends the tunnel.
 ///
-/// - Throws: The error that `handler` throws.
+/// - Throws: Any error from `handler`.
 ///
-/// Cancellation: ends the operation that `handler` waits for. This function returns after `handler` has returned.
+/// Cancellation: ends the pending operation in `handler`. This function returns after `handler` has returned.
 ///
 /// Counterpart: macOS 26, iOS 26.
 nonisolated(nonsending)
@@ -53,9 +53,9 @@ nonisolated(nonsending)
 
 /// Creates a QUIC tunnel with parameters, runs `handler` with the tunnel, and ends the tunnel.
 ///
-/// - Throws: The error that `handler` throws.
+/// - Throws: Any error from `handler`.
 ///
-/// Cancellation: ends the operation that `handler` waits for. This function returns after `handler` has returned.
+/// Cancellation: ends the pending operation in `handler`. This function returns after `handler` has returned.
 ///
 /// Counterpart: macOS 26, iOS 26.
 nonisolated(nonsending)
@@ -75,8 +75,8 @@ extension NetworkConnection {
     {
         let flow = connection.driver.flow
         do {
-            // One cancellation handler serves all operations of this task, as in the tasks of a listener. A handler for each operation
-            // would be slower.
+            // One cancellation handler serves all operations in this task, as in a listener's tasks. A handler for each operation would be
+            // slower.
             try await withTaskCancellationHandler {
                 flow.makeHome()
                 defer { flow.leaveHome() }

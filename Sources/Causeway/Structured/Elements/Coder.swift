@@ -3,18 +3,18 @@
 /// Counterpart: macOS 26, iOS 26.
 public struct Coder<Sending, Receiving, CoderType>: MessageProtocol
 where Sending: Encodable, Receiving: Decodable, CoderType: NetworkCoder {
-    /// The type of the element below.
+    /// The element type below this one.
     public typealias BelowProtocol = any NetworkProtocolOptions
-    /// The type of the content of a message.
+    /// The content type of a message.
     public typealias ContentType = Receiving
     /// A message as a tuple of content and metadata.
     public typealias LegacyMessage = (
         content: Coder<Sending, Receiving, CoderType>.ContentType, metadata: [NWProtocolMetadata]?, isFinal: Bool
     )
-    /// The state that a connection keeps for the element.
+    /// Per-connection state for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
 
-    /// The metadata of a received value.
+    /// Metadata for a received value.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
@@ -24,7 +24,7 @@ where Sending: Encodable, Receiving: Decodable, CoderType: NetworkCoder {
         public let lastMessage: Bool
         package let lower: LowerProtocols
 
-        /// The metadata of the protocols below, one object for each protocol, from the transport upward.
+        /// Metadata from the protocols below, one object per protocol, transport first.
         public var other: [NWProtocolMetadata] { lower.metadata }
     }
 

@@ -1,7 +1,7 @@
 package import CausewayRuntime
 public import FoundationEssentials
 
-/// Provides the definition of a framer for ``Framer``.
+/// Provides a framer definition for ``Framer``.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol FramerProtocol {
@@ -9,24 +9,24 @@ public protocol FramerProtocol {
     static var definition: NWProtocolFramer.Definition { get }
 }
 
-/// An element for a framer that the program implements.
+/// An element for a program-defined framer.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct Framer<T>: MessageProtocol where T: FramerProtocol {
-    /// The type of the element below.
+    /// The element type below this one.
     public typealias BelowProtocol = any NetworkProtocolOptions
-    /// The type of the content of a message.
+    /// The content type of a message.
     public typealias ContentType = Data
     /// A message as a tuple of content and metadata.
     public typealias LegacyMessage = (Data, Framer<T>.Metadata)
-    /// The state that a connection keeps for the element.
+    /// Per-connection state for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
 
-    /// The metadata of a received message.
+    /// Metadata for a received message.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
-        /// The framer's metadata of the message.
+        /// The framer's metadata for the message.
         public let framer: NWProtocolFramer.Message
         /// Whether the message is complete.
         public let isComplete: Bool
@@ -35,10 +35,10 @@ public struct Framer<T>: MessageProtocol where T: FramerProtocol {
         private let lower: LowerProtocols
         private let given: [NWProtocolMetadata]
 
-        /// The metadata of the protocols below, one object for each protocol, from the transport upward.
+        /// Metadata from the protocols below, one object per protocol, transport first.
         public var other: [NWProtocolMetadata] { given + lower.metadata }
 
-        /// Creates the metadata of a message.
+        /// Creates metadata for a message.
         public init(
             framer: NWProtocolFramer.Message, isComplete: Bool, lastMessage: Bool, other: [NWProtocolMetadata]?
         ) {
@@ -58,7 +58,7 @@ public struct Framer<T>: MessageProtocol where T: FramerProtocol {
         }
     }
 
-    /// The options of the framer. Copies of the element share the options until one copy sets other options.
+    /// The options of the framer. Copies of the element share the options until one copy sets different ones.
     public var options = NWProtocolFramer.Options(definition: T.definition)
     private let stack: any StackElement
 

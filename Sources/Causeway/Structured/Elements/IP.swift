@@ -4,14 +4,14 @@
 public struct IP: NetworkProtocolOptions, Sendable {
     /// No element is below this one.
     public typealias BelowProtocol = Void
-    /// The state that a connection keeps for the element.
+    /// Per-connection state for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
 
-    /// The metadata of received content.
+    /// Metadata for received content.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
-        /// The metadata of the elements below.
+        /// Metadata from the elements below.
         public let other: [NWProtocolMetadata]
     }
 

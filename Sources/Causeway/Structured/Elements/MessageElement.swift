@@ -8,8 +8,8 @@ package protocol MessageElement: MessageProtocol {
     /// Creates a message from received content.
     ///
     /// - Parameters:
-    ///   - options: The options of the element in the stack.
-    ///   - stack: The object that lists the protocols below.
+    ///   - options: The element's options in the stack.
+    ///   - stack: Lists the protocols below.
     static func message(
         _ received: ReceivedContent, _ options: NWProtocolOptions?, _ stack: any StackListing
     ) throws -> Message<ContentType>
@@ -51,7 +51,7 @@ extension Coder: MessageElement {
         return (value, metadata)
     }
 
-    /// Returns the coder of the element. The coder is stored in the options, because parameters outlive elements.
+    /// Returns the element's coder. It is stored in the options, because parameters outlive elements.
     static func coder(in options: NWProtocolOptions?) -> CoderType {
         (options as? CoderOptions)?.coder as? CoderType ?? CoderType()
     }

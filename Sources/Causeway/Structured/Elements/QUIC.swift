@@ -4,15 +4,15 @@
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct QUIC: MultiplexProtocol, Sendable {
-    /// The type of the element below.
+    /// The element type below this one.
     public typealias BelowProtocol = UDP
 
-    /// The metadata of received content. It is empty, because content is received on streams.
+    /// Metadata for received content. It is empty, because content is received on streams.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {}
 
-    /// The state that a connection keeps for QUIC.
+    /// Per-connection state for QUIC.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct ProtocolStorage: ConnectionStorage, Sendable {
@@ -79,10 +79,10 @@ public struct QUIC: MultiplexProtocol, Sendable {
     /// Sets ``NWProtocolQUIC/Options/maxDatagramFrameSize``.
     public func maxDatagramFrameSize(_ size: Int) -> QUIC { setting { $0.maxDatagramFrameSize = size } }
 
-    /// The TLS settings of the handshake. Each method returns the changed QUIC element.
+    /// TLS settings for the handshake. Each method returns the changed QUIC element.
     public var tls: QUIC.TLS { QUIC.TLS(quic: self) }
 
-    /// The TLS settings of a QUIC handshake.
+    /// TLS settings for a QUIC handshake.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct TLS: Sendable {
@@ -99,7 +99,7 @@ public struct QUIC: MultiplexProtocol, Sendable {
             setting { $0.localIdentity = identity }
         }
 
-        /// Sets a closure that decides whether to trust the peer. The closure replaces the evaluation of the system.
+        /// Sets a closure that decides whether to trust the peer. The closure replaces the system's evaluation.
         public func certificateValidator(
             @_inheritActorContext _ handler:
                 @escaping @isolated(any) @Sendable (sec_protocol_metadata_t, sec_trust_t) async -> Bool

@@ -1,21 +1,21 @@
 public import FoundationEssentials
 
-/// A stream of a QUIC tunnel, as the top of a stack. A tunnel creates this element; a program cannot add this element to a stack.
+/// A QUIC tunnel stream, on top of a stack. A tunnel creates this element; a program cannot add this element to a stack.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct QUICStream: StreamProtocol, Sendable {
     /// No element is below this one.
     public typealias BelowProtocol = Void
-    /// The state that a connection keeps for the element.
+    /// Per-connection state for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
 
-    /// The metadata of received content.
+    /// Metadata for received content.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
-        /// Whether this content is the last that the peer sends.
+        /// Whether this is the last content from the peer.
         public let endOfStream: Bool
-        /// The metadata of the elements below.
+        /// Metadata from the elements below.
         public let other: [NWProtocolMetadata]
 
         @inlinable
@@ -29,13 +29,13 @@ public struct QUICStream: StreamProtocol, Sendable {
     ///
     /// Counterpart: macOS 26, iOS 26.
     public enum Directionality: Equatable, Hashable, Sendable {
-        /// Only the side that opened the stream sends.
+        /// Only the initiator sends.
         case unidirectional
         /// Both sides send.
         case bidirectional
     }
 
-    /// The side that opened a stream (RFC 9000 §2.1).
+    /// A stream's initiator (RFC 9000 §2.1).
     ///
     /// Counterpart: macOS 26, iOS 26.
     public enum Initiator: Equatable, Hashable, Sendable {
@@ -48,25 +48,25 @@ public struct QUICStream: StreamProtocol, Sendable {
     package init() {}
 }
 
-/// The datagram flow of a QUIC tunnel (RFC 9221), as the top of a stack. A tunnel creates this element; a program cannot add this element
-/// to a stack.
+/// A QUIC tunnel's datagram flow (RFC 9221), on top of a stack. A tunnel creates this element; a program cannot add this element to a
+/// stack.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct QUICDatagram: DatagramProtocol, Sendable {
-    /// The type of the content of a message.
+    /// The content type of a message.
     public typealias ContentType = Data
     /// No element is below this one.
     public typealias BelowProtocol = Void
     /// A message as a tuple of content and metadata.
     public typealias LegacyMessage = (content: Data, metadata: [NWProtocolMetadata]?)
-    /// The state that a connection keeps for the element.
+    /// Per-connection state for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
 
-    /// The metadata of a received datagram.
+    /// Metadata for a received datagram.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
-        /// The metadata of the elements below.
+        /// Metadata from the elements below.
         public let other: [NWProtocolMetadata]
     }
 

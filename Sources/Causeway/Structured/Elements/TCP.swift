@@ -2,19 +2,19 @@
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct TCP: StreamProtocol, Sendable {
-    /// The type of the element below.
+    /// The element type below this one.
     public typealias BelowProtocol = IP
-    /// The state that a connection keeps for the element.
+    /// Per-connection state for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
 
-    /// The metadata of received content.
+    /// Metadata for received content.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
-        /// Whether this content is the last that the peer sends.
+        /// Whether this is the last content from the peer.
         public let endOfStream: Bool
-        /// The object from which ``other`` creates the metadata objects. They are created only when the program reads ``other``, because
-        /// creating them for each receive operation would be slow.
+        /// The source for ``other``. Metadata objects are created only when the program reads ``other``, because creating them for each
+        /// receive would be slow.
         @usableFromInline let source: any AnyObject & Sendable
 
         @inlinable
@@ -23,7 +23,7 @@ public struct TCP: StreamProtocol, Sendable {
             self.source = source
         }
 
-        /// The metadata of the stack's protocols, one object for each: ``NWProtocolTCP/Metadata``.
+        /// Metadata from the stack's protocols, one object per protocol: ``NWProtocolTCP/Metadata``.
         public var other: [NWProtocolMetadata] { (source as? any StackListing)?.metadata(nil, []) ?? [] }
     }
 

@@ -4,19 +4,19 @@ internal import Dispatch
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct TLS: StreamProtocol, Sendable {
-    /// The type of the element below.
+    /// The element type below this one.
     public typealias BelowProtocol = TCP
-    /// The state that a connection keeps for the element.
+    /// Per-connection state for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
 
-    /// The metadata of received content.
+    /// Metadata for received content.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
-        /// Whether this content is the last that the peer sends.
+        /// Whether this is the last content from the peer.
         public let endOfStream: Bool
-        /// The object from which ``other`` creates the metadata objects. They are created only when the program reads ``other``, because
-        /// creating them for each receive operation would be slow.
+        /// The source for ``other``. Metadata objects are created only when the program reads ``other``, because creating them for each
+        /// receive would be slow.
         @usableFromInline let source: any AnyObject & Sendable
 
         @inlinable
@@ -25,7 +25,7 @@ public struct TLS: StreamProtocol, Sendable {
             self.source = source
         }
 
-        /// The metadata of the stack's protocols, one object for each: ``NWProtocolTCP/Metadata``, then ``NWProtocolTLS/Metadata``.
+        /// Metadata from the stack's protocols, one object per protocol: ``NWProtocolTCP/Metadata``, then ``NWProtocolTLS/Metadata``.
         public var other: [NWProtocolMetadata] { (source as? any StackListing)?.metadata(nil, []) ?? [] }
     }
 
@@ -65,7 +65,7 @@ public struct TLS: StreamProtocol, Sendable {
         setting { $0.localIdentity = identity }
     }
 
-    /// Sets a closure that decides whether to trust the peer. The closure replaces the evaluation of the system.
+    /// Sets a closure that decides whether to trust the peer. The closure replaces the system's evaluation.
     public func certificateValidator(
         @_inheritActorContext _ handler:
             @escaping @isolated(any) @Sendable (sec_protocol_metadata_t, sec_trust_t) async -> Bool

@@ -1,20 +1,20 @@
 internal import CausewayProtocols
 public import FoundationEssentials
 
-/// Type-length-value messages, as an element of a stack: the type and the length precede the content of each message.
+/// Type-length-value messages, as an element of a stack: each message starts with its type and its length.
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct TLV: MessageProtocol {
-    /// The type of the element below.
+    /// The element type below this one.
     public typealias BelowProtocol = any NetworkProtocolOptions
-    /// The type of the content of a message.
+    /// The content type of a message.
     public typealias ContentType = Data
     /// A message as a tuple of content and metadata.
     public typealias LegacyMessage = (type: Int, content: Data, metadata: [NWProtocolMetadata]?, isFinal: Bool)
-    /// The state that a connection keeps for the element.
+    /// Per-connection state for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
 
-    /// The metadata of a received message.
+    /// Metadata for a received message.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
@@ -28,7 +28,7 @@ public struct TLV: MessageProtocol {
         public let lastMessage: Bool
         package let lower: LowerProtocols
 
-        /// The metadata of the protocols below, one object for each protocol, from the transport upward.
+        /// Metadata from the protocols below, one object per protocol, transport first.
         public var other: [NWProtocolMetadata] { lower.metadata }
     }
 

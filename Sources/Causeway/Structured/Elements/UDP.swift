@@ -4,23 +4,23 @@ public import FoundationEssentials
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct UDP: DatagramProtocol, Sendable {
-    /// The type of the content of a message.
+    /// The content type of a message.
     public typealias ContentType = Data
-    /// The type of the element below.
+    /// The element type below this one.
     public typealias BelowProtocol = IP
     /// A message as a tuple of content and metadata.
     public typealias LegacyMessage = (content: Data, metadata: [NWProtocolMetadata]?)
-    /// The state that a connection keeps for the element.
+    /// Per-connection state for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
 
-    /// The metadata of a received datagram.
+    /// Metadata for a received datagram.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
-        /// The header of the datagram. When the program reads ``other``, the metadata objects are created from the header.
+        /// The datagram header. When the program reads ``other``, metadata objects are created from it.
         package let header: DatagramHeader
 
-        /// The metadata of the elements below.
+        /// Metadata from the elements below.
         public var other: [NWProtocolMetadata] { [header.makeIPMetadata(), NWProtocolUDP.Metadata()] }
     }
 

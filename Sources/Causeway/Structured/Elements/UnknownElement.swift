@@ -1,10 +1,10 @@
 extension NetworkProtocolOptions {
-    /// The element to use in a stack. An element type that the program defines has no options in this library, so ``UnknownElement``
-    /// replaces it. A connection over such a stack fails with `.posix(.ENOTSUP)`; the element is never omitted.
+    /// The element to use in a stack. This library has no options for a program-defined element type, so ``UnknownElement`` replaces it,
+    /// and connections fail with `.posix(.ENOTSUP)`. The element is never omitted.
     package var stackElement: any StackElement { (self as? any StackElement) ?? UnknownElement() }
 }
 
-/// Replaces an element type that the program defines.
+/// Replaces a program-defined element type.
 package struct UnknownElement: StackElement {
     package typealias BelowProtocol = Void
     package struct Metadata: NetworkMetadataProtocol {}
@@ -13,6 +13,6 @@ package struct UnknownElement: StackElement {
 
     package var layer: StackLayers.Layer { .application(NWProtocolOptions(definition: Self.definition)) }
     package var below: (any StackElement)? { nil }
-    /// The default element below. It has no effect, because a connection with this element always fails.
+    /// The default protocol below: TCP. Any transport would do, because connections with this element always fail.
     package var impliedBelow: (any StackElement)? { TCP() }
 }

@@ -4,24 +4,24 @@ public import FoundationEssentials
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct WebSocket: MessageProtocol {
-    /// The type of the element below.
+    /// The element type below this one.
     public typealias BelowProtocol = any NetworkProtocolOptions
-    /// The type of the content of a message.
+    /// The content type of a message.
     public typealias ContentType = Data
     /// A message as a tuple of content and metadata.
     public typealias LegacyMessage = (
         type: NWProtocolWebSocket.Opcode, content: Data, metadata: [NWProtocolMetadata]?, isFinal: Bool
     )
-    /// The state that a connection keeps for the element.
+    /// Per-connection state for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
 
-    /// The metadata of a received message.
+    /// Metadata for a received message.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
         /// The kind of the message.
         public let opcode: NWProtocolWebSocket.Opcode
-        /// The reason for the close, in a message of the kind `.close`.
+        /// The close code, in a `.close` message.
         public let closeCode: NWProtocolWebSocket.CloseCode?
         /// Whether the message is complete.
         public let isComplete: Bool
@@ -29,7 +29,7 @@ public struct WebSocket: MessageProtocol {
         public let lastMessage: Bool
         package let lower: LowerProtocols
 
-        /// The metadata of the protocols below, one object for each protocol, from the transport upward.
+        /// Metadata from the protocols below, one object per protocol, transport first.
         public var other: [NWProtocolMetadata] { lower.metadata }
     }
 
