@@ -4,8 +4,8 @@ internal import Dispatch
 
 /// A bounded byte buffer between a writer and a reader on any threads.
 ///
-/// A writer can block until there is room, and a reader can block until there are bytes; see ``wait(until:)``. After each change, observers
-/// are called on the thread that made the change, without a lock.
+/// A writer can block until there is space, and a reader until there are bytes; see ``wait(until:)``. After each change, observers are
+/// called on the changing thread, without a lock.
 final class BytePipe: Sendable {
     private struct State: Sendable {
         var bytes: [UInt8] = []
@@ -22,18 +22,18 @@ final class BytePipe: Sendable {
 
     /// A snapshot of the pipe's state.
     struct Level: Sendable {
-        /// Number of bytes to read.
+        /// Number of unread bytes.
         var count = 0
-        /// Number of bytes that may be written; 0 if the pipe accepts no more bytes.
+        /// Number of bytes that can be written; 0 if the pipe accepts no more bytes.
         var room = 0
-        /// Whether all bytes were read and no more bytes follow.
+        /// Whether all bytes were read and the writer has finished.
         var isAtEnd = false
         /// Whether the reader is closed.
         var isAbandoned = false
         var failure: NWError?
     }
 
-    /// Maximum number of bytes in the pipe.
+    /// Maximum number of unread bytes.
     let capacity: Int
     private let state = LockedValue(State())
 
@@ -58,7 +58,7 @@ final class BytePipe: Sendable {
     /// Whether the writer has ended writing.
     var hasFinished: Bool { state.withLock { $0.hasFinished } }
 
-    /// Writes as many bytes as there is room for, and returns their number.
+    /// Writes as many bytes as fit, and returns their number.
     func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         let count = state.withLock { state -> Int in
             guard !state.hasFinished, !state.isAbandoned, state.failure == nil else { return 0 }
@@ -105,7 +105,7 @@ final class BytePipe: Sendable {
     /// Ends writing with a failure. Bytes already written can still be read. Only the first failure is stored.
     func fail(_ failure: NWError) { change { $0.failure = $0.failure ?? failure } }
 
-    /// Blocks the thread until a change of the pipe makes the condition true.
+    /// Blocks the thread until a pipe change makes the condition true.
     func wait(until isTrue: () -> Bool) {
         while true {
             let sleeper = DispatchSemaphore(value: 0)

@@ -2,8 +2,8 @@ package import Causeway
 internal import CausewaySystem
 package import Foundation
 
-/// Connects a pair of streams to an open ``ByteStream``: receives into the inbound pipe while that pipe has room, and sends the content of
-/// the outbound pipe.
+/// Connects a stream pair to an open ``ByteStream``: receives into the inbound pipe while it has space, and sends the outbound pipe's
+/// content.
 final class ByteStreamLink: StreamLink {
     private struct State: Sendable {
         var isOpen = false
@@ -15,7 +15,7 @@ final class ByteStreamLink: StreamLink {
         var isClosed = false
     }
 
-    /// Maximum number of bytes that each pipe holds. Data in flight is not counted.
+    /// Capacity of each pipe in bytes, without data in flight.
     static let bufferSize = 64 << 10
     /// Maximum time in seconds to send written content after both streams are closed.
     private static let patience = 30
@@ -31,7 +31,7 @@ final class ByteStreamLink: StreamLink {
         outbound.observe { [weak self] in self?.pumpOut() }
     }
 
-    /// Closes the connection of streams that were released without being opened.
+    /// Closes the connection if the streams were released without being opened.
     deinit { close(isInterrupted: true) }
 
     func open(_ core: StreamCore) {
@@ -122,7 +122,7 @@ final class ByteStreamLink: StreamLink {
         }
     }
 
-    /// Closes the byte stream. Only the first call has an effect, because a later one could abort an orderly end.
+    /// Closes the byte stream. Only the first call has an effect, because a later one could abort a graceful close.
     private func close(isInterrupted: Bool) {
         let isFirst = state.withLock { state in
             defer { state.isClosed = true }
@@ -131,7 +131,7 @@ final class ByteStreamLink: StreamLink {
         if isFirst { stream.close(isInterrupted: isInterrupted) }
     }
 
-    /// Calls the closures of ``whenEnded(_:)`` if all written content was sent or can no longer be sent.
+    /// Calls the ``whenEnded(_:)`` closures if all written content was sent or can no longer be sent.
     private func reportEnd() {
         let hasFailed = outbound.failure != nil
         let waiting = state.withLock { state -> [@Sendable () -> Void] in
@@ -144,7 +144,7 @@ final class ByteStreamLink: StreamLink {
 }
 
 extension Stream {
-    /// Creates a pair of streams over an open byte stream, which then belongs to the pair.
+    /// Creates a stream pair over an open byte stream, and takes ownership of the byte stream.
     package class func streams(overBytes stream: any ByteStream) -> (input: InputStream, output: OutputStream) {
         let link = ByteStreamLink(stream)
         return (

@@ -2,14 +2,13 @@ internal import Causeway
 internal import CausewaySystem
 internal import Foundation
 
-/// Connects a pair of streams to an `NWConnection`: receives into the inbound pipe while that pipe has room, and sends the content of the
-/// outbound pipe.
+/// Connects a stream pair to an `NWConnection`: receives into the inbound pipe while it has space, and sends the outbound pipe's content.
 final class ConnectionLink: StreamLink {
     enum Target: Sendable {
         case endpoint(NWEndpoint, NWParameters?)
         case connection(NWConnection)
 
-        /// Whether properties of the streams have an effect. A connection of the program keeps its own parameters.
+        /// Whether stream properties have an effect. A connection supplied by the program keeps its own parameters.
         var takesProperties: Bool { if case .endpoint = self { true } else { false } }
     }
 
@@ -27,7 +26,7 @@ final class ConnectionLink: StreamLink {
 
     private enum Side: Sendable { case input, output }
 
-    /// Maximum number of bytes that each pipe holds. Data in flight is not counted.
+    /// Capacity of each pipe in bytes, without data in flight.
     static let bufferSize = 64 << 10
     /// Maximum time in seconds to send written content after both streams are closed.
     private static let patience = 30
@@ -79,12 +78,12 @@ final class ConnectionLink: StreamLink {
         }
     }
 
-    /// Ends writing after the connection has failed. The input stream first delivers the content that has arrived.
+    /// Ends writing after the connection has failed. The input stream first delivers content already received.
     private func broke(_ error: NWError) {
         let (mayRead, hasSentEnd) = state.withLock { state in
             (state.isReady && state.open.contains(.input), state.hasSentEnd && !state.isWriting)
         }
-        // A connection that has ended in both directions reports a failure. For the streams this is a normal end.
+        // A connection reports a failure after both directions have ended. For the streams this is a normal end.
         if inbound.hasFinished, hasSentEnd { return }
         guard mayRead, !inbound.hasFinished else { return fail(error) }
         outbound.fail(error)
@@ -108,7 +107,7 @@ final class ConnectionLink: StreamLink {
         tellEnd()
     }
 
-    /// Calls the closures of ``whenEnded(_:)`` if all written content was sent or can no longer be sent.
+    /// Calls the ``whenEnded(_:)`` closures if all written content was sent or can no longer be sent.
     private func tellEnd() {
         let hasFailed = outbound.failure != nil
         let waiting = state.withLock { state -> [@Sendable () -> Void] in
@@ -152,10 +151,10 @@ final class ConnectionLink: StreamLink {
 
     // MARK: Content
 
-    /// Receives content if the inbound pipe has room.
+    /// Receives content if the inbound pipe has space.
     ///
-    /// Computes the room in the same critical section that starts the receive. Otherwise another receive could fill the room first, and the
-    /// received bytes would not fit.
+    /// Computes the free space in the critical section that starts the receive. Otherwise another receive could fill the space first, and
+    /// the received bytes would not fit.
     private func pumpIn() {
         let (connection, room) = state.withLock { state -> (NWConnection?, Int) in
             let room = inbound.room
@@ -216,9 +215,9 @@ final class ConnectionLink: StreamLink {
     }
 }
 
-/// The link of a bound pair: the input stream reads what the program writes to the output stream.
+/// The link for a bound pair: the input stream reads the output stream's bytes.
 struct BoundLink: StreamLink {
-    /// The pipe that the input stream reads; set only for the output stream of a pair.
+    /// The pipe between both streams; `nil` for an output stream without a pair.
     var pipe: BytePipe?
 
     func whenEnded(_ body: @escaping @Sendable () -> Void) { body() }

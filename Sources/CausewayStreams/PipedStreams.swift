@@ -55,7 +55,7 @@ final class PipedOutputStream: OutputStream {
     }
 
     required init(toMemory: ()) {
-        // An initializer that Foundation requires. The resulting stream has no destination and is closed from the start.
+        // Foundation requires this initializer. The resulting stream has no destination and is closed from the start.
         core = StreamCore(.output, BytePipe(capacity: 1), BoundLink())
         super.init(toMemory: ())
         core.close()
@@ -100,7 +100,7 @@ extension StreamCore {
         }
     }
 
-    /// Whether the stream is open and there is room to write.
+    /// Whether the stream is open and has space for writing.
     fileprivate var isWritable: Bool { status == .open && pipe.room > 0 }
 
     /// Whether a blocked call must return, because the stream is neither open nor opening.

@@ -1,9 +1,9 @@
 package import Causeway
 internal import Foundation
 
-/// The values of a dictionary of proxy settings, by the text of their keys.
+/// Proxy settings from a dictionary, by key text.
 ///
-/// A setting that cannot be read is an error, never a missing one: otherwise connections would bypass the proxy.
+/// An unreadable setting is an error and is never treated as absent: otherwise connections would bypass the proxy.
 package struct ProxyValues {
     private let values: [String: Any]
 
@@ -11,7 +11,7 @@ package struct ProxyValues {
         values = Dictionary(dictionary.map { (Self.text(of: $0.key), $0.value) }) { $1 }
     }
 
-    /// Creates the values of any dictionary; `nil` for another object.
+    /// Creates the values from a dictionary; `nil` for any other object.
     package init?(_ object: Any) {
         if let dictionary = object as? [AnyHashable: Any] {
             self.init(dictionary)
@@ -26,7 +26,7 @@ package struct ProxyValues {
 
     package var isEmpty: Bool { values.isEmpty }
 
-    /// Returns the text of a key. Keys of the type `NSString`, or of a type with a raw value, are not equal to the same text.
+    /// Returns a key as text. An `NSString` key, or a key type with a raw value, does not compare equal to a `String` with the same text.
     private static func text(of key: AnyHashable) -> String {
         switch key.base {
         case let text as String: text
@@ -51,7 +51,7 @@ package struct ProxyValues {
         }
     }
 
-    /// Returns the value of a Boolean setting; `nil` if it is absent.
+    /// Returns a Boolean setting; `nil` if it is absent.
     ///
     /// - Throws: `.posix(.EINVAL)` for a value that is neither true nor false.
     package func flag(_ key: String) throws(NWError) -> Bool? {
@@ -68,7 +68,7 @@ package struct ProxyValues {
         }
     }
 
-    /// Returns the endpoint whose host and port are the values of the first keys that have one.
+    /// Returns an endpoint with the host and port from the first keys that have a value.
     ///
     /// - Throws: `.posix(.EINVAL)` without a host or a port from 1 to 65,535.
     package func endpoint(host: [String], port: [String]) throws(NWError) -> NWEndpoint {
@@ -79,9 +79,9 @@ package struct ProxyValues {
         return .hostPort(host: NWEndpoint.Host(host), port: port)
     }
 
-    /// Returns the SOCKS 5 proxy at an endpoint, with the credential of the values, if they have one.
+    /// Returns the SOCKS 5 proxy at an endpoint, with the credential from the settings, if any.
     ///
-    /// - Throws: `.posix(.EPROTONOSUPPORT)` if the values demand SOCKS 4; `.posix(.EINVAL)` for an unknown version.
+    /// - Throws: `.posix(.EPROTONOSUPPORT)` if the settings require SOCKS 4; `.posix(.EINVAL)` for an unknown version.
     package func socksProxy(at endpoint: NWEndpoint) throws(NWError) -> ProxyConfiguration {
         let version = text(kCFStreamPropertySOCKSVersion) ?? text("SOCKSVersion") ?? kCFStreamSocketSOCKSVersion5
         switch version.last {
@@ -96,7 +96,7 @@ package struct ProxyValues {
         return proxy
     }
 
-    /// Returns the SOCKS proxy of values in the form of a stream's property.
+    /// Returns the SOCKS proxy from settings in the format of the stream property.
     package func socksProxy() throws(NWError) -> ProxyConfiguration {
         let endpoint = try endpoint(
             host: [kCFStreamPropertySOCKSProxyHost], port: [kCFStreamPropertySOCKSProxyPort])

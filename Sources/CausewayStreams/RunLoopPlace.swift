@@ -23,7 +23,7 @@ package struct RunLoopPlace: Sendable {
         self.loop.value === loop && self.mode == mode.rawValue
     }
 
-    /// Calls the body on the loop's thread. Calls of this method that come before the body runs result in one call of the body.
+    /// Calls the body on the loop's thread. Several calls before the body runs result in one call of the body.
     package func wake() { timer.value.fireDate = Date() }
 
     package func end() { timer.value.invalidate() }

@@ -3,8 +3,8 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// Connects a pair of streams to a socket that the program created: reads from the socket into the inbound pipe while that pipe has room,
-/// and writes the content of the outbound pipe to the socket.
+/// Connects a stream pair to the program's socket: reads from the socket into the inbound pipe while it has space, and writes the outbound
+/// pipe's content to the socket.
 ///
 /// All socket calls are non-blocking and made on one queue. If a call would block, a Dispatch source reports when the call can be repeated.
 final class SocketLink: StreamLink {
@@ -16,7 +16,7 @@ final class SocketLink: StreamLink {
         /// Whether both streams are closed and there is nothing left to send.
         var isOver = false
         var closed: Set<Side> = []
-        /// The closures that cancel the active Dispatch sources. A closure is removed when its source no longer uses the descriptor.
+        /// Cancel closures for the active Dispatch sources. A closure is removed when its source no longer uses the descriptor.
         var waits: [Side: @Sendable () -> Void] = [:]
         /// The descriptors to close when no Dispatch source uses them.
         var held: [CInt] = []
@@ -34,7 +34,7 @@ final class SocketLink: StreamLink {
 
     let inbound = BytePipe(capacity: ConnectionLink.bufferSize)
     let outbound = BytePipe(capacity: ConnectionLink.bufferSize)
-    /// The socket descriptor that the program passed in.
+    /// The program's socket descriptor.
     private let descriptor: CInt
     /// A duplicate of the descriptor, owned by the link. The program may close its descriptor as soon as the streams are closed, but
     /// Dispatch releases a descriptor later. If the number were reused meanwhile, Dispatch would confuse the new socket with this one.
@@ -197,8 +197,8 @@ final class SocketLink: StreamLink {
         tellSent()
     }
 
-    /// Waits until the source reports that the descriptor is ready, then continues the transfer. Fails the streams if too few descriptors are
-    /// free for a source.
+    /// Waits until the source reports that the descriptor is ready, then continues the transfer. Fails the streams if there are too few
+    /// free descriptors for a source.
     private func wait(for makeSource: @autoclosure () -> any DispatchSourceProtocol, _ side: Side) {
         do throws(SystemError) { try System.checkRoomForSource() } catch { return fail(error.errno) }
         let source = Unchecked(makeSource())

@@ -47,7 +47,7 @@ extension Stream {
         streams(.connection(connection))
     }
 
-    /// Creates a bound pair of streams: the input stream reads what the program writes to the output stream.
+    /// Creates a bound stream pair: the input stream reads the bytes written to the output stream.
     ///
     /// Counterpart: `Stream.getBoundStreams(withBufferSize:inputStream:outputStream:)`, macOS 10.10, iOS 8.
     ///

@@ -2,7 +2,7 @@ internal import Causeway
 internal import CausewaySystem
 internal import Foundation
 
-/// The common part of input and output streams: it stores the state and delivers events in the run loops or on the queue of the stream.
+/// The common part of input and output streams: stores the state and delivers events in the stream's run loops or on its queue.
 final class StreamCore: Sendable {
     enum Direction: Sendable { case input, output }
 
@@ -151,12 +151,12 @@ final class StreamCore: Sendable {
     }
 }
 
-/// The object behind a pair of streams: a connection, a socket, or the link between the two streams of a bound pair.
+/// The transport behind a stream pair: a connection, a socket, or the pipe in a bound pair.
 protocol StreamLink: Sendable {
-    /// Called when one of the streams is opened. The link calls `opened()` on the core once it is ready.
+    /// Called when either stream is opened. The link calls `opened()` on the core once it is ready.
     func open(_ core: StreamCore)
     func closed(_ direction: StreamCore.Direction)
-    /// Calls `body` once the content of a closed stream was sent or can no longer be sent.
+    /// Calls `body` once a closed stream's content was sent or can no longer be sent.
     func whenEnded(_ body: @escaping @Sendable () -> Void)
     func property(_ key: Stream.PropertyKey) -> AnyObject?
     /// Returns whether the property is known and can still be set.

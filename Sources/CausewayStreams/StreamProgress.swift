@@ -7,9 +7,9 @@ internal import Foundation
 /// delegate that does nothing gets no further events. The end or an error is delivered once, after all available bytes. Nothing is
 /// delivered after a close.
 struct StreamProgress: Sendable {
-    /// The state of the underlying buffer.
+    /// The state of the underlying pipe.
     struct Facts: Sendable {
-        /// Whether there are bytes to read, or room to write.
+        /// Whether there are bytes to read, or space to write.
         var isReady = false
         /// Whether all bytes were read.
         var isAtEnd = false
@@ -26,7 +26,7 @@ struct StreamProgress: Sendable {
     private var hasToldEnd = false
     private var hasToldFailure = false
 
-    /// Records a call of open. Returns whether it was the first.
+    /// Records a call to `open`. Returns whether it was the first.
     mutating func openCalled() -> Bool {
         guard phase == .notOpen else { return false }
         phase = .opening
@@ -38,7 +38,7 @@ struct StreamProgress: Sendable {
     /// Records an attempt to read or write.
     mutating func touched() { isArmed = true }
 
-    /// Records a call of close. Returns whether it was the first.
+    /// Records a call to `close`. Returns whether it was the first.
     mutating func closeCalled() -> Bool {
         defer { phase = .closed }
         return phase != .closed

@@ -1,7 +1,7 @@
 internal import Causeway
 internal import Foundation
 
-/// The properties that were set on a pair of streams before opening.
+/// The properties set on a stream pair before opening.
 struct StreamSettings: Sendable {
     /// A property with a valid value.
     enum Change: Sendable {
@@ -14,7 +14,7 @@ struct StreamSettings: Sendable {
         case unusableProxy
         case several([Change])
 
-        /// Whether the value of the property is valid.
+        /// Whether the property value is valid.
         var isValid: Bool { if case .unusableProxy = self { false } else { true } }
     }
 
@@ -41,7 +41,7 @@ struct StreamSettings: Sendable {
         case .allowsExpensive(let allows): allowsExpensive = allows
         case .allowsConstrained(let allows): allowsConstrained = allows
         case .proxy(let proxy): self.proxy = proxy
-        // A chain without proxies carries no connection.
+        // An empty proxy chain makes every connection fail.
         case .unusableProxy: proxy = ProxyConfiguration(chain: [])
         case .several(let changes): for change in changes { apply(change) }
         }
@@ -140,7 +140,7 @@ extension StreamSettings.Change {
         }
     }
 
-    /// The property for a SOCKS proxy, and the keys of its dictionary, which are no properties.
+    /// The SOCKS proxy property, and the keys in its dictionary, which are not properties themselves.
     private static let proxyKeys: Set = [
         kCFStreamPropertySOCKSProxy, kCFStreamPropertySOCKSProxyHost, kCFStreamPropertySOCKSProxyPort,
         kCFStreamPropertySOCKSVersion, kCFStreamPropertySOCKSUser, kCFStreamPropertySOCKSPassword,
@@ -160,7 +160,7 @@ extension StreamSettings.Change {
 }
 
 extension NWError {
-    /// The error as an `NSError`, in the domains that programs with streams expect.
+    /// The error as an `NSError`, in the domains that Foundation streams use.
     var streamError: NSError {
         let (domain, code): (String, Int) =
             switch self {

@@ -18,7 +18,7 @@ public final class CFRunLoop: Hashable, Sendable {
     /// Whether both values refer to the same run loop.
     public static func == (lhs: CFRunLoop, rhs: CFRunLoop) -> Bool { lhs.runLoop === rhs.runLoop }
 
-    /// Hashes the identity of the run loop.
+    /// Hashes the run loop's identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(runLoop)) }
 }
 

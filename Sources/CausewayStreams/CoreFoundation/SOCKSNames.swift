@@ -1,16 +1,16 @@
 public import Causeway
 
-// The names of SOCKS settings, in a property of a stream and in the proxy dictionary of a URL session.
+// SOCKS setting names, for a stream property and for the proxy dictionary of a URL session.
 
-/// The stream property with the settings of a SOCKS proxy, a dictionary. In the proxy dictionary of a session it has the same value.
+/// The stream property for a SOCKS proxy: a dictionary of settings. A session's proxy dictionary uses the same key and value.
 public let kCFStreamPropertySOCKSProxy: CFString = "kCFStreamPropertySOCKSProxy"
-/// The key for the host of the SOCKS proxy.
+/// The key for the SOCKS proxy host.
 public let kCFStreamPropertySOCKSProxyHost: CFString = "SOCKSProxy"
-/// The key for the port of the SOCKS proxy.
+/// The key for the SOCKS proxy port.
 public let kCFStreamPropertySOCKSProxyPort: CFString = "SOCKSPort"
-/// The key for the version of the protocol: ``kCFStreamSocketSOCKSVersion5``, which is the default.
+/// The key for the protocol version: ``kCFStreamSocketSOCKSVersion5``, which is the default.
 public let kCFStreamPropertySOCKSVersion: CFString = "kCFStreamPropertySOCKSVersion"
-/// SOCKS 4, which is not supported: with it, connections fail.
+/// SOCKS 4, which is not supported: connections fail with it.
 public let kCFStreamSocketSOCKSVersion4: CFString = "kCFStreamSocketSOCKSVersion4"
 /// SOCKS 5 (RFC 1928).
 public let kCFStreamSocketSOCKSVersion5: CFString = "kCFStreamSocketSOCKSVersion5"

@@ -8,7 +8,7 @@ public import Foundation
 public typealias CFReadStream = InputStream
 /// An output stream.
 public typealias CFWriteStream = OutputStream
-/// The key of a stream property.
+/// A stream property key.
 public typealias CFStreamPropertyKey = Stream.PropertyKey
 /// A socket descriptor.
 public typealias CFSocketNativeHandle = Int32
@@ -18,7 +18,7 @@ public var kCFBooleanTrue: NSNumber { NSNumber(value: true) }
 /// The property value false.
 public var kCFBooleanFalse: NSNumber { NSNumber(value: false) }
 
-/// Whether closing the streams of a socket closes the socket; see ``Foundation/Stream/PropertyKey/shouldCloseNativeSocket``.
+/// Whether closing a socket's streams closes the socket; see ``Foundation/Stream/PropertyKey/shouldCloseNativeSocket``.
 public let kCFStreamPropertyShouldCloseNativeSocket: CFString = Stream.PropertyKey.shouldCloseNativeSocket.rawValue
 /// The underlying socket; see ``Foundation/Stream/PropertyKey/socketNativeHandle``.
 public let kCFStreamPropertySocketNativeHandle: CFString = Stream.PropertyKey.socketNativeHandle.rawValue
@@ -32,7 +32,7 @@ public let kCFStreamPropertyAllowConstrainedNetworkAccess: CFString =
     Stream.PropertyKey.allowConstrainedNetworkAccess.rawValue
 /// TLS settings; see ``Foundation/Stream/PropertyKey/tlsSettings``.
 public let kCFStreamPropertySSLSettings: CFString = Stream.PropertyKey.tlsSettings.rawValue
-/// The name that the peer's certificate must contain.
+/// The required name in the peer's certificate.
 public let kCFStreamSSLPeerName: CFString = "kCFStreamSSLPeerName"
 /// Whether to validate the peer's certificate chain.
 public let kCFStreamSSLValidatesCertificateChain: CFString = "kCFStreamSSLValidatesCertificateChain"
@@ -175,7 +175,7 @@ public func CFReadStreamRead(_ stream: CFReadStream, _ buffer: UnsafeMutablePoin
     stream.read(buffer, maxLength: bufferLength)
 }
 
-/// Writes as many bytes as there is room for, at most `bufferLength`. Blocks until there is room.
+/// Writes as many bytes as fit, at most `bufferLength`. Blocks until at least one byte fits.
 ///
 /// - Returns: The number of bytes written; -1 after an error.
 ///

@@ -2,12 +2,12 @@ package import Causeway
 internal import CausewaySystem
 package import Foundation
 
-/// The destination of an output stream whose bytes leave by calls, for example into a channel of a larger protocol.
+/// The destination for an output stream whose bytes are passed to a callback, for example to a channel in a multiplexed protocol.
 package final class StreamDrain: StreamLink {
-    /// The channel that takes the bytes.
+    /// The receiver of the bytes.
     package struct Channel: Sendable {
-        /// Takes bytes and returns the number that it accepted; `nil` if the channel failed. After it accepted less than all, it causes a
-        /// call of ``StreamDrain/move()`` when there is space again.
+        /// Writes bytes and returns the accepted count; `nil` if the channel failed. After a partial write, the channel's owner must call
+        /// ``StreamDrain/move()`` when there is space again.
         package var write: @Sendable (Data) -> Int?
         /// Called once after the last byte, when the program has closed the stream.
         package var end: @Sendable () -> Void
@@ -20,7 +20,7 @@ package final class StreamDrain: StreamLink {
     private struct State: Sendable {
         /// `nil` before the start and after the end.
         var channel: Channel?
-        /// Bytes that were taken from the pipe and not yet accepted. Changed only by the thread that moves.
+        /// Bytes read from the pipe but not yet accepted by the channel. Changed only by the moving thread.
         var piece = Data()
         var isMoving = false
         var mustRepeat = false
@@ -28,22 +28,22 @@ package final class StreamDrain: StreamLink {
         var whenEnded: [@Sendable () -> Void] = []
     }
 
-    /// Maximum number of bytes in one write to the channel.
+    /// Maximum number of bytes per channel write.
     private static let pieceSize = 32 << 10
 
     private let pipe: BytePipe
     private let state = LockedValue(State())
 
-    /// - Parameter capacity: Maximum number of bytes that wait for the channel.
+    /// - Parameter capacity: Maximum number of bytes waiting for the channel.
     package init(capacity: Int) {
         pipe = BytePipe(capacity: capacity)
         pipe.observe { [weak self] in self?.move() }
     }
 
-    /// Makes the stream. Call it once.
+    /// Creates the stream. Call this once.
     package func makeStream() -> OutputStream { PipedOutputStream(StreamCore(.output, pipe, self)) }
 
-    /// Sets the channel and moves the bytes that wait. The channel is released after the end.
+    /// Sets the channel and moves waiting bytes. The channel is released after the end.
     package func start(_ channel: Channel) {
         state.withLock { if !$0.hasEnded { $0.channel = channel } }
         move()
@@ -55,7 +55,7 @@ package final class StreamDrain: StreamLink {
         finish()
     }
 
-    /// Moves bytes while the channel accepts them. Call it when space becomes available. Thread-safe: one thread moves at a time.
+    /// Moves bytes while the channel accepts them. Call this when space becomes available. Thread-safe: one thread moves at a time.
     package func move() {
         while let channel = begin() {
             moveBytes(into: channel)
@@ -81,7 +81,7 @@ package final class StreamDrain: StreamLink {
     }
 
     private func moveBytes(into channel: Channel) {
-        // Read before the bytes: what is written before the end is then seen.
+        // Read this before the bytes: if the writer had finished at this time, the loop below reads all its bytes.
         let hasFinished = pipe.hasFinished
         while pipe.failure == nil, let piece = nextPiece() {
             guard let count = channel.write(piece) else { return fail(.posix(.ECONNRESET)) }
@@ -94,7 +94,7 @@ package final class StreamDrain: StreamLink {
         finish()
     }
 
-    /// The bytes that the channel did not accept, or the next ones of the program; `nil` if there are none.
+    /// Returns bytes not yet accepted by the channel, or the program's next bytes; `nil` if there are none.
     private func nextPiece() -> Data? {
         let piece = state.withLock { $0.piece }
         guard piece.isEmpty else { return piece }

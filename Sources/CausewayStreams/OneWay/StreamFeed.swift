@@ -2,14 +2,14 @@ package import Causeway
 internal import CausewaySystem
 package import Foundation
 
-/// The source of an input stream whose bytes arrive by calls, for example from a channel of a larger protocol.
+/// The source for an input stream whose bytes are passed in by calls, for example from a channel in a multiplexed protocol.
 ///
-/// The stream holds the feed, so a feed that refers to its source causes no cycle.
+/// The stream retains the feed, and the feed's closures may retain its source. To avoid a cycle, the source refers to the feed weakly.
 package final class StreamFeed: StreamLink {
     private struct Account: Sendable {
-        /// Number of bytes that were put into the pipe.
+        /// Number of bytes added to the pipe.
         var put = 0
-        /// Number of bytes that were reported as read.
+        /// Number of bytes reported as read.
         var reported = 0
     }
 
@@ -30,22 +30,22 @@ package final class StreamFeed: StreamLink {
         pipe.observe { [weak self] in self?.reportRead() }
     }
 
-    /// Makes the stream. Call it once.
+    /// Creates the stream. Call this once.
     package func makeStream() -> InputStream { PipedInputStream(StreamCore(.input, pipe, self)) }
 
-    /// Adds bytes. Returns whether there was room for all; `false` also if the stream is closed.
+    /// Adds bytes. Returns whether all bytes fit; `false` also if the stream is closed.
     package func put(_ data: Data) -> Bool {
         let count = data.withUnsafeBytes { pipe.write($0) }
         account.withLock { $0.put += count }
-        // The pipe reported the change before the bytes were counted.
+        // The reader may already have read these bytes, but `reportRead` ignored them because they were not counted yet.
         reportRead()
         return count == data.count
     }
 
-    /// Ends the stream after the bytes that were added.
+    /// Ends the stream after all added bytes.
     package func finish() { pipe.finish() }
 
-    /// Ends the stream with an error after the bytes that were added.
+    /// Ends the stream with an error after all added bytes.
     package func fail(_ error: NWError) { pipe.fail(error) }
 
     private func reportRead() {
