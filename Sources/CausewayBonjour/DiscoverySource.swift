@@ -2,8 +2,7 @@ internal import Causeway
 internal import CausewaySystem
 internal import Dispatch
 
-/// An operation that reports events until it is stopped. The sequences and the callbacks of ``ServiceDiscovery`` are both built on this
-/// type.
+/// An operation that reports events until it is stopped. Both the sequences and the callbacks in ``ServiceDiscovery`` use this type.
 struct DiscoverySource<Event: DiscoveryEvent>: Sendable {
     typealias Report = @Sendable (Result<[Event], NWError>) -> Void
 
@@ -34,7 +33,7 @@ struct DiscoverySource<Event: DiscoveryEvent>: Sendable {
     }
 }
 
-/// Stops an operation when the sequence of its events is released.
+/// Stops an operation when its event sequence is released.
 private final class EndOfSequence: Sendable {
     private let stop: @Sendable () -> Void
 

@@ -10,7 +10,7 @@ extension NetService {
     @available(*, deprecated, message: "Use resolve(withTimeout:).")
     public func resolve() { resolve(withTimeout: 5) }
 
-    /// Looks up the host, port and addresses of the service. The delegate is called when they are known, and again when they change.
+    /// Looks up the host, port and addresses of the service. The delegate is called when they are found, and again when they change.
     ///
     /// Counterpart: `resolve(withTimeout:)`, macOS 10.4, iOS 2.
     ///
@@ -55,7 +55,7 @@ extension NetService {
         if addresses == nil { delegate?.netService(self, didNotResolve: Self.dictionary(.timeoutError)) }
     }
 
-    /// Returns the full name from a label, the type and the domain; `nil` if one of them is invalid.
+    /// Returns the full name for an instance label in the service's type and domain; `nil` if a part is invalid.
     func instanceName(_ label: String) -> DNSName? {
         guard let place = DNSName(domain.isEmpty ? "local" : domain), !place.isRoot,
             (1...63).contains(label.utf8.count), let parsed = try? DNSServiceType(browsing: type),

@@ -2,7 +2,7 @@ internal import CausewayRuntime
 public import Foundation
 
 extension NetService {
-    /// Returns the TXT record, as it was set or found; `nil` if it is unknown.
+    /// Returns the TXT record that was set or found; `nil` if unknown.
     ///
     /// Counterpart: `txtRecordData()`, macOS 10.4, iOS 2.
     public func txtRecordData() -> Data? { textRecord }
@@ -24,7 +24,7 @@ extension NetService {
     /// Maximum size in bytes of a record that fits in one message (RFC 6763 §6.1).
     private static let longestRecord = 8_900
 
-    /// Reports the TXT record to the delegate, and reports it again each time it changes, until ``stopMonitoring()`` is called.
+    /// Reports the TXT record to the delegate when it is received and each time it changes, until ``stopMonitoring()`` is called.
     ///
     /// Counterpart: `startMonitoring()`, macOS 10.4, iOS 2.
     public func startMonitoring() {
@@ -38,7 +38,7 @@ extension NetService {
         lookup.begin()
     }
 
-    /// Stops the reports that ``startMonitoring()`` requested.
+    /// Ends ``startMonitoring()``: no further TXT records are reported.
     ///
     /// Counterpart: `stopMonitoring()`, macOS 10.4, iOS 2.
     public func stopMonitoring() { monitor.take()?.end() }

@@ -5,9 +5,8 @@ public import Foundation
 
 /// A service on the local network, which this program publishes or resolves.
 ///
-/// The delegate is called in a run loop: by default in the run loop of the thread that created the service, in the default mode; change
-/// this with ``schedule(in:forMode:)``. A service cannot be published and resolved at the same time. Use it only on the thread of its run
-/// loop.
+/// The delegate is called in a run loop: by default in the creating thread's run loop, in the default mode; change this with
+/// ``schedule(in:forMode:)``. A service cannot be published and resolved at the same time. Use it only on the thread of its run loop.
 ///
 /// Counterpart: `NetService`, macOS 10.2, iOS 2.
 open class NetService: NSObject {
@@ -25,7 +24,7 @@ open class NetService: NSObject {
         public static let listenForConnections = Options(rawValue: 1 << 1)
     }
 
-    /// An error code in the dictionaries that the delegate receives.
+    /// An error code in the delegate's error dictionaries.
     public enum ErrorCode: Int, Sendable {
         /// An error without a more specific code.
         case unknownError = -72000
@@ -39,7 +38,7 @@ open class NetService: NSObject {
         case badArgumentError = -72004
         /// The operation was cancelled. Never reported.
         case cancelledError = -72005
-        /// The configuration of the service is invalid. Never reported.
+        /// The service configuration is invalid. Never reported.
         case invalidError = -72006
         /// The operation timed out.
         case timeoutError = -72007
@@ -57,7 +56,7 @@ open class NetService: NSObject {
         case resolving(ServiceLookup)
     }
 
-    /// The receiver of all events. Not retained.
+    /// Receives all events. Not retained.
     open weak var delegate: (any NetServiceDelegate)?
     /// This property is stored, but it has no effect.
     open var includesPeerToPeer = false
@@ -67,16 +66,16 @@ open class NetService: NSObject {
     public let type: String
     /// The domain, such as `local.`; empty for the default.
     public let domain: String
-    /// The host of a resolved service.
+    /// A resolved service's host name.
     open internal(set) var hostName: String?
-    /// The port; -1 if it is not known.
+    /// The port; -1 if unknown.
     open internal(set) var port: Int
     /// The addresses of a resolved service, each as a `sockaddr_in` or `sockaddr_in6`.
     open internal(set) var addresses: [Data]?
 
     var textRecord: Data?
     var activity: Activity?
-    /// The number of the current activity. Events of earlier activities have other numbers and are ignored.
+    /// The current activity's number. Events with another number come from earlier activities and are ignored.
     private(set) var activityNumber = 0
     var monitor: ServiceLookup?
     private(set) lazy var events = RunLoopEvents<NetService>(self)
@@ -154,13 +153,13 @@ open class NetService: NSObject {
 
     var endpoint: NWEndpoint { .service(name: name, type: type, domain: domain, interface: nil) }
 
-    /// The endpoint for connections of TCP; `nil` if the name or the type is invalid, or the type is not of TCP.
+    /// The endpoint for TCP connections; `nil` if the name or the type is invalid, or if the type is not a TCP type.
     package var streamEndpoint: NWEndpoint? {
         instanceName(name) != nil && !type.lowercased().contains("._udp") ? endpoint : nil
     }
 
     static func dictionary(_ code: ErrorCode) -> [String: NSNumber] {
-        // The number of this error domain in Apple's CFStreamError numbering.
+        // This error domain's number in Apple's `CFStreamError` numbering.
         [errorCode: NSNumber(value: code.rawValue), errorDomain: NSNumber(value: 10)]
     }
 }

@@ -5,8 +5,8 @@ public import Foundation
 
 /// Browses for services of one type, or for domains, and reports changes to its delegate.
 ///
-/// The delegate is called in a run loop: by default in the run loop of the thread that created the browser, in the default mode; change
-/// this with ``schedule(in:forMode:)``. A browser performs one search at a time.
+/// The delegate is called in a run loop: by default in the creating thread's run loop, in the default mode; change this with
+/// ``schedule(in:forMode:)``. A browser performs one search at a time.
 ///
 /// Counterpart: `NetServiceBrowser`, macOS 10.2, iOS 2.
 open class NetServiceBrowser: NSObject {
@@ -15,13 +15,13 @@ open class NetServiceBrowser: NSObject {
         case domains
     }
 
-    /// The receiver of all events. Not retained.
+    /// Receives all events. Not retained.
     open weak var delegate: (any NetServiceBrowserDelegate)?
     /// This property is stored, but it has no effect.
     open var includesPeerToPeer = false
 
     private var search: Search?
-    /// The number of the current search. Events of earlier searches have other numbers and are ignored.
+    /// The current search's number. Events with another number come from earlier searches and are ignored.
     private var number = 0
     private var found: [String: NetService] = [:]
     private lazy var events = RunLoopEvents<NetServiceBrowser>(self)
@@ -135,14 +135,14 @@ open class NetServiceBrowser: NSObject {
             guard case .service(let name, _, _, _) = result.endpoint, let service = found.removeValue(forKey: name)
             else { return }
             delegate?.netServiceBrowser(self, didRemove: service, moreComing: moreComing)
-        // Report nothing: at most the interfaces of the service have changed, and `NetService` does not contain them.
+        // Report nothing: at most the service's interfaces have changed, which `NetService` does not expose.
         case .changed, .identical: break
         }
     }
 }
 
 extension NWBrowser.Result.Change {
-    /// The endpoint of the change as text. Changes that occur together are sorted by this text.
+    /// The changed endpoint as text, the sort key for changes that occur together.
     fileprivate var endpointText: String {
         switch self {
         case .added(let result), .removed(let result), .changed(_, let result, _): "\(result.endpoint)"

@@ -68,7 +68,7 @@ public protocol NetServiceBrowserDelegate: AnyObject {
     func netServiceBrowser(_ browser: NetServiceBrowser, didFind service: NetService, moreComing: Bool)
     /// A domain disappeared.
     func netServiceBrowser(_ browser: NetServiceBrowser, didRemoveDomain domainString: String, moreComing: Bool)
-    /// A service disappeared. The object equals the one that was reported earlier.
+    /// A service disappeared. The object equals the earlier reported object.
     func netServiceBrowser(_ browser: NetServiceBrowser, didRemove service: NetService, moreComing: Bool)
 }
 

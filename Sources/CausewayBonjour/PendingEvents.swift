@@ -1,15 +1,15 @@
-/// An event for the program. Events are delivered in order.
+/// A discovery event for the program. Events are delivered in order.
 protocol DiscoveryEvent: Hashable, Sendable {
     /// Whether only the latest event matters, so that earlier ones are dropped.
     static var isLatestOnly: Bool { get }
-    /// The event with the opposite meaning. If that event still waits for the program when this event occurs, both events are dropped.
+    /// The reverse event, for example a removal for an addition. If it is still queued when this event occurs, both events are dropped.
     var opposite: Self? { get }
 }
 
-/// Events that wait for the program.
+/// Events queued for the program.
 ///
-/// If an item is added and removed before the program reads the first of the two events, both events are dropped. Therefore the queue is
-/// never longer than the current set of items: a host that repeatedly adds and removes services cannot fill the memory.
+/// If an item is added and removed before the program reads the first event, both events are dropped. Therefore the queue is never longer
+/// than the current item set: a host that repeatedly adds and removes services cannot exhaust memory.
 struct PendingEvents<Event: DiscoveryEvent>: Sendable {
     private var items: [UInt64: Event] = [:]
     private var serials: [Event: UInt64] = [:]

@@ -3,10 +3,10 @@ internal import CausewayStreams
 internal import CausewaySystem
 internal import Foundation
 
-/// The events of a service or browser that wait for delivery in a run loop.
+/// A service's or browser's events queued for delivery in a run loop.
 ///
-/// Events may be added on any thread. They are delivered in order, on the threads of the run loops. The service or browser may already be
-/// released at that time; its events are then dropped.
+/// Events may be added on any thread. They are delivered in order, on the threads of the run loops. If the service or browser has been
+/// released by then, its events are dropped.
 final class RunLoopEvents<Object: AnyObject>: Sendable {
     typealias Event = @Sendable (_ object: Unchecked<Object>, _ moreComing: Bool) -> Void
 

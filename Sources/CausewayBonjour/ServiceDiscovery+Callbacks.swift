@@ -4,7 +4,7 @@ public import Dispatch
 // The discovery operations for programs without tasks. Each handler is called on its queue, one call at a time, with a flag that is true
 // if more events are already available. Update a displayed list when the flag is false.
 extension ServiceDiscovery {
-    /// A handler of events, or of the failure that ended the operation. `moreComing` is true if more events follow immediately.
+    /// Receives events, or the failure that ended the operation. `moreComing` is true if more events follow immediately.
     public typealias Handler<Event: Sendable> = @Sendable (Result<Event, NWError>, _ moreComing: Bool) -> Void
 
     /// Browses for services of a type. See ``browse(_:domain:interface:)``.
@@ -63,7 +63,7 @@ extension ServiceDiscovery {
     ///   - type: The type, such as `_http._tcp`; with subtypes, `_ipp._tcp,_color`.
     ///   - domain: The link's domain `local.`, or empty. Other domains are not supported, because name servers are not updated (RFC 2136).
     ///   - port: The port on which the program accepts connections.
-    ///   - text: The TXT record of the service.
+    ///   - text: The service's TXT record.
     ///   - mayRename: Whether to append a number to the name if another host uses it. If `false`, the registration fails.
     ///   - interface: The interface to advertise on; `nil` for all.
     ///   - queue: The queue on which the handler is called.
@@ -81,7 +81,7 @@ extension ServiceDiscovery {
 
     /// Publishes a record of any type on the link. See ``register(record:type:content:timeToLive:isUnique:interface:)``.
     ///
-    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid name, type or content, `.posix(.ENOTSUP)` for a name that is not in `local`.
+    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid name, type or content, `.posix(.ENOTSUP)` for a name outside `local`.
     public static func register(
         record name: String, type: String, content: [UInt8], timeToLive: Int = 4_500, isUnique: Bool = true,
         interface: NWInterface? = nil, queue: DispatchQueue,

@@ -17,7 +17,7 @@ extension ServiceDiscovery {
     ///   - type: The type, such as `_http._tcp`; with subtypes, `_ipp._tcp,_color`.
     ///   - domain: The link's domain `local.`, or empty. Other domains are not supported, because name servers are not updated (RFC 2136).
     ///   - port: The port on which the program accepts connections.
-    ///   - text: The TXT record of the service.
+    ///   - text: The service's TXT record.
     ///   - mayRename: Whether to append a number to the name if another host uses it. If `false`, this method throws.
     ///   - interface: The interface to advertise on; `nil` for all.
     /// - Returns: The registration, as soon as the name is confirmed to be unique. The confirmation requires a network link.
@@ -42,7 +42,7 @@ extension ServiceDiscovery {
     ///   - timeToLive: The TTL in seconds.
     ///   - isUnique: Whether the name must be unique. If `false`, other hosts may publish records with the same name and type.
     ///   - interface: The interface to publish on; `nil` for all.
-    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for invalid arguments, `.posix(.ENOTSUP)` for a name that is not in `local`,
+    /// - Throws: `.dns(kDNSServiceErr_BadParam)` for invalid arguments, `.posix(.ENOTSUP)` for a name outside `local`,
     ///   `.dns(kDNSServiceErr_NameConflict)` if another host uses the name.
     public static func register(
         record name: String, type: String, content: [UInt8], timeToLive: Int = 4_500, isUnique: Bool = true,
@@ -54,8 +54,8 @@ extension ServiceDiscovery {
     /// Sends goodbye packets (RFC 6762 §10.1) for everything that the process advertises, before a signal such as `SIGTERM` ends the
     /// process.
     ///
-    /// Without this call, only a process that exits normally sends goodbyes. The signal still ends the process: immediately, or on a busy
-    /// host after at most two seconds. Do not use this for signals that the program handles itself.
+    /// Without this call, only a normal process exit sends goodbyes. The signal still ends the process: immediately, or on a busy host
+    /// after at most two seconds. Do not use this for signals that the program handles itself.
     ///
     /// - Returns: Whether goodbyes will be sent. `false` if the process has no free file descriptors.
     @discardableResult

@@ -14,8 +14,8 @@ extension ServiceDiscovery {
         try services(type, domain, interface).sequence()
     }
 
-    /// Resolves a service and follows changes: yields a value when host, port, addresses and TXT record are known, and again when they
-    /// change. Services outside `local` are looked up with the host's name servers (RFC 6763 §11).
+    /// Resolves a service and follows changes: yields a value when host, port, addresses and TXT record have been found, and again when
+    /// they change. Services outside `local` are looked up with the host's name servers (RFC 6763 §11).
     ///
     /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid identity. The sequence throws if no name server answers.
     public static func resolve(_ identity: Identity) throws -> AsyncThrowingStream<Place, any Error> {
@@ -44,7 +44,7 @@ extension ServiceDiscovery {
         try hosts(host, interface).sequence()
     }
 
-    /// Queries the domains that the network recommends for browsing or registration, and follows changes (RFC 6763 §11).
+    /// Queries the network's recommended domains for browsing or registration, and follows changes (RFC 6763 §11).
     ///
     /// - Parameters:
     ///   - kind: The kind of domains to query.

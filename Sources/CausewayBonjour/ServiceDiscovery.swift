@@ -6,11 +6,11 @@ internal import CausewaySystem
 ///
 /// Corresponds to the operations of `dns_sd.h`: browse, resolve, query, get addresses, register services and records, enumerate domains,
 /// reconfirm. Names in `local` are queried on the link with multicast DNS. All other names are queried from the host's name servers; the
-/// query is repeated when the TTL of an answer expires. All methods may be called from any task or thread and do not block. If an item
-/// appears and disappears before the program reads the events, the program receives neither event.
+/// query is repeated when an answer's TTL expires. All methods may be called from any task or thread and do not block. If an item appears
+/// and disappears before the program reads the events, the program receives neither event.
 public enum ServiceDiscovery {
-    /// The identity of a service, independent of its current host, addresses and port. A program that wants to find the service again later
-    /// stores this value (RFC 6763 §4).
+    /// The identity of a service, independent of its current host, addresses and port. Store this value to find the service again later
+    /// (RFC 6763 §4).
     public struct Identity: Hashable, Codable, Sendable {
         /// The instance name, such as `Lab Printer`.
         public var name: String
@@ -110,8 +110,8 @@ public enum ServiceDiscovery {
         public func stop() { ending.withLock { $0.take() }?() }
     }
 
-    /// Reports that a record seems to be wrong. The record is queried again, and removed within ten seconds unless its owner confirms it
-    /// (RFC 6762 §10.4). No effect on records from name servers.
+    /// Reports a record that seems to be wrong. It is queried again, and removed within ten seconds unless its owner confirms it (RFC 6762
+    /// §10.4). No effect on records from name servers.
     public static func reconfirm(_ record: Record) {
         if let found = record.found { BonjourEngine.shared.reconfirm(found) }
     }
