@@ -1,9 +1,9 @@
 extension NWEndpoint {
-    /// A host, given by name or address.
+    /// A host name or address.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum Host: Hashable, CustomDebugStringConvertible, ExpressibleByStringLiteral, Sendable {
-        /// The type of the literals that create a host.
+        /// The literal type for creating a host.
         public typealias StringLiteralType = String
 
         /// A name to resolve, and the interface to use, if any.
@@ -39,7 +39,7 @@ extension NWEndpoint {
             }
         }
 
-        /// The interface that scopes the host, if any.
+        /// The scope interface, if any.
         public var interface: NWInterface? {
             switch self {
             case .name(_, let interface): interface

@@ -6,7 +6,7 @@ extension NWEndpoint {
     /// Counterpart: macOS 10.14, iOS 12.
     public struct Port: Hashable, CustomDebugStringConvertible, ExpressibleByIntegerLiteral, RawRepresentable, Sendable
     {
-        /// The type of the literals that create a port.
+        /// The literal type for creating a port.
         public typealias IntegerLiteralType = UInt16
 
         /// Port 0: the system chooses a free port.

@@ -15,7 +15,7 @@ public enum NWEndpoint: Hashable, CustomDebugStringConvertible, Sendable {
     /// An endpoint that no other case can represent. Such an endpoint is never created, because the library has no C interface.
     case opaque(_: nw_endpoint_t)
 
-    /// The interface that scopes the endpoint, if any.
+    /// The scope interface, if any.
     public var interface: NWInterface? {
         switch self {
         case .hostPort(let host, _): host.interface
@@ -24,11 +24,10 @@ public enum NWEndpoint: Hashable, CustomDebugStringConvertible, Sendable {
         }
     }
 
-    /// The TXT record of the endpoint. This property is always `nil`, because the TXT record of a browsed service is in the metadata of the
-    /// browse result.
+    /// The endpoint's TXT record. Always `nil`: a browsed service's TXT record is in the browse result's metadata.
     public var txtRecord: NWTXTRecord? { nil }
 
-    /// The parts in the format of Apple's tools: `host:port`; for IPv6 `address.port`, because the address contains colons.
+    /// The parts as Apple's tools print them: `host:port`; for IPv6 `address.port`, because the address contains colons.
     public var debugDescription: String {
         switch self {
         case .hostPort(let host, let port):

@@ -8,7 +8,7 @@ public final class OS_nw_endpoint: Hashable, CustomStringConvertible, CustomDebu
     /// Whether both values are the same object.
     public static func == (lhs: OS_nw_endpoint, rhs: OS_nw_endpoint) -> Bool { lhs === rhs }
 
-    /// Hashes the identity of the object.
+    /// Hashes the object's identity.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(self))
     }

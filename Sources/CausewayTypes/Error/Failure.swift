@@ -1,4 +1,4 @@
-/// A failure as the layers below the API represent it: a domain and a number.
+/// A failure in the layers below the API: a domain and a number.
 ///
 /// ``NWError`` contains a `POSIXErrorCode`, whose size is known only at run time. Types that contain an ``NWError`` need run-time layout
 /// lookups, which cost more than a small send. All sizes in this type are known at compile time; the API layer converts a failure to

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// A result code of Apple's Security interfaces: 0 for success, else an error number.
+/// A result code from Apple's Security framework: 0 for success, otherwise an error number.
 public typealias OSStatus = Int32
 
 /// A network error. Each case has its own numbering of error codes.
@@ -8,8 +8,9 @@ public typealias OSStatus = Int32
 /// Counterpart: macOS 10.14, iOS 12; `wifiAware` macOS 26, iOS 26.
 public enum NWError: Error, Equatable, CustomDebugStringConvertible {
     /// A kernel `errno`. Names are the same on all platforms; the numbers are Linux's, not Darwin's.
-    // The type is the C library's `POSIXErrorCode` under a name that needs no import of a C library. Its layout is known only at run time;
-    // without `indirect` so would be that of every type that contains an `NWError`, and the runtime would copy them.
+    // `POSIXError.Code` is the C library's `POSIXErrorCode` under a name that needs no C library import. Its layout is known only at run
+    // time. `indirect` keeps the layout of `NWError`, and of every type that contains one, known at compile time; otherwise each copy would
+    // need a runtime call.
     indirect case posix(POSIXError.Code)
     /// An error in resolving, browsing or registering, with a `dns_sd.h` code.
     case dns(DNSServiceErrorType)
@@ -24,7 +25,7 @@ public enum NWError: Error, Equatable, CustomDebugStringConvertible {
     }
 }
 
-/// The requirements of `CustomNSError`, a protocol that Foundation declares and FoundationEssentials does not.
+/// The requirements of `CustomNSError`, a protocol in Foundation but not in FoundationEssentials.
 extension NWError {
     /// The domain of the `NSError` to which Foundation converts this error.
     public static var errorDomain: String { "Network.NWError" }
@@ -39,7 +40,7 @@ extension NWError {
         }
     }
 
-    /// The user info of the `NSError`: one entry with the text that `localizedDescription` returns.
+    /// The `NSError` user info: one entry, the `localizedDescription` text.
     public var errorUserInfo: [String: Any] {
         ["NSLocalizedDescription": localizedText]
     }

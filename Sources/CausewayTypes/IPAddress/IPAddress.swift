@@ -17,7 +17,7 @@ public protocol IPAddress: Sendable {
     /// Parses a numeric literal, with an optional scope as in `fe80::1%eth0`. Does not resolve names.
     init?(_ string: String)
 
-    /// The interface that scopes the address, if any.
+    /// The scope interface, if any.
     var interface: NWInterface? { get }
 
     /// Whether the address is the loopback address of its family.

@@ -28,7 +28,7 @@ public struct IPv4Address: IPAddress, Hashable, CustomDebugStringConvertible {
     /// The address as a number: `127.0.0.1` is `0x7f00_0001` on all hosts.
     @usableFromInline package let bits: UInt32
 
-    /// The interface that scopes the address. Addresses with different interfaces are not equal.
+    /// The scope interface, if any. Addresses with different interfaces are not equal.
     public let interface: NWInterface?
 
     package init(bits: UInt32, interface: NWInterface? = nil) {

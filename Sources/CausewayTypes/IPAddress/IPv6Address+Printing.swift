@@ -9,8 +9,8 @@ extension IPv6Address {
 
     private var unscopedDescription: String {
         if isIPv4Mapped { return "::ffff:\(embeddedQuad)" }
-        // If only the last group of an IPv4-compatible address is set (`::1234`), print the group: the address is probably not meant as
-        // IPv4.
+        // If only the last group of an IPv4-compatible address is set (`::1234`), print the group: the address is probably not an IPv4
+        // address.
         if isIPv4Compatabile, low > 0xffff { return "::\(embeddedQuad)" }
 
         let zeros = longestRunOfZeros

@@ -43,7 +43,7 @@ public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
     /// The last 8 bytes as a number.
     package let low: UInt64
 
-    /// The interface that scopes the address. Addresses with different interfaces are not equal.
+    /// The scope interface, if any. Addresses with different interfaces are not equal.
     public let interface: NWInterface?
 
     package init(high: UInt64, low: UInt64, interface: NWInterface? = nil) {

@@ -12,7 +12,7 @@ internal import FoundationEssentials
 ///
 /// A name that ends with `*` matches all interfaces with that prefix. The first matching entry is used.
 package struct InterfaceOverrides: Equatable, Sendable {
-    /// The settings of one interface; `nil` for a property without a setting.
+    /// Settings for one interface; `nil` for a property without a setting.
     package struct Entry: Equatable, Sendable {
         package var type: NWInterface.InterfaceType?
         package var isExpensive: Bool?
@@ -70,7 +70,7 @@ package struct InterfaceOverrides: Equatable, Sendable {
         }
         let text = (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) }
         self.init(parsing: text ?? "")
-        // A missing file is a mistake only if the variable names it.
+        // A missing file is an error only if the variable specifies it.
         if text == nil, environment != nil { mistakes.append("cannot read \(path)") }
     }
 

@@ -5,7 +5,7 @@
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public struct NWInterface: Hashable, CustomDebugStringConvertible, Sendable {
-    /// The type of an interface.
+    /// The interface type.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum InterfaceType: Sendable {
@@ -39,7 +39,7 @@ public struct NWInterface: Hashable, CustomDebugStringConvertible, Sendable {
         storage = Storage(name: name, index: index, type: type)
     }
 
-    /// The type of the interface.
+    /// The interface type.
     public var type: NWInterface.InterfaceType { storage.type }
 
     /// The kernel's name of the interface, such as `eth0`.
@@ -48,7 +48,7 @@ public struct NWInterface: Hashable, CustomDebugStringConvertible, Sendable {
     /// The kernel's index of the interface, as `if_nametoindex` returns it.
     public var index: Int { storage.index }
 
-    /// The name of the interface.
+    /// The interface name.
     public var debugDescription: String { storage.name }
 
     /// Whether both values describe one interface: the index, the type and the name are equal.

@@ -1,4 +1,4 @@
-/// Punycode: the encoding of Unicode labels in ASCII (RFC 3492).
+/// Punycode: encodes Unicode labels in ASCII (RFC 3492).
 package enum Punycode {
     private static let base: UInt32 = 36
     private static let smallest: UInt32 = 1

@@ -50,8 +50,7 @@ extension NWTXTRecord {
             }
         }
 
-        /// The entry that a receiver decodes from the same bytes. The sender stores this entry, so that the records of both sides are
-        /// equal.
+        /// The entry as a receiver decodes it from the wire. The sender stores this entry, so that both sides have equal records.
         var normalized: Entry {
             switch self {
             case .none, .empty: self

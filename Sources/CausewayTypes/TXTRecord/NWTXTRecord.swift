@@ -20,7 +20,7 @@ public struct NWTXTRecord: Sendable {
 
     enum Content: Sendable {
         case pairs([Pair])
-        /// Bytes that are not length-prefixed strings.
+        /// Bytes that are not a sequence of length-prefixed strings.
         case opaque
     }
 

@@ -131,7 +131,7 @@ private struct EntryDecoder: Decoder, SingleValueDecodingContainer {
             UInt.self, UInt8.self, UInt16.self, UInt32.self, UInt64.self, Data.self, [UInt8].self, URL.self,
         ].map { (type: Any.Type) in ObjectIdentifier(type) })
 
-    /// Returns the value as one of the types that a record can hold.
+    /// Returns the value as one of the supported scalar types.
     private func value(of type: Any.Type) -> Any? {
         if type == Data.self { return entry.data ?? Data() }
         if type == [UInt8].self { return Array(entry.data ?? Data()) }

@@ -133,8 +133,8 @@ extension PrintableText {
         var result = ""
         var isBehindASCII = true
         for scalar in text.unicodeScalars {
-            // Joiners are part of emoji and of Persian and Indic words. After ASCII characters they can only hide a difference, so escape
-            // them there.
+            // Emoji, Persian and Indic words contain joiners. After ASCII characters a joiner can only hide a difference, so escape it
+            // there.
             let isJoiner = (scalar.value == 0x200C || scalar.value == 0x200D) && !isBehindASCII
             if isJoiner || !isUnsafe(scalar) {
                 result.unicodeScalars.append(scalar)
