@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// The reason why a peer's data is not a valid line.
+/// Why a peer's data is not a valid line.
 public enum LineProblem: Error, Hashable, Sendable {
     /// The peer sent more than ``LineFormat/limit`` bytes without a line end.
     case tooLong
@@ -14,7 +14,7 @@ public enum LineFormat {
     public static let limit = 1_024
     /// The line end that is sent.
     public static let end = Data("\r\n".utf8)
-    /// Number of bytes to search for a line end. If these bytes contain no line end, the line is too long.
+    /// Number of bytes to search for a line end. Without a line end in these bytes, the line is too long.
     package static let window = limit + 2
 
     /// Finds the first line in `bytes`. Returns its length without and with the line end; `nil` if the line is incomplete.
@@ -32,7 +32,7 @@ public enum LineFormat {
     }
 }
 
-/// Decodes lines from a stream. The memory in use is limited to one incomplete line and the bytes of the last append.
+/// Decodes lines from a stream. Memory use is limited to one incomplete line and the last appended bytes.
 ///
 /// ```swift
 /// var decoder = LineDecoder()

@@ -11,9 +11,9 @@ internal import FoundationEssentials
 /// If the peer sends malformed input, the framer reports this in one last message after the valid lines; see ``problem(of:)``. A line to
 /// send must not contain a line feed.
 public final class LineFramer: NWProtocolFramerImplementation {
-    /// The definition of the framer, for a protocol stack.
+    /// The framer's definition, for a protocol stack.
     public static let definition = NWProtocolFramer.Definition(implementation: LineFramer.self)
-    /// The name of the framer in descriptions.
+    /// The framer's name in descriptions.
     public static var label: String { "lines" }
 
     private var isBroken = false
@@ -32,7 +32,7 @@ public final class LineFramer: NWProtocolFramerImplementation {
     /// Does nothing: the framer holds no resources.
     public func cleanup(framer: NWProtocolFramer.Instance) {}
 
-    /// The problem that the context of a received message reports; `nil` for a valid line.
+    /// Returns the problem in a received message's context; `nil` for a valid line.
     public static func problem(of context: NWConnection.ContentContext?) -> LineProblem? {
         let message = context?.protocolMetadata(definition: definition) as? NWProtocolFramer.Message
         return message?["problem"] as? LineProblem

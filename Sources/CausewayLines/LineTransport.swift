@@ -3,8 +3,8 @@ public import FoundationEssentials
 
 /// Exchanges lines with one peer over any kind of transport; see ``LineFormat``.
 ///
-/// One task may send while another receives. A send call returns when there is room for the next line, so a slow peer slows the sender
-/// down; a receiver that does not read slows the peer down.
+/// One task may send while another receives. A send call returns when the next line can be queued, so a slow peer slows the sender down; a
+/// receiver that does not read slows the peer down.
 ///
 /// ```swift
 /// let transport = try await LineTransportKind.network.connect(to: "192.0.2.7", port: 9000)
@@ -32,7 +32,7 @@ public protocol LineTransport: Sendable {
     ///
     /// Cancellation: see ``LineTransport``.
     func send(_ line: Data) async throws
-    /// Notifies the peer that no more lines follow. The peer's lines can still be received.
+    /// Ends the sending direction: no more lines follow. The peer's lines can still be received.
     ///
     /// Cancellation: see ``LineTransport``.
     func sendEnd() async throws
@@ -64,7 +64,7 @@ extension LineTransport {
     }
 }
 
-/// The API that carries lines. All kinds use the same format and interoperate with each other and with other programs.
+/// The API underneath a line transport. All kinds use the same format and interoperate with each other and with other programs.
 public enum LineTransportKind: String, CaseIterable, Sendable {
     /// `NWConnection` with ``LineFramer``.
     case network
@@ -78,8 +78,8 @@ public enum LineTransportKind: String, CaseIterable, Sendable {
     /// - Parameters:
     ///   - host: A name or an address.
     ///   - port: The peer's TCP port.
-    ///   - parameters: The parameters of the connection. ``sockets`` uses only the IP version and rejects TLS.
-    /// - Throws: `NWError`. For ``sockets``: the error of the last address, if no connection to any address of the host succeeds.
+    ///   - parameters: Connection parameters. ``sockets`` uses only the IP version and rejects TLS.
+    /// - Throws: `NWError`. For ``sockets``: the error for the last address, if no connection to the host's addresses succeeds.
     ///
     /// Cancellation: stops the name lookup of ``sockets``.
     public func connect(
@@ -101,7 +101,7 @@ public enum LineTransportKind: String, CaseIterable, Sendable {
     /// - Parameters:
     ///   - host: The local address to listen on; `nil` for all addresses.
     ///   - port: The port to listen on; `.any` for a free port.
-    ///   - parameters: The parameters of the listener. ``sockets`` uses only the IP version and rejects TLS.
+    ///   - parameters: Listener parameters. ``sockets`` uses only the IP version and rejects TLS.
     ///   - isListening: Called once with the port in use.
     /// - Throws: `NWError` if the port cannot be used.
     ///

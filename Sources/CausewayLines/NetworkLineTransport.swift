@@ -8,11 +8,11 @@ public struct NetworkLineTransport: LineTransport {
     /// The connection, for access to its state, path and reports.
     public let connection: NWConnection
 
-    /// Creates a transport to an endpoint of a stream protocol.
+    /// Creates a transport to a stream endpoint.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint to connect to.
-    ///   - parameters: The parameters of the connection. They are copied, and ``LineFramer`` is added.
+    ///   - parameters: Connection parameters. They are copied, and ``LineFramer`` is added.
     public init(to endpoint: NWEndpoint, using parameters: NWParameters = .tcp) {
         connection = NWConnection(to: endpoint, using: Self.parameters(parameters))
     }
@@ -48,7 +48,7 @@ public struct NetworkLineTransport: LineTransport {
         try await connection.send(line)
     }
 
-    /// Ends the sending direction of the connection.
+    /// Ends the connection's sending direction.
     ///
     /// - Throws: `NWError`.
     ///

@@ -34,7 +34,7 @@ final class ReadySocket: Sendable {
         do {
             let listener = ReadySocket(try Socket.open(address.family, .stream))
             let number = listener.descriptor.rawValue
-            // Lets a server restart while connections of the previous process are in TIME_WAIT.
+            // Lets a server restart while the previous process's connections are in TIME_WAIT.
             try Socket.set(.reuseAddress, to: 1, on: number)
             try Socket.bind(number, to: address)
             try Socket.listen(number, backlog: 1)

@@ -38,7 +38,7 @@ public final class SocketLineTransport: LineTransport {
         try await socket.write(line + LineFormat.end)
     }
 
-    /// Shuts down the sending direction of the socket.
+    /// Shuts down the socket's sending direction.
     ///
     /// - Throws: `NWError`.
     ///
@@ -62,7 +62,7 @@ public final class SocketLineTransport: LineTransport {
         }
     }
 
-    /// Shuts down both directions of the socket, which ends the waiting calls.
+    /// Shuts down both socket directions, which ends the waiting calls.
     public func close() { socket.shutDown() }
 }
 

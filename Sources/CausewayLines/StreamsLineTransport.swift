@@ -5,7 +5,7 @@ public import Foundation
 
 /// Lines over a pair of Foundation streams. Stream events report when the next read or write is possible.
 public final class StreamsLineTransport: LineTransport, StreamDelegate {
-    /// The name of the peer that was given to the initializer.
+    /// The peer name passed to the initializer.
     public let peer: String
     private let input: Unchecked<InputStream>
     private let output: Unchecked<OutputStream>
@@ -14,7 +14,7 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
     private let decoder = LockedValue(LineDecoder())
     private static let chunk = 16_384
 
-    /// Creates a transport over a pair of unopened streams of `CausewayStreams`. Other streams do not deliver their events on a queue.
+    /// Creates a transport over an unopened stream pair from `CausewayStreams`. Other streams do not deliver their events on a queue.
     ///
     /// - Parameters:
     ///   - streams: The pair, which the transport opens and closes.
@@ -24,7 +24,7 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
         self.peer = peer
     }
 
-    /// Creates a transport to an endpoint of a stream protocol.
+    /// Creates a transport to a stream endpoint.
     public convenience init(to endpoint: NWEndpoint, using parameters: NWParameters = .tcp) {
         self.init(Stream.streams(to: endpoint, using: parameters), peer: endpoint.peerText)
     }
@@ -36,7 +36,7 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
 
     /// Opens both streams and waits until the output stream is open.
     ///
-    /// - Throws: The error of the stream.
+    /// - Throws: The stream's error.
     ///
     /// Cancellation: see ``LineTransport``.
     public func open() async throws {
@@ -52,14 +52,14 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
         }
     }
 
-    /// Receives the events of both streams. Called by the streams on a queue of the transport.
+    /// Receives the events of both streams. Called by the streams on the transport's queue.
     public func stream(_ stream: Stream, handle event: Stream.Event) {
         (stream === input.value ? inputSignal : outputSignal).tell()
     }
 
     /// Sends a line.
     ///
-    /// - Throws: The error of the stream; ``LineProblem/tooLong`` for a line that is too long, which is not sent.
+    /// - Throws: The stream's error; ``LineProblem/tooLong`` for a line that is too long, which is not sent.
     ///
     /// Cancellation: see ``LineTransport``.
     public func send(_ line: Data) async throws {
@@ -92,7 +92,7 @@ public final class StreamsLineTransport: LineTransport, StreamDelegate {
 
     /// Receives the next line without its line end; `nil` after the peer has ended its sending direction.
     ///
-    /// - Throws: ``LineProblem`` after the valid lines; the error of the stream.
+    /// - Throws: ``LineProblem`` after the valid lines; the stream's error.
     ///
     /// Cancellation: see ``LineTransport``.
     public func next() async throws -> Data? {
