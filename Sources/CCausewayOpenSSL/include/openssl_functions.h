@@ -103,14 +103,24 @@
     F(int, EVP_PKEY_get_bits, (const EVP_PKEY *a), (a)) \
     F(const char *, EVP_PKEY_get0_type_name, (const EVP_PKEY *a), (a)) \
     F(int, i2d_PUBKEY, (const EVP_PKEY *a, unsigned char **b), (a, b)) \
+    F(EVP_PKEY *, d2i_PUBKEY, (EVP_PKEY **a, const unsigned char **b, long c), (a, b, c)) \
     F(EVP_PKEY_CTX *, EVP_PKEY_CTX_new_from_name, (OSSL_LIB_CTX *a, const char *b, const char *c), (a, b, c)) \
+    F(EVP_PKEY_CTX *, EVP_PKEY_CTX_new_from_pkey, (OSSL_LIB_CTX *a, EVP_PKEY *b, const char *c), (a, b, c)) \
     F(void, EVP_PKEY_CTX_free, (EVP_PKEY_CTX *a), (a)) \
     F(int, EVP_PKEY_keygen_init, (EVP_PKEY_CTX *a), (a)) \
     F(int, EVP_PKEY_CTX_ctrl_str, (EVP_PKEY_CTX *a, const char *b, const char *c), (a, b, c)) \
     F(int, EVP_PKEY_generate, (EVP_PKEY_CTX *a, EVP_PKEY **b), (a, b)) \
     F(int, EVP_PKEY_get_security_bits, (const EVP_PKEY *a), (a)) \
+    F(int, EVP_PKEY_private_check, (EVP_PKEY_CTX *a), (a)) \
+    F(int, EVP_PKEY_sign_init, (EVP_PKEY_CTX *a), (a)) \
+    F(int, EVP_PKEY_sign, (EVP_PKEY_CTX *a, unsigned char *b, size_t *c, const unsigned char *d, size_t e), (a, b, c, d, e)) \
+    F(int, EVP_PKEY_verify_init, (EVP_PKEY_CTX *a), (a)) \
+    F(int, EVP_PKEY_verify, (EVP_PKEY_CTX *a, const unsigned char *b, size_t c, const unsigned char *d, size_t e), (a, b, c, d, e)) \
     F(const EVP_MD *, EVP_sha1, (void), ()) \
+    F(const EVP_MD *, EVP_sha224, (void), ()) \
     F(const EVP_MD *, EVP_sha256, (void), ()) \
+    F(const EVP_MD *, EVP_sha384, (void), ()) \
+    F(const EVP_MD *, EVP_sha512, (void), ()) \
     F(int, EVP_Digest, (const void *a, size_t b, unsigned char *c, unsigned int *d, const EVP_MD *e, ENGINE *f), (a, b, c, d, e, f)) \
     F(EVP_MD_CTX *, EVP_MD_CTX_new, (void), ()) \
     F(void, EVP_MD_CTX_free, (EVP_MD_CTX *a), (a)) \

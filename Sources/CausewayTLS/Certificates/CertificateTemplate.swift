@@ -161,16 +161,7 @@ package struct CertificateTemplate: Sendable {
             case .ed25519: ("ED25519", nil, "")
             case .rsa(let bits): ("RSA", "rsa_keygen_bits", "\(bits)")
             }
-        guard let context = cw_EVP_PKEY_CTX_new_from_name(nil, name, nil) else {
-            throw TLSFailure(.library, OpenSSLLibrary.takeReason())
-        }
-        defer { cw_EVP_PKEY_CTX_free(context) }
-        var key: OpaquePointer?
-        guard cw_EVP_PKEY_keygen_init(context) == 1,
-            parameter.map({ cw_EVP_PKEY_CTX_ctrl_str(context, $0, value) == 1 }) ?? true,
-            cw_EVP_PKEY_generate(context, &key) == 1, let key
-        else { throw TLSFailure(.library, OpenSSLLibrary.takeReason()) }
-        return SharedObject(owning: key, .key)
+        return try PrivateKey.make(name, parameter: parameter, value)
     }
 
     private static func kindName(_ key: SharedObject) -> String {

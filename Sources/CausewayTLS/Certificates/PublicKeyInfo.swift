@@ -50,6 +50,34 @@ package struct PublicKeyInfo: Sendable {
         }
     }
 
+    /// Encodes a SubjectPublicKeyInfo (RFC 3279 §2.3.1).
+    ///
+    /// - Parameter key: The RSAPublicKey in DER.
+    package static func encode(rsa key: [UInt8]) -> [UInt8] {
+        let algorithm = DERWriter.sequence(DERWriter.value(DERTag.identifier, rsa), DERWriter.value(0x05, []))
+        return DERWriter.sequence(algorithm, DERWriter.bits(key))
+    }
+
+    /// Encodes a SubjectPublicKeyInfo (RFC 5480 §2).
+    ///
+    /// - Parameter point: The point in any of the formats of ANSI X9.63.
+    package static func encode(point: [UInt8], curve: NamedCurve) -> [UInt8] {
+        DERWriter.sequence(algorithm(curve), DERWriter.bits(point))
+    }
+
+    /// Encodes the AlgorithmIdentifier of a curve (RFC 5480 §2.1.1).
+    static func algorithm(_ curve: NamedCurve) -> [UInt8] {
+        DERWriter.sequence(
+            DERWriter.value(DERTag.identifier, ellipticCurve), DERWriter.value(DERTag.identifier, curve.identifier))
+    }
+
+    /// Returns the usual encoding of a key, for comparisons: certificates may omit the NULL parameters of RSA keys. Returns other keys and
+    /// malformed bytes unchanged.
+    package static func canonical(_ der: [UInt8]) -> [UInt8] {
+        guard let info = PublicKeyInfo(der), info.algorithm == .rsa else { return der }
+        return encode(rsa: info.bytes)
+    }
+
     /// Converts the matching private key to the raw format of Apple's API: for RSA the same bytes, for a curve the point followed by the
     /// private scalar (ANSI X9.63).
     ///

@@ -25,8 +25,12 @@ struct SigningKey: Hashable, Sendable {
 
     /// Parses a key.
     ///
-    /// - Parameter publicKeyInfo: The SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7).
-    init(_ publicKeyInfo: ArraySlice<UInt8>) throws(Problem) {
+    /// - Parameters:
+    ///   - publicKeyInfo: The SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7).
+    ///   - modulusBits: The accepted sizes of RSA keys. Keys of certificates need at least 2,048 bits.
+    init(
+        _ publicKeyInfo: ArraySlice<UInt8>, modulusBits: ClosedRange<Int> = Self.modulusBits
+    ) throws(Problem) {
         do throws(DERError) {
             var outer = DERReader(publicKeyInfo)
             var reader = DERReader(try outer.next(DERTag.sequence))
@@ -35,17 +39,18 @@ struct SigningKey: Hashable, Sendable {
             let bits = try reader.next(DERTag.bits)
             try reader.end()
             try outer.end()
-            kind = try Self.kind(identifier, &algorithm, bits.dropFirst())
+            kind = try Self.kind(identifier, &algorithm, bits.dropFirst(), modulusBits)
         } catch {
             throw Problem(reason: error.reason)
         }
     }
 
     private static func kind(
-        _ identifier: ArraySlice<UInt8>, _ parameters: inout DERReader, _ key: ArraySlice<UInt8>
+        _ identifier: ArraySlice<UInt8>, _ parameters: inout DERReader, _ key: ArraySlice<UInt8>,
+        _ modulusBits: ClosedRange<Int>
     ) throws(DERError) -> Kind {
         if identifier.elementsEqual(Identifier.rsa) || identifier.elementsEqual(Identifier.rsaPSS) {
-            return try rsa(key)
+            return try rsa(key, modulusBits)
         }
         if identifier.elementsEqual(Identifier.ellipticCurve) {
             guard parameters.nextTag == DERTag.identifier else {
@@ -62,7 +67,9 @@ struct SigningKey: Hashable, Sendable {
     }
 
     /// Parses an RSA key (RFC 8017 §A.1.1). The modulus must be odd, as a product of odd primes; the exponent must be odd to be invertible.
-    private static func rsa(_ key: ArraySlice<UInt8>) throws(DERError) -> Kind {
+    private static func rsa(
+        _ key: ArraySlice<UInt8>, _ modulusBits: ClosedRange<Int>
+    ) throws(DERError) -> Kind {
         var outer = DERReader(key)
         var numbers = DERReader(try outer.next(DERTag.sequence))
         try outer.end()

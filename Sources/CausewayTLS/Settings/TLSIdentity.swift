@@ -19,6 +19,18 @@ package struct TLSIdentity: Sendable {
         self.key = key
     }
 
+    /// Combines certificates in DER with a private key.
+    ///
+    /// - Throws: ``TLSFailure`` with `errSSLBadCert` if a certificate is malformed, or if the key does not match the first one.
+    package init(derCertificates: [[UInt8]], key: PrivateKey) throws(TLSFailure) {
+        var chain: [Certificate] = []
+        for der in derCertificates { chain.append(try Certificate(der: der)) }
+        try self.init(certificates: chain, key: key.object)
+    }
+
+    /// The private key without its certificates.
+    package var privateKey: PrivateKey { PrivateKey(key) }
+
     /// OpenSSL's name of the signature scheme for an Edwards curve key; `nil` for other keys.
     var edwardsScheme: String? {
         switch cw_EVP_PKEY_get0_type_name(key.pointer).map({ String(cString: $0) }) {
