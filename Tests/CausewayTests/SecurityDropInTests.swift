@@ -41,4 +41,23 @@ struct SecurityDropInTests {
         let trust: SecTrust? = nil
         #expect(certificate == nil && trust == nil)
     }
+
+    @Test("A program makes a key and signs with it")
+    func keys() throws {
+        let attributes: [CFString: Any] = [
+            kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
+            kSecPrivateKeyAttrs: [kSecAttrIsPermanent: false],
+        ]
+        var error: Unmanaged<CFError>?
+        let key = try #require(SecKeyCreateRandomKey(attributes as CFDictionary, &error))
+        let algorithm = SecKeyAlgorithm.ecdsaSignatureMessageX962SHA256
+        let message = CFData("message".utf8)
+        let signature = try #require(SecKeyCreateSignature(key, algorithm, message, &error))
+        let verifier = try #require(SecKeyCopyPublicKey(key))
+        #expect(SecKeyIsAlgorithmSupported(verifier, .verify, algorithm))
+        #expect(SecKeyVerifySignature(verifier, algorithm, message, signature, &error) && error == nil)
+        let certificate = try #require(SecCertificateCreateWithData(nil, CFData([0x30, 0])))
+        #expect(SecIdentityCreate(kCFAllocatorDefault, certificate, key) == nil)
+        #expect(SecCertificateCopyValues(certificate, [kSecOIDX509V1ValidityNotAfter] as CFArray, nil) == nil)
+    }
 }

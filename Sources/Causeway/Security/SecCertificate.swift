@@ -26,7 +26,7 @@ public final class SecKey: Sendable {
     package enum Material: Sendable {
         /// A key in DER: PKCS #8 (RFC 5958 §2) for a private key, SubjectPublicKeyInfo (RFC 5280 §4.1) for a public key.
         case encoded(Data)
-        /// A key that only the TLS engine can use.
+        /// A private key of the TLS engine: `TLSIdentity` or `PrivateKey`.
         case engine(any Sendable)
     }
 

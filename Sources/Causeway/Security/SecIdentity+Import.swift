@@ -64,22 +64,39 @@ extension sec_identity_t {
         do throws(TLSFailure) {
             switch identity.privateKey.material {
             case .engine(let material):
-                guard let made = material as? TLSIdentity else {
+                // An identity's key may have got another certificate with SecIdentityCreate.
+                if chain.isEmpty, let made = material as? TLSIdentity,
+                    made.certificates[0].der.elementsEqual(identity.certificate.data)
+                {
+                    return made
+                }
+                guard let key = identity.privateKey.privateKey else {
                     throw TLSFailure(.badCertificate, "the private key is not from this TLS library")
                 }
-                if chain.isEmpty { return made }
-                return try join(made.privateKeyDER)
-            case .encoded(let key): return try join([UInt8](key))
+                return try TLSIdentity(derCertificates: certificates, key: key)
+            case .encoded(let key): return try TLSIdentity(derCertificates: certificates, derKey: [UInt8](key))
             }
         } catch {
             throw error.failure.networkError
         }
     }
 
-    private func join(_ key: [UInt8]) throws(TLSFailure) -> TLSIdentity {
-        let certificates = [identity.certificate] + chain
-        return try TLSIdentity(derCertificates: certificates.map { [UInt8]($0.data) }, derKey: key)
-    }
+    private var certificates: [[UInt8]] { ([identity.certificate] + chain).map { [UInt8]($0.data) } }
+}
+
+/// Creates an identity from a certificate and its private key, such as a key of ``SecKeyCreateRandomKey(_:_:)``.
+///
+/// - Returns: `nil` if the certificate is malformed, or if the key is not the private key of the certificate.
+///
+/// Counterpart: macOS 10.12, iOS 11.2.
+@discardableResult
+public func SecIdentityCreate(
+    _ allocator: CFAllocator?, _ certificate: SecCertificate, _ privateKey: SecKey
+) -> SecIdentity? {
+    guard let key = privateKey.privateKey,
+        (try? TLSIdentity(derCertificates: [[UInt8](certificate.data)], key: key)) != nil
+    else { return nil }
+    return SecIdentity(certificate: certificate, privateKey: privateKey)
 }
 
 /// Reads the identity in a PKCS #12 file (RFC 7292).

@@ -25,7 +25,7 @@ public func SecTrustCopyKey(_ trust: SecTrust) -> SecKey? {
 @discardableResult
 public func SecTrustCopyPublicKey(_ trust: SecTrust) -> SecKey? { SecTrustCopyKey(trust) }
 
-/// Returns the public key that belongs to a key: the key itself if it is public, otherwise the public key of the identity's certificate.
+/// Returns the public key that belongs to a key: an equal key if it is public, otherwise the other half of the pair.
 ///
 /// Counterpart: macOS 10.12, iOS 10.
 @discardableResult
@@ -44,7 +44,7 @@ public func SecKeyCopyExternalRepresentation(
     _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
     if let (info, _) = key.publicInfo {
-        let bytes = key.identity.map { info.bare(privateKey: $0.privateKeyDER) } ?? info.bytes
+        let bytes = key.privateKey.map { info.bare(privateKey: $0.der) } ?? info.bytes
         if let bytes, info.algorithm != .other { return Data(bytes) }
     }
     error?.pointee = .passRetained(CFError(.posix(.ENOTSUP)))
@@ -66,7 +66,7 @@ public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
     guard !type.isEmpty else { return nil }
     return [
         kSecAttrKeyType: type, kSecAttrKeySizeInBits: info.bitCount,
-        kSecAttrKeyClass: key.identity == nil ? kSecAttrKeyClassPublic : kSecAttrKeyClassPrivate,
+        kSecAttrKeyClass: key.privateKey == nil ? kSecAttrKeyClassPublic : kSecAttrKeyClassPrivate,
     ]
 }
 
@@ -119,17 +119,18 @@ extension SecCertificate {
 }
 
 extension SecKey {
-    /// The identity of a private key; `nil` for public keys.
-    fileprivate var identity: TLSIdentity? {
-        if case .engine(let material) = material { material as? TLSIdentity } else { nil }
+    /// The private key of the TLS engine; `nil` for public keys.
+    var privateKey: PrivateKey? {
+        guard case .engine(let material) = material else { return nil }
+        return material as? PrivateKey ?? (material as? TLSIdentity)?.privateKey
     }
 
     /// The public key; `nil` if the key is malformed.
-    fileprivate var publicInfo: (info: PublicKeyInfo, der: [UInt8])? {
+    var publicInfo: (info: PublicKeyInfo, der: [UInt8])? {
         let der =
             switch material {
             case .encoded(let data): [UInt8](data)
-            case .engine: identity?.certificates.first?.subjectPublicKeyInfo ?? []
+            case .engine: privateKey?.publicKeyInfo ?? []
             }
         return PublicKeyInfo(der).map { ($0, der) }
     }
@@ -156,7 +157,8 @@ extension SecKey: Hashable {
     /// The values that equality compares; `nil` for a malformed key, which equals only itself.
     private var likeness: Likeness? {
         switch material {
-        case .encoded(let data): Likeness(isPrivate: false, bytes: data)
+        case .encoded(let data):
+            Likeness(isPrivate: false, bytes: Data(PublicKeyInfo.canonical([UInt8](data))))
         case .engine: publicInfo.map { Likeness(isPrivate: true, bytes: Data($0.der)) }
         }
     }

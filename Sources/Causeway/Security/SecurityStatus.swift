@@ -56,6 +56,8 @@ public let errSecInvalidCertAuthority: OSStatus = -67826
 public let errSecVerifyActionFailed: OSStatus = -67825
 /// A host presents the certificate of an authority as its own certificate.
 public let errSecCertificateIsCA: OSStatus = -67902
+/// The signature is wrong.
+public let errSecVerifyFailed: OSStatus = -67808
 
 /// The descriptions of the result codes above.
 let securityStatusTexts: [OSStatus: String] = [
@@ -77,9 +79,22 @@ let securityStatusTexts: [OSStatus: String] = [
     errSecInvalidCertAuthority: "the authority is not allowed to sign certificates",
     errSecVerifyActionFailed: "a rule of the program rejected the certificate",
     errSecCertificateIsCA: "a host uses the certificate of an authority",
+    errSecVerifyFailed: "the signature does not match",
 ]
 
 extension CFError {
+    /// Creates an error with a result code of the Security interface and its own text.
+    convenience init(_ status: OSStatus, _ text: String) {
+        let underlying: NWError =
+            switch status {
+            case errSecParam: .posix(.EINVAL)
+            case errSecUnimplemented: .posix(.ENOTSUP)
+            case errSecDecode: .tls(errSSLBadCert)
+            default: .tls(errSSLCrypto)
+            }
+        self.init(underlying, domain: "NSOSStatusErrorDomain", code: Int(status), text: text)
+    }
+
     /// The result code of the Security interface for this error. The TLS code of the same error is a different number.
     var status: OSStatus {
         switch underlyingError {
@@ -110,6 +125,34 @@ public let kSecAttrKeyClass: CFString = "kcls"
 public let kSecAttrKeyClassPublic: CFString = "0"
 /// Key class: private key.
 public let kSecAttrKeyClassPrivate: CFString = "1"
+/// Attribute key: whether the keychain stores the key. `true` is an error, because there is no keychain.
+///
+/// Counterpart: macOS 10.6, iOS 2.
+public let kSecAttrIsPermanent: CFString = "perm"
+/// Attribute key: the token that stores the key. An error, because there are no tokens.
+///
+/// Counterpart: macOS 10.12, iOS 9.
+public let kSecAttrTokenID: CFString = "tkid"
+/// Token: the Secure Enclave.
+///
+/// Counterpart: macOS 10.12, iOS 9.
+public let kSecAttrTokenIDSecureEnclave: CFString = "com.apple.setoken"
+/// Attribute key: the label in the keychain. Without effect.
+///
+/// Counterpart: macOS 10.6, iOS 2.
+public let kSecAttrLabel: CFString = "labl"
+/// Attribute key: the program's tag in the keychain. Without effect.
+///
+/// Counterpart: macOS 10.6, iOS 2.
+public let kSecAttrApplicationTag: CFString = "atag"
+/// Attribute key: a dictionary with the attributes of the private key.
+///
+/// Counterpart: macOS 10.8, iOS 2.
+public let kSecPrivateKeyAttrs: CFString = "private"
+/// Attribute key: a dictionary with the attributes of the public key.
+///
+/// Counterpart: macOS 10.8, iOS 2.
+public let kSecPublicKeyAttrs: CFString = "public"
 
 /// Option key: whether ``SecPKCS12Import(_:_:_:)`` keeps the items out of the keychain. No effect, because there is no keychain.
 public let kSecImportToMemoryOnly: CFString = "memory"

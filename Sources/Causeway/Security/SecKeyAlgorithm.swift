@@ -1,0 +1,58 @@
+internal import CausewayTLS
+
+/// A signature algorithm of a key.
+///
+/// Counterpart: macOS 10.12, iOS 10.
+public struct SecKeyAlgorithm: RawRepresentable, Hashable, Sendable {
+    /// The name of the algorithm, such as `algid:sign:ECDSA:message-X962:SHA256`.
+    public let rawValue: CFString
+
+    /// Creates an algorithm from its name. Keys support only the algorithms below.
+    public init(rawValue: CFString) {
+        self.rawValue = rawValue
+    }
+
+    init(_ scheme: SignatureScheme) {
+        rawValue = Self.name(scheme)
+    }
+
+    /// The algorithm for the engine; `nil` for unknown names.
+    var scheme: SignatureScheme? { Self.schemes[rawValue] }
+
+    private static let schemes: [CFString: SignatureScheme] = {
+        var all = [SignatureScheme(.none), SignatureScheme(.pkcs1), SignatureScheme(.ecdsa)]
+        for padding in [SignatureScheme.Padding.pkcs1, .pss, .ecdsa] {
+            for digest in SignatureDigest.allCases {
+                all += [false, true].map { SignatureScheme(padding, digest, hashesInput: $0) }
+            }
+        }
+        return Dictionary(uniqueKeysWithValues: all.map { (name($0), $0) })
+    }()
+
+    private static func name(_ scheme: SignatureScheme) -> CFString {
+        let input = scheme.hashesInput ? "message" : "digest"
+        let digest = scheme.digest.map { ":\($0.name)" } ?? ""
+        return switch scheme.padding {
+        case .none: "algid:sign:RSA:raw"
+        case .pkcs1: "algid:sign:RSA:\(input)-PKCS1v15\(digest)"
+        case .pss: "algid:sign:RSA:\(input)-PSS\(digest)\(digest):\(scheme.digest?.byteCount ?? 0)"
+        case .ecdsa: "algid:sign:ECDSA:\(input)-X962\(digest)"
+        }
+    }
+}
+
+/// An operation of a key. Keys of this library sign and verify.
+///
+/// Counterpart: macOS 10.12, iOS 10.
+public enum SecKeyOperationType: Int, Sendable {
+    /// Signing with a private key.
+    case sign = 0
+    /// Verifying with a public key.
+    case verify = 1
+    /// Encrypting with a public key. Not supported.
+    case encrypt = 2
+    /// Decrypting with a private key. Not supported.
+    case decrypt = 3
+    /// Agreeing on a secret. Not supported.
+    case keyExchange = 4
+}
