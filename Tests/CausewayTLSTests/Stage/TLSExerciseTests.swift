@@ -45,4 +45,12 @@ struct TLSExerciseTests {
             #expect(count <= (form < 4 ? 0 : 1))
         }
     }
+
+    @Test("Keys that programs store, damaged", arguments: UInt8(0)..<8)
+    func keys(form: UInt8) {
+        var random = SplitMix64(seed: UInt64(form))
+        // The forms from 4 on are valid examples, damaged or not.
+        #expect(Exercise.keys([form]) == (form >= 4))
+        for _ in 0..<40 { Exercise.keys([form] + random.bytes(3 * random.integer(in: 0...4))) }
+    }
 }
