@@ -92,6 +92,46 @@ private func readIdentity(_ archive: Data, password: String) -> (sec_identity_t?
     return (sec_identity_create(item as! SecIdentity), status)
 }
 
+/// A key in memory, saved in its external form and read again.
+private func makeKey(bits: Int) throws -> (key: SecKey, saved: Data) {
+    let attributes: [String: Any] = [
+        kSecAttrKeyType as String: kSecAttrKeyTypeECSECPrimeRandom,
+        kSecAttrKeySizeInBits as String: bits,
+        kSecPrivateKeyAttrs as String: [kSecAttrIsPermanent as String: false],
+    ]
+    var error: Unmanaged<CFError>?
+    guard let key = SecKeyCreateRandomKey(attributes as CFDictionary, &error),
+        let saved = SecKeyCopyExternalRepresentation(key, &error) as Data?
+    else { throw error!.takeRetainedValue() as Error }
+    let query: NSDictionary = [
+        kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeyClass: kSecAttrKeyClassPrivate,
+    ]
+    guard let read = SecKeyCreateWithData(saved as CFData, query as! CFDictionary, &error) else {
+        throw error!.takeRetainedValue() as Error
+    }
+    return (read, saved)
+}
+
+/// A signature that the key supports, checked with its other half.
+private func isSigned(_ message: Data, with key: SecKey) -> Bool {
+    let algorithm: SecKeyAlgorithm = .ecdsaSignatureMessageX962SHA256
+    var error: Unmanaged<CFError>?
+    guard SecKeyIsAlgorithmSupported(key, .sign, algorithm), let other = SecKeyCopyPublicKey(key),
+        let signature = SecKeyCreateSignature(key, algorithm, message as CFData, &error) as Data?
+    else { return false }
+    return SecKeyVerifySignature(other, algorithm, message as CFData, signature as CFData, &error)
+}
+
+/// The last day of a certificate, as on macOS before version 15.
+private func expiry(of certificate: SecCertificate) -> Date? {
+    guard
+        let values = SecCertificateCopyValues(certificate, [kSecOIDX509V1ValidityNotAfter] as CFArray, nil)
+            as? [CFString: [CFString: Any]],
+        let number = values[kSecOIDX509V1ValidityNotAfter]?[kSecPropertyKeyValue] as? NSNumber
+    else { return nil }
+    return Date(timeIntervalSinceReferenceDate: number.doubleValue)
+}
+
 /// The name of the negotiated cipher suite, by its number in the old form.
 private func suiteName(_ number: UInt16) -> String? {
     switch number {
@@ -145,5 +185,15 @@ struct SecurityProgramTests {
         #expect(suiteName(0xccac) == "ChaCha20 and a pre-shared key")
         let wrapped = try #require(sec_trust_create(made))
         #expect(!isPinned(wrapped, []))
+    }
+
+    @Test("A program makes a key, saves it and signs with it")
+    func keys() throws {
+        let (key, saved) = try makeKey(bits: 384)
+        #expect(saved.count == 145)
+        #expect(isSigned(Data("message".utf8), with: key))
+        #expect(throws: CFError.self) { try makeKey(bits: 100) }
+        let certificate = try #require(SecCertificateCreateWithData(nil, Data([0x30, 0]) as CFData))
+        #expect(expiry(of: certificate) == nil && SecIdentityCreate(nil, certificate, key) == nil)
     }
 }
