@@ -1,5 +1,6 @@
 internal import CausewaySystem
 public import CausewayTypes
+internal import CausewayWire
 public import Dispatch
 public import FoundationEssentials
 
@@ -162,8 +163,6 @@ extension NWEthernetChannel {
         public var rawValue: Data { Data(bytes) }
 
         /// The bytes as two hexadecimal digits each, separated by colons.
-        public var debugDescription: String {
-            bytes.map { String($0 >> 4, radix: 16) + String($0 & 0xf, radix: 16) }.joined(separator: ":")
-        }
+        public var debugDescription: String { Hexadecimal.colonSeparated(bytes) }
     }
 }

@@ -1,5 +1,6 @@
 internal import CausewayTLS
 internal import CausewayTypes
+internal import CausewayWire
 public import FoundationEssentials
 
 /// The violations of one certificate that the user accepted: for each policy, the rules that the certificate violated when the user
@@ -25,11 +26,7 @@ package struct TrustExceptions: Hashable, Sendable {
         guard lines.popFirst().map(String.init) == Self.heading, let digest = lines.popFirst(), digest.utf8.count == 64,
             lines.popLast() == "", lines.popLast().map(String.init) == Self.ending
         else { return nil }
-        var bytes: [UInt8] = []
-        for pair in stride(from: 0, to: 64, by: 2) {
-            guard let byte = UInt8(digest.dropFirst(pair).prefix(2), radix: 16) else { return nil }
-            bytes.append(byte)
-        }
+        guard let bytes = Hexadecimal.bytes(digest) else { return nil }
         var faults: [String: Set<TrustFailure.Rule>] = [:]
         for line in lines {
             let words = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
@@ -40,8 +37,7 @@ package struct TrustExceptions: Hashable, Sendable {
     }
 
     var encoded: Data {
-        var text = Self.heading + "\n"
-        for byte in fingerprint { text += (byte < 16 ? "0" : "") + String(byte, radix: 16) }
+        let text = Self.heading + "\n" + Hexadecimal.text(fingerprint)
         let lines = faults.flatMap { question, rules in rules.map { "\($0) \(question)" } }
         return Data((text + "\n" + (lines.sorted() + [Self.ending]).map { $0 + "\n" }.joined()).utf8)
     }

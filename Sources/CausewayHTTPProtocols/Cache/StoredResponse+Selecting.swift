@@ -73,10 +73,6 @@ extension StoredResponse.Selecting {
     private static func digest(_ text: String) -> String {
         var hash = SHA256()
         unsafe hash.update(Array(text.utf8).span.bytes)
-        var digits = ""
-        for byte in hash.finish().prefix(16) {
-            digits += String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-        }
-        return digits
+        return Hexadecimal.text(hash.finish().prefix(16))
     }
 }

@@ -1,3 +1,5 @@
+internal import CausewayWire
+
 /// A key that was recorded for the number of a peer.
 ///
 /// The text form has one line for each property, so that users can read the files of a store.
@@ -54,10 +56,7 @@ package struct PinEntry: Hashable, Sendable {
     }
 
     /// 16 digits, as in the names of files.
-    package static func hexadecimal(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
+    package static func hexadecimal(_ number: UInt64) -> String { Hexadecimal.text(number) }
 
     /// Reads the text form. Every property must be there once, in any order.
     package init(_ bytes: [UInt8]) throws(Malformed) {

@@ -38,9 +38,7 @@ package struct NetworkSnapshot: Equatable, Sendable {
         /// The link-layer address as `aa:bb:cc:dd:ee:ff`; `nil` if there is none, or if it is all zeros.
         package var hardwareAddress: String? {
             guard link.hardwareAddress.contains(where: { $0 != 0 }) else { return nil }
-            return link.hardwareAddress
-                .map { String($0 >> 4, radix: 16) + String($0 & 0xF, radix: 16) }
-                .joined(separator: ":")
+            return Hexadecimal.colonSeparated(link.hardwareAddress)
         }
     }
 

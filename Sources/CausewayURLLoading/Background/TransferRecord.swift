@@ -1,4 +1,5 @@
 internal import CausewayHTTPProtocols
+internal import CausewayWire
 internal import Foundation
 
 /// The stored state of a task of a background session: a property list behind a line with its checksum.
@@ -91,8 +92,7 @@ struct TransferRecord: Codable, Sendable {
     }
 
     private static func sum(of bytes: [UInt8]) -> [UInt8] {
-        let digits = String(CacheChecksum.of(bytes), radix: 16)
-        return Array((String(repeating: "0", count: 16 - digits.count) + digits).utf8)
+        Array(Hexadecimal.text(CacheChecksum.of(bytes)).utf8)
     }
 
     /// Returns whether a transfer can load a request. The request in a file must not read other files.

@@ -1,4 +1,5 @@
 internal import CausewaySystem
+internal import CausewayWire
 
 /// What is known about the files of a disk cache, so that a request without stored response needs no system call.
 ///
@@ -81,8 +82,7 @@ struct DiskIndex: Sendable {
     }
 
     static func name(_ hash: UInt64, _ slot: Int) -> String {
-        let digits = String(hash, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits + ".\(slot)"
+        "\(Hexadecimal.text(hash)).\(slot)"
     }
 
     /// Returns the hash value and the slot of a file name; `nil` for other names.

@@ -18,9 +18,7 @@ package struct LinkAddress: Hashable, Sendable, CustomStringConvertible {
 
     package var bytes: [UInt8] { (0..<6).map { UInt8(truncatingIfNeeded: bits >> UInt64(40 - 8 * $0)) } }
 
-    package var description: String {
-        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined(separator: ":")
-    }
+    package var description: String { Hexadecimal.colonSeparated(bytes) }
 }
 
 /// An ARP request or reply that maps an IPv4 address to a link-layer address, on Ethernet and similar links (RFC 826).

@@ -15,12 +15,8 @@ extension DNSRecordData: CustomStringConvertible {
         case .next(let name, let types): "\(name) \(types.map(\.description).joined(separator: " "))"
         case .binding(let binding): binding.description
         case .opaque(let bytes):
-            "\\# \(bytes.count)" + (bytes.isEmpty ? "" : " ") + bytes.map(Self.hexadecimal).joined()
+            "\\# \(bytes.count)" + (bytes.isEmpty ? "" : " ") + Hexadecimal.text(bytes)
         }
-    }
-
-    private static func hexadecimal(_ byte: UInt8) -> String {
-        String(byte >> 4, radix: 16) + String(byte & 0xF, radix: 16)
     }
 
     private static func strings(_ bytes: [UInt8]) -> String {
@@ -68,7 +64,7 @@ extension DNSServiceBinding: CustomStringConvertible {
         case .port: port.map(String.init) ?? "?"
         case .ipv4Hints: ipv4Hints.map(\.debugDescription).joined(separator: ",")
         case .ipv6Hints: ipv6Hints.map(\.debugDescription).joined(separator: ",")
-        default: "\"" + value.map { String($0 >> 4, radix: 16) + String($0 & 0xF, radix: 16) }.joined() + "\""
+        default: "\"\(Hexadecimal.text(value))\""
         }
     }
 }

@@ -118,7 +118,7 @@ package struct ChunkDecoder: Sendable {
     }
 
     private mutating func takeSize(_ byte: UInt8, _ digits: Int) throws(HTTPSyntaxError) {
-        guard let digit = HTTPCharacters.hexadecimalValue(byte) else {
+        guard let digit = Hexadecimal.value(of: byte) else {
             guard digits > 0 else { throw .invalid("chunk size", at: position) }
             extensionCount = 0
             return try endSize(byte)

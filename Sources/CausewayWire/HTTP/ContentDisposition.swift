@@ -91,8 +91,8 @@ package enum ExtendedValue {
                 bytes.append(byte)
                 continue
             }
-            guard byte == UInt8(ascii: "%"), let high = rest.popFirst().flatMap(HTTPCharacters.hexadecimalValue),
-                let low = rest.popFirst().flatMap(HTTPCharacters.hexadecimalValue)
+            guard byte == UInt8(ascii: "%"), let high = rest.popFirst().flatMap(Hexadecimal.value),
+                let low = rest.popFirst().flatMap(Hexadecimal.value)
             else { return nil }
             bytes.append(high << 4 | low)
         }

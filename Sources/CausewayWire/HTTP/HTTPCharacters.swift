@@ -36,16 +36,6 @@ package enum HTTPCharacters {
     /// Returns whether `bytes` are a token: at least one character, all of them token characters.
     package static func isToken(_ bytes: some Collection<UInt8>) -> Bool { !bytes.isEmpty && bytes.allSatisfy(isToken) }
 
-    /// Returns a hexadecimal digit's value.
-    static func hexadecimalValue(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x41 + 10
-        case 0x61...0x66: byte - 0x61 + 10
-        default: nil
-        }
-    }
-
     /// Returns the bytes without white space at either end.
     package static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var bytes = bytes

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CausewayTypes
+import CausewayWire
 
 /// `nw byteorder`: shows the byte order of this computer.
 struct ByteOrderCommand: Subcommand {
@@ -59,8 +60,7 @@ struct ByteOrderCommand: Subcommand {
             guard let value = hexadecimal ? UInt64(text.dropFirst(2), radix: 16) : UInt64(text) else { return nil }
             let count = value <= UInt16.max ? 2 : value <= UInt32.max ? 4 : 8
             let bytes = (0..<count).map { index in
-                let byte = UInt8(truncatingIfNeeded: value >> (8 * UInt64(count - 1 - index)))
-                return (byte < 16 ? "0" : "") + String(byte, radix: 16)
+                Hexadecimal.text(UInt8(truncatingIfNeeded: value >> (8 * UInt64(count - 1 - index))))
             }
             number = value
             bigEndian = bytes.joined(separator: " ")

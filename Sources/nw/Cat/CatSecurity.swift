@@ -1,6 +1,7 @@
 import ArgumentParser
 import Causeway
 import CausewayTypes
+import CausewayWire
 import Dispatch
 import FoundationEssentials
 import Synchronization
@@ -91,11 +92,7 @@ struct CatSecurity: ParsableArguments {
             guard let colon = psk.lastIndex(of: ":") else {
                 throw ValidationError("--psk must have the form IDENTITY:KEY.")
             }
-            let digits = Array(psk[psk.index(after: colon)...])
-            let bytes = stride(from: 0, to: digits.count - 1, by: 2).compactMap {
-                UInt8(String(digits[$0...($0 + 1)]), radix: 16)
-            }
-            guard !digits.isEmpty, bytes.count * 2 == digits.count else {
+            guard let bytes = Hexadecimal.bytes(psk[psk.index(after: colon)...]), !bytes.isEmpty else {
                 throw ValidationError("The key of --psk must consist of pairs of hexadecimal digits.")
             }
             return (Array(psk[..<colon].utf8), bytes)

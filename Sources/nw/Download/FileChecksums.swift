@@ -1,4 +1,5 @@
 import CausewayTypes
+import CausewayWire
 import FoundationEssentials
 
 /// The SHA-256 of a file, in hexadecimal.
@@ -11,7 +12,7 @@ struct FileChecksum: Equatable, Sendable {
         self.text = text.lowercased()
     }
 
-    init(_ digest: [UInt8]) { text = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+    init(_ digest: [UInt8]) { text = Hexadecimal.text(digest) }
 
     /// Computes the checksum of a file. Blocks.
     init(ofFile path: String) throws {

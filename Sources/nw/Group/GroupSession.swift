@@ -1,5 +1,6 @@
 import Causeway
 import CausewayTypes
+import CausewayWire
 import Dispatch
 import FoundationEssentials
 
@@ -89,7 +90,7 @@ private struct GroupMessage: Encodable {
         interface = message.path?.availableInterfaces.first?.name
         bytes = content.count
         text = String(validating: content, as: UTF8.self)
-        if text == nil { hex = content.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+        if text == nil { hex = Hexadecimal.text(content) }
         self.isComplete = isComplete
     }
 }

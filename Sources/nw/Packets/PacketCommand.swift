@@ -2,6 +2,7 @@ import ArgumentParser
 import CausewayPackets
 import CausewaySystem
 import CausewayTypes
+import CausewayWire
 import FoundationEssentials
 
 /// `nw packet`: builds a packet and shows, stores or sends it.
@@ -220,7 +221,7 @@ struct PacketCommand: Subcommand {
             }
         }
         if hex {
-            return printLine("\(bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())")
+            return printLine("\(Hexadecimal.text(bytes))")
         }
         var options = PacketPrinter.Options()
         options.verbosity = 1

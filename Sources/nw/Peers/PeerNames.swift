@@ -1,6 +1,7 @@
 import ArgumentParser
 import CausewayPeers
 import CausewayTypes
+import CausewayWire
 import Foundation
 
 /// Names of peers and services in arguments.
@@ -23,7 +24,7 @@ enum PeerNames {
 
     /// The key digest in hexadecimal digits.
     static func key(_ peer: PeerIdentity, byteCount: Int = 4) -> String {
-        peer.fingerprint.prefix(byteCount).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        Hexadecimal.text(peer.fingerprint.prefix(byteCount))
     }
 
     /// Whether a word means a peer: its name, or at least 8 digits of its key.

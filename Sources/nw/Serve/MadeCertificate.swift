@@ -1,6 +1,7 @@
 import Causeway
 import CausewaySystem
 import CausewayTLS
+import CausewayWire
 
 /// A certificate that its own key signs, made for one run. Clients have to trust it explicitly, for example by its fingerprint.
 struct MadeCertificate {
@@ -24,8 +25,7 @@ struct MadeCertificate {
                 throw CommandFailure("cannot make a certificate")
             }
             self.identity = identity
-            fingerprint = issued.certificates[0].fingerprint.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-                .joined()
+            fingerprint = Hexadecimal.text(issued.certificates[0].fingerprint)
         } catch let failure as TLSFailure {
             throw CommandFailure("cannot make a certificate", failure)
         }

@@ -2,6 +2,7 @@ import Causeway
 import CausewayHTTPServer
 import CausewaySystem
 import CausewayTypes
+import CausewayWire
 import FoundationEssentials
 
 /// Stores the files that clients upload in a directory. Existing files are never replaced, and a request stores all of its files or none.
@@ -136,7 +137,7 @@ struct UploadStore: Sendable {
             if ended.receipt.file == "upload", ended.receipt.bytes == 0 { return ended.file.discard() }
             let file = ended.file
             let digest = try await thread.run { file.endContent() }
-            ended.receipt.sha256 = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            ended.receipt.sha256 = Hexadecimal.text(digest)
             pending.append(ended)
         }
 

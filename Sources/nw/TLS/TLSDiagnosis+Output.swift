@@ -1,5 +1,6 @@
 import CausewayTLS
 import CausewayTypes
+import CausewayWire
 import FoundationEssentials
 
 extension TLSDiagnosis {
@@ -41,7 +42,7 @@ extension TLSDiagnosis {
         lines.append("      issuer:    \(certificate.issuer)")
         lines.append("      valid:     \(date(certificate.notBefore)) to \(date(certificate.notAfter))")
         lines.append("      key:       \(certificate.keyDescription), signed with \(certificate.signatureAlgorithm)")
-        lines.append("      sha-256:   \(hexadecimal(certificate.fingerprint))")
+        lines.append("      sha-256:   \(Hexadecimal.text(certificate.fingerprint))")
         lines.append("      pin:       \(Data(certificate.publicKeyPin).base64EncodedString())")
         lines += entry.remarks.map { "      note:      it \($0)" }
         return lines
@@ -50,10 +51,6 @@ extension TLSDiagnosis {
     private static func date(_ seconds: Int64) -> String {
         guard seconds != .min else { return "invalid date" }
         return Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     // MARK: JSON
@@ -117,9 +114,9 @@ extension TLSDiagnosis {
         return Object.Entry(
             subject: certificate.subject, issuer: certificate.issuer, names: Presented.names(of: certificate),
             notBefore: date(certificate.notBefore), notAfter: date(certificate.notAfter),
-            serialNumber: hexadecimal(certificate.serialNumber), key: certificate.keyDescription,
+            serialNumber: Hexadecimal.text(certificate.serialNumber), key: certificate.keyDescription,
             signatureAlgorithm: certificate.signatureAlgorithm, isAuthority: certificate.isAuthority,
-            sha256: hexadecimal(certificate.fingerprint), pin: Data(certificate.publicKeyPin).base64EncodedString(),
+            sha256: Hexadecimal.text(certificate.fingerprint), pin: Data(certificate.publicKeyPin).base64EncodedString(),
             issuerLocations: certificate.issuerLocations, notes: sent.remarks)
     }
 }

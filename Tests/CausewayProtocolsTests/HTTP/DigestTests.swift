@@ -1,3 +1,4 @@
+import CausewayWire
 import Testing
 
 @testable import CausewayProtocols
@@ -153,7 +154,7 @@ struct DigestTests {
     @Test("The hash functions match the examples in the standards")
     func functions() {
         func hex(_ algorithm: DigestAlgorithm, _ text: String) -> String {
-            Digests.hexadecimal(Digests.builtIn(algorithm, Array(text.utf8)) ?? [])
+            Hexadecimal.text(Digests.builtIn(algorithm, Array(text.utf8)) ?? [])
         }
         // RFC 1321 §A.5.
         #expect(hex(.md5, "") == "d41d8cd98f00b204e9800998ecf8427e")

@@ -36,11 +36,6 @@ package enum Digests {
         }
     }
 
-    static func hexadecimal(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0xF)]] }, as: UTF8.self)
-    }
-
     /// Returns the message padded to blocks of 64 bytes. The last bytes are the length in bits, least significant byte first.
     private static func padded(_ message: [UInt8]) -> [UInt8] {
         var bytes = message

@@ -1,3 +1,5 @@
+internal import CausewayWire
+
 /// The parts of a request that Digest authentication covers.
 package struct DigestRequest: Sendable {
     package var method: String
@@ -44,7 +46,7 @@ package struct DigestSession: Sendable {
     package mutating func authorization(for request: DigestRequest, clientNonce: String) -> String? {
         guard let protection = challenge.protection(hasKnownContent: request.content != nil) else { return nil }
         nonceCount &+= 1
-        let count = Self.hexadecimalCount(nonceCount)
+        let count = Hexadecimal.text(nonceCount)
         let cnonce = sessionSecret?.clientNonce ?? clientNonce
         let secret = secret(clientNonce: cnonce)
         var subject = "\(request.method):\(request.target)"
@@ -101,11 +103,7 @@ package struct DigestSession: Sendable {
 
     private func hash(_ text: String) -> String { hash(Array(text.utf8)) }
 
-    private func hash(_ bytes: [UInt8]) -> String { Digests.hexadecimal(digest(challenge.algorithm, bytes) ?? []) }
-
-    private static func hexadecimalCount(_ count: UInt32) -> String {
-        Digests.hexadecimal([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> UInt32($0)) })
-    }
+    private func hash(_ bytes: [UInt8]) -> String { Hexadecimal.text(digest(challenge.algorithm, bytes) ?? []) }
 
     /// Returns a quoted string (RFC 9110 §5.6.4). Control characters are omitted, so that a value cannot inject a field.
     private func quoted(_ text: String) -> String {
