@@ -1,3 +1,5 @@
+internal import CausewayWire
+
 /// Percent-encoding of the parts of a URL (RFC 3986 §2.1) and of forms (WHATWG URL §5.2).
 enum PercentEncoding {
     /// The places for which text is encoded.
@@ -11,8 +13,6 @@ enum PercentEncoding {
         /// A name or a value in `application/x-www-form-urlencoded`: a space becomes `+`.
         case form
     }
-
-    private static let digits = Array("0123456789ABCDEF".utf8)
 
     /// Returns the text with every byte encoded that the place does not permit.
     ///
@@ -31,7 +31,7 @@ enum PercentEncoding {
             } else if place == .form, byte == UInt8(ascii: " ") {
                 result.append(UInt8(ascii: "+"))
             } else {
-                result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                PercentCoding.appendEncoded(byte, to: &result)
             }
         }
         return String(decoding: result, as: UTF8.self)
@@ -56,6 +56,6 @@ enum PercentEncoding {
     private static func isTriplet(_ bytes: ArraySlice<UInt8>) -> Bool {
         let triplet = bytes.prefix(3)
         return triplet.count == 3 && triplet.first == UInt8(ascii: "%")
-            && triplet.dropFirst().allSatisfy { Character(UnicodeScalar($0)).isHexDigit && $0 < 0x80 }
+            && triplet.dropFirst().allSatisfy { Hexadecimal.value(of: $0) != nil }
     }
 }

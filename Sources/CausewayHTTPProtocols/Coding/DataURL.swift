@@ -21,7 +21,7 @@ package struct DataURL: Equatable, Sendable {
         let rest = bytes[5...].prefix { $0 != UInt8(ascii: "#") }
         guard let comma = Self.comma(in: rest) else { return nil }
         var type = String(decoding: HTTPCharacters.trimmed(rest[..<comma]), as: UTF8.self)
-        let data = URIBytes.decoded(rest[(comma + 1)...])
+        let data = PercentCoding.bytesKeepingMalformed(rest[(comma + 1)...])
         if let base = Self.withoutBase64Mark(type) {
             guard let decoded = Base64.decode(data) else { return nil }
             type = base

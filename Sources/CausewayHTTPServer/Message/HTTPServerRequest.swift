@@ -45,7 +45,7 @@ public struct HTTPServerRequest: Sendable {
     public var remoteEndpoint: NWEndpoint { exchange.connection.remoteEndpoint }
 
     /// The names and values of the query, decoded from `application/x-www-form-urlencoded`, in order.
-    public var queryItems: [(name: String, value: String)] { PercentCoding.formItems(query ?? "") }
+    public var queryItems: [(name: String, value: String)] { FormItems.decoded(query ?? "") }
 
     /// Sends an interim response, such as status 103 (RFC 8297). Has no effect for clients of HTTP/1.0.
     ///

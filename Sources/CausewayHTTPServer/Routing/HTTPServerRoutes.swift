@@ -1,5 +1,6 @@
 internal import CausewayProtocols
 internal import CausewaySystem
+internal import CausewayWire
 
 /// The routes of a server: which handler answers which method and path.
 ///

@@ -90,15 +90,7 @@ package struct ConnectHandshake: TunnelHandshake {
 
     /// Percent-encodes characters that are not permitted in a request target (RFC 3986 §3.2.2).
     private static func encoded(_ authority: String) -> String {
-        var encoded = ""
-        for byte in authority.utf8 {
-            if HTTPCharacters.isTarget(byte) {
-                encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                encoded += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-            }
-        }
-        return encoded
+        PercentCoding.encoded(authority.utf8, where: HTTPCharacters.isTarget)
     }
 
     package mutating func begin() -> [UInt8] {

@@ -62,25 +62,9 @@ package struct ProxyAddress: Equatable, Sendable {
     private static func credential(_ text: Substring) throws(Problem) -> TunnelCredential {
         let name = text.prefix { $0 != ":" }
         let password = text.dropFirst(name.count + 1)
-        guard let username = decoded(name), let secret = decoded(password) else { throw .malformed }
-        return TunnelCredential(username: username, password: secret)
-    }
-
-    /// Decodes percent-encoding (RFC 3986 §2.1).
-    private static func decoded(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
-                return nil
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
+        guard let username = PercentCoding.decoded(name), let secret = PercentCoding.decoded(password) else {
+            throw .malformed
         }
-        return String(validating: bytes, as: UTF8.self)
+        return TunnelCredential(username: username, password: secret)
     }
 }

@@ -30,18 +30,7 @@ package enum DBusAddress: Hashable, Sendable {
 
     /// Decodes `%XX` escapes. Returns `nil` if an escape is malformed or the result is not UTF-8.
     private static func unescaped(_ text: Substring.UTF8View) -> String? {
-        var (bytes, rest) = ([UInt8](), text[...])
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16),
-                value != 0
-            else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
+        guard let bytes = PercentCoding.bytes(text), !bytes.contains(0) else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }
 }

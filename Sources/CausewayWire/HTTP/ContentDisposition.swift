@@ -60,16 +60,7 @@ package enum ExtendedValue {
 
     /// Returns `text` as an extended value in UTF-8.
     package static func encoded(_ text: String) -> String {
-        var encoded = "UTF-8''"
-        for byte in text.utf8 {
-            if isPlain(byte) {
-                encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                let digits = String(byte, radix: 16, uppercase: true)
-                encoded += byte < 16 ? "%0" + digits : "%" + digits
-            }
-        }
-        return encoded
+        "UTF-8''" + PercentCoding.encoded(text.utf8, where: isPlain)
     }
 
     static func latin1(_ bytes: [UInt8]) -> String {
@@ -84,18 +75,7 @@ package enum ExtendedValue {
     }
 
     private static func percentDecoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        var rest = text
-        var bytes: [UInt8] = []
-        while let byte = rest.popFirst() {
-            if isPlain(byte) {
-                bytes.append(byte)
-                continue
-            }
-            guard byte == UInt8(ascii: "%"), let high = rest.popFirst().flatMap(Hexadecimal.value),
-                let low = rest.popFirst().flatMap(Hexadecimal.value)
-            else { return nil }
-            bytes.append(high << 4 | low)
-        }
-        return bytes
+        guard text.allSatisfy({ isPlain($0) || $0 == UInt8(ascii: "%") }) else { return nil }
+        return PercentCoding.bytes(text)
     }
 }

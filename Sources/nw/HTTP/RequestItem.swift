@@ -1,3 +1,4 @@
+import CausewayWire
 import FoundationEssentials
 
 /// One argument after the URL of `nw http`, in the notation of HTTPie. A backslash takes the next character literally.
@@ -126,20 +127,19 @@ enum ItemContent {
     static func percentEncoded(_ bytes: [UInt8]) -> String { encoded(bytes, kept: "-._~", space: "%20") }
 
     private static func encoded(_ bytes: [UInt8], kept: String, space: String) -> String {
-        let digits = Array("0123456789ABCDEF")
-        var result = ""
+        var result: [UInt8] = []
         for byte in bytes {
             let character = Character(UnicodeScalar(byte))
             let isPlain = character.isASCII && (character.isLetter || character.isNumber || kept.contains(character))
             if isPlain {
-                result.append(character)
+                result.append(byte)
             } else if byte == UInt8(ascii: " ") {
-                result += space
+                result += space.utf8
             } else {
-                result += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 0xF)])"
+                PercentCoding.appendEncoded(byte, to: &result)
             }
         }
-        return result
+        return String(decoding: result, as: UTF8.self)
     }
 
     private struct AnyValue: Decodable {

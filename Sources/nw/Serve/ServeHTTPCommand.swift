@@ -3,6 +3,7 @@ import Causeway
 import CausewayHTTPServer
 import CausewaySystem
 import CausewayTypes
+import CausewayWire
 
 /// `nw serve http`: serves the files of a directory.
 struct ServeHTTPCommand: ServerSubcommand {

@@ -130,7 +130,7 @@ struct ChallengeParser {
         let start = position
         skipSpaces()
         let first = position
-        skip { URIBytes.isUnreserved($0) || $0 == 0x2B || $0 == 0x2F }
+        skip { PercentCoding.isUnreserved($0) || $0 == 0x2B || $0 == 0x2F }
         let hasContent = position > first
         skip { $0 == UInt8(ascii: "=") }
         let end = position

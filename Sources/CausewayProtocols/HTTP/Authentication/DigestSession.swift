@@ -97,7 +97,7 @@ package struct DigestSession: Sendable {
         if challenge.hashesUsername { return ["username=\"\(hash("\(credential.username):\(challenge.realm)"))\""] }
         if credential.username.utf8.allSatisfy({ $0 < 0x80 }) { return ["username=\(quoted(credential.username))"] }
         // The extended notation of RFC 8187 §3.2.
-        let encoded = URIBytes.encoded(credential.username.utf8, where: URIBytes.isUnreserved)
+        let encoded = PercentCoding.encoded(credential.username.utf8, where: PercentCoding.isUnreserved)
         return ["username*=UTF-8''\(encoded)"]
     }
 

@@ -1,3 +1,5 @@
+internal import CausewayWire
+
 /// The authority of a URI: user information, host and port (RFC 3986 §3.2).
 package struct URIAuthority: Hashable, Sendable {
     /// The user information without its `@`, still percent-encoded. HTTP does not send it (RFC 9110 §4.2.4).
@@ -20,7 +22,7 @@ package struct URIAuthority: Hashable, Sendable {
         if let at = rest.firstIndex(of: 0x40) {
             let user = rest[..<at]
             guard user.allSatisfy({ URIBytes.isName($0) || $0 == 0x3A || $0 >= 0x80 }) else { return nil }
-            userInformation = URIBytes.encoded(user, where: { $0 < 0x80 })
+            userInformation = PercentCoding.encoded(user, where: { $0 < 0x80 })
             rest = rest[(at + 1)...]
         }
         let hostEnd: Int
@@ -34,7 +36,7 @@ package struct URIAuthority: Hashable, Sendable {
             guard rest[..<hostEnd].allSatisfy({ URIBytes.isName($0) || $0 >= 0x80 }) else { return nil }
         }
         // A UTF-8 host is percent-encoded here (RFC 3986 §3.2.2); name resolution uses its A-labels.
-        host = URIBytes.encoded(rest[..<hostEnd], where: { $0 < 0x80 })
+        host = PercentCoding.encoded(rest[..<hostEnd], where: { $0 < 0x80 })
         rest = rest[hostEnd...]
         guard let colon = rest.popFirst() else { return }
         guard colon == 0x3A else { return nil }
@@ -54,7 +56,7 @@ extension URIAuthority {
         guard let userInformation, !userInformation.isEmpty else { return nil }
         let parts = userInformation.utf8.split(
             separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
-        let decoded = parts.map { String(decoding: URIBytes.decoded($0), as: UTF8.self) }
+        let decoded = parts.map { String(decoding: PercentCoding.bytesKeepingMalformed($0), as: UTF8.self) }
         return PasswordCredential(username: decoded[0], password: decoded.count > 1 ? decoded[1] : "")
     }
 }

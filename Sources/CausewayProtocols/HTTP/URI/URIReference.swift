@@ -1,3 +1,5 @@
+internal import CausewayWire
+
 /// A URI reference, split into its components (RFC 3986 §4.1).
 ///
 /// Components keep their original spelling, except for the scheme, which is converted to lower case. Bytes that are not valid in a URI are
@@ -33,11 +35,11 @@ package struct URIReference: Hashable, Sendable {
         guard !rest.contains(where: URIBytes.isControl) else { return nil }
         scheme = Self.takeScheme(&rest)
         if let hash = rest.firstIndex(of: 0x23) {
-            fragment = URIBytes.encoded(rest[(hash + 1)...], where: URIBytes.isContent)
+            fragment = PercentCoding.encoded(rest[(hash + 1)...], where: URIBytes.isContent)
             rest = rest[..<hash]
         }
         if let mark = rest.firstIndex(of: 0x3F) {
-            query = URIBytes.encoded(rest[(mark + 1)...], where: URIBytes.isContent)
+            query = PercentCoding.encoded(rest[(mark + 1)...], where: URIBytes.isContent)
             rest = rest[..<mark]
         }
         if rest.starts(with: [0x2F, 0x2F]) {
@@ -48,7 +50,7 @@ package struct URIReference: Hashable, Sendable {
         }
         // A relative path must not have a colon in its first segment, because the segment could be mistaken for a scheme.
         if scheme == nil, authority == nil, rest.prefix(while: { $0 != 0x2F }).contains(0x3A) { return nil }
-        path = URIBytes.encoded(rest, where: URIBytes.isContent)
+        path = PercentCoding.encoded(rest, where: URIBytes.isContent)
     }
 
     /// Removes a scheme with its colon from the front (RFC 3986 §3.1).
