@@ -75,11 +75,7 @@ struct DiskIndex: Sendable {
     // MARK: Names
 
     /// Returns the hash value of a key (FNV-1a). Different keys with the same value displace each other: a file holds its key.
-    static func hash(_ key: MemoryCache.Key) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in key.text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
-        return hash
-    }
+    static func hash(_ key: MemoryCache.Key) -> UInt64 { FNV1a.hash64(key.text.utf8) }
 
     static func name(_ hash: UInt64, _ slot: Int) -> String {
         "\(Hexadecimal.text(hash)).\(slot)"

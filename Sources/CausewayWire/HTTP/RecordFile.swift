@@ -17,7 +17,7 @@ package enum RecordFile {
                 line.append(0x09)
                 for byte in field { append(byte, to: &line) }
             }
-            file += hexadecimal(checksum(line[...]))
+            file += Hexadecimal.text(FNV1a.hash32(line)).utf8
             file += line
             file.append(0x0A)
         }
@@ -36,49 +36,16 @@ package enum RecordFile {
     private static func record(_ line: ArraySlice<UInt8>) -> [[UInt8]]? {
         guard line.count > 8 else { return nil }
         let content = line.dropFirst(8)
-        guard content.first == 0x09, line.prefix(8).elementsEqual(hexadecimal(checksum(content))) else { return nil }
+        let checksum = Hexadecimal.text(FNV1a.hash32(content))
+        guard content.first == 0x09, line.prefix(8).elementsEqual(checksum.utf8) else { return nil }
         let fields = content.dropFirst().split(separator: 0x09, omittingEmptySubsequences: false)
         guard fields.count <= maximumFieldCount else { return nil }
-        return fields.map(decoded)
+        return fields.map(PercentCoding.bytesKeepingMalformed)
     }
 
     private static func append(_ byte: UInt8, to line: inout [UInt8]) {
         if byte > 0x20, byte != 0x25, byte != 0x7F { return line.append(byte) }
         line.append(0x25)
-        line += hexadecimal(UInt32(byte)).suffix(2)
-    }
-
-    private static func decoded(_ field: ArraySlice<UInt8>) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var rest = field
-        while let byte = rest.popFirst() {
-            guard byte == 0x25, rest.count >= 2, let high = digit(rest[rest.startIndex]),
-                let low = digit(rest[rest.startIndex + 1])
-            else {
-                bytes.append(byte)
-                continue
-            }
-            bytes.append(high << 4 | low)
-            rest = rest.dropFirst(2)
-        }
-        return bytes
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x61...0x66: byte - 0x61 + 10
-        default: nil
-        }
-    }
-
-    /// Returns the FNV-1a hash, which detects accidental damage only.
-    private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-        bytes.reduce(0x811C_9DC5) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
-    }
-
-    private static func hexadecimal(_ value: UInt32) -> [UInt8] {
-        let digits = Array("0123456789abcdef".utf8)
-        return stride(from: 28, through: 0, by: -4).map { digits[Int(value >> UInt32($0) & 0xF)] }
+        Hexadecimal.append(byte, to: &line)
     }
 }
