@@ -37,6 +37,9 @@ package enum Base64 {
         return result
     }
 
+    /// Returns whether `byte` is one of the 64 digits.
+    static func isDigit(_ byte: UInt8) -> Bool { value(of: byte) != nil }
+
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
     private static func value(of digit: UInt8) -> UInt32? {

@@ -1,49 +1,31 @@
 /// Computes and checks opening handshake keys (RFC 6455 §4.2.2).
 ///
-/// SHA-1 and base64 are implemented here because the standard library has neither, this layer does not import
-/// Foundation, and WebSocket without TLS must work without OpenSSL. Use this SHA-1 only for `Sec-WebSocket-Accept`,
-/// where it has no security function: the value only shows that the server understands WebSocket.
+/// SHA-1 is implemented here because the standard library has no digests, this layer does not import Foundation, and WebSocket without TLS
+/// must work without OpenSSL. Use this implementation of SHA-1 only for `Sec-WebSocket-Accept`, where SHA-1 has no security
+/// function: the value of this field only shows that the server understands WebSocket.
 package enum WebSocketAccept {
     private static let suffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
     /// Returns the `Sec-WebSocket-Accept` value for a key.
     package static func value(for key: String) -> String {
-        base64(sha1(Array((key + suffix).utf8)))
+        Base64.encode(sha1(Array((key + suffix).utf8)))
     }
 
-    /// Creates a random key: 16 bytes in base64 (RFC 6455 §4.1).
+    /// Creates a random key: 16 bytes in Base64 (RFC 6455 §4.1).
     package static func key(using random: inout some RandomNumberGenerator) -> String {
         var bytes: [UInt8] = []
         bytes.append(bigEndian: random.next() as UInt64)
         bytes.append(bigEndian: random.next() as UInt64)
-        return base64(bytes)
+        return Base64.encode(bytes)
     }
 
     /// Whether `text` encodes 16 bytes in Base64.
     package static func isKey(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         guard bytes.count == 24, bytes[22] == UInt8(ascii: "="), bytes[23] == UInt8(ascii: "=") else { return false }
-        // The last digit before the padding has only two data bits. Its other four bits must be zero.
-        guard bytes[..<22].allSatisfy(alphabet.contains) else { return false }
+        // The last digit before the padding has only two bits of data. Its other four bits must be zero.
+        guard bytes[..<22].allSatisfy(Base64.isDigit) else { return false }
         return [UInt8(ascii: "A"), UInt8(ascii: "Q"), UInt8(ascii: "g"), UInt8(ascii: "w")].contains(bytes[21])
-    }
-
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
-    /// Encodes base64 with padding (RFC 4648 §4).
-    static func base64(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            var bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-            bits <<= 8 * UInt32(3 - group.count)
-            for digit in 0..<4 {
-                let isPadding = digit > group.count
-                let index = Int(bits >> UInt32(18 - 6 * digit)) & 63
-                text.append(isPadding ? UInt8(ascii: "=") : alphabet[index])
-            }
-        }
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// Computes a SHA-1 digest (RFC 3174 §6.1).
