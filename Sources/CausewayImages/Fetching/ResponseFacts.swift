@@ -1,3 +1,4 @@
+internal import CausewayWire
 internal import Foundation
 
 /// A response's caching and resumption properties (RFC 9110, RFC 9111).
@@ -25,8 +26,10 @@ extension ResponseHead {
             // Limit the lifetime to 31 years.
             return now + min(seconds - used, 1_000_000_000)
         }
-        guard let date = fields["expires"].flatMap(HTTPDate.seconds), date > now else { return nil }
-        return min(date, now + 1_000_000_000)
+        guard let text = fields["expires"], let date = HTTPDate.seconds(parsing: text, now: Int(now)), date > now else {
+            return nil
+        }
+        return min(Int64(date), now + 1_000_000_000)
     }
 
     /// The validator to resume after a failure: a strong entity tag, or else the date (RFC 9110 §13.1.5); `nil` if the
@@ -52,32 +55,5 @@ extension ResponseHead {
     var contentLength: Int? {
         guard fields["content-encoding"] == nil else { return nil }
         return fields["content-length"].flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
-    }
-}
-
-/// Dates in HTTP's preferred format (RFC 9110 §5.6.7).
-enum HTTPDate {
-    private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
-
-    /// Returns seconds since 1970; `nil` if the text is not a date.
-    static func seconds(_ text: String) -> Int64? {
-        let words = text.split(separator: " ")
-        guard words.count == 6, words[5] == "GMT", let day = Int(words[1]), (1...31).contains(day),
-            let month = months.firstIndex(of: String(words[2])), let year = Int(words[3]), (1...9999).contains(year)
-        else { return nil }
-        let time = words[4].split(separator: ":").compactMap { Int($0) }
-        guard time.count == 3, (0...23).contains(time[0]), (0...59).contains(time[1]), (0...60).contains(time[2]) else {
-            return nil
-        }
-        return Int64(days(year, month + 1, day) * 86_400 + time[0] * 3600 + time[1] * 60 + time[2])
-    }
-
-    /// Days since 1970 in the Gregorian calendar, with years that begin in March.
-    private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        let shifted = month <= 2 ? year - 1 : year
-        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-        return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468
     }
 }
