@@ -120,20 +120,3 @@ extension SecProtocolMetadataValues {
         ocspResponses = stapledResponse.map { [Data($0)] } ?? []
     }
 }
-
-/// Forwards only the first result from a program's block, which may call its completion handler more than once.
-private final class SingleAnswer<Answer: Sendable>: Sendable {
-    private let receiver: LockedValue<(@Sendable (Answer) -> Void)?>
-
-    init(_ receiver: @escaping @Sendable (Answer) -> Void) {
-        self.receiver = LockedValue(receiver)
-    }
-
-    func give(_ answer: Answer) {
-        let receiver = receiver.withLock { receiver in
-            defer { receiver = nil }
-            return receiver
-        }
-        receiver?(answer)
-    }
-}

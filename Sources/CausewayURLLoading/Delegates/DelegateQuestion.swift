@@ -1,4 +1,4 @@
-internal import CausewaySystem
+internal import Causeway
 internal import Foundation
 
 /// A delegate method that returns a result, in its completion-handler form and its `async` form.
@@ -20,7 +20,7 @@ struct DelegateQuestion<Receiver: Sendable, Answer: Sendable>: Sendable {
     ) {
         guard let receiver = candidates.first else { return answered(fallback) }
         let object = receiver as AnyObject
-        let once = AnswerOnce(answered)
+        let once = SingleAnswer(answered)
         if DelegateProbe.call(object, method, { ask(receiver) { once.give($0) } }) { return }
         let others = Array(candidates.dropFirst())
         if DelegateProbe.isKnownToLack(object, asyncMethod) {
@@ -43,22 +43,5 @@ struct DelegateQuestion<Receiver: Sendable, Answer: Sendable>: Sendable {
 
     private func answer(of receiver: Receiver) async -> Answer? {
         await DelegateProbe.call(receiver as AnyObject, asyncMethod) { await askAsync(receiver) }
-    }
-}
-
-/// Forwards the first result and ignores later ones, because a delegate could call its completion handler twice.
-private final class AnswerOnce<Answer: Sendable>: Sendable {
-    private let receiver: LockedValue<(@Sendable (Answer) -> Void)?>
-
-    init(_ receiver: @escaping @Sendable (Answer) -> Void) {
-        self.receiver = LockedValue(receiver)
-    }
-
-    func give(_ answer: Answer) {
-        let receiver = receiver.withLock { receiver in
-            defer { receiver = nil }
-            return receiver
-        }
-        receiver?(answer)
     }
 }
