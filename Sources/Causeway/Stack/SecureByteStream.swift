@@ -10,10 +10,12 @@ package import FoundationEssentials
 ///
 /// State changes happen under one lock. The resulting actions are performed in order, by one thread at a time, without the lock.
 package final class SecureByteStream: ByteStream {
-    private struct State {
+    private struct State: SequencedState {
         var machine: SecureMachine
         var line = ActionLine<SecureMachine.Action>()
         var opened: (@Sendable (NWError?) -> Void)?
+
+        mutating func queueActions() -> Bool { line.add(machine.takeActions()) }
     }
 
     /// The maximum time in seconds for sending close_notify.
@@ -70,33 +72,30 @@ package final class SecureByteStream: ByteStream {
 
     private func apply<Result: Sendable>(_ body: (inout SecureMachine, Duration) -> Result) -> Result {
         let now = System.now
-        let (result, mustPerform) = state.withLock { state in
-            let result = body(&state.machine, now)
-            return (result, state.line.add(state.machine.takeActions()))
+        return state.change { state in
+            body(&state.machine, now)
+        } perform: { action in
+            perform(action)
         }
-        if mustPerform { performActions() }
-        return result
     }
 
-    private func performActions() {
-        while let action = state.withLock({ state in state.line.next() }) {
-            switch action {
-            case .attend(let event): delegate.handle(event, at: self)
-            case .receive(let limit):
-                base.receive(atMost: limit) { [self] arrival in
-                    apply { machine, now in machine.arrived(arrival, at: now) }
-                }
-            case .send(let content, let isFinal):
-                base.send(content, isFinal: isFinal) { [self] error in
-                    apply { machine, now in machine.sent(error, at: now) }
-                }
-            case .opened(let error):
-                let opened = state.withLock { state in state.opened.take() }
-                opened?(error)
-            case .deliver(let completion, let arrival): completion(arrival)
-            case .written(let completion, let error): completion(error)
-            case .close(let isInterrupted): base.close(isInterrupted: isInterrupted)
+    private func perform(_ action: SecureMachine.Action) {
+        switch action {
+        case .attend(let event): delegate.handle(event, at: self)
+        case .receive(let limit):
+            base.receive(atMost: limit) { [self] arrival in
+                apply { machine, now in machine.arrived(arrival, at: now) }
             }
+        case .send(let content, let isFinal):
+            base.send(content, isFinal: isFinal) { [self] error in
+                apply { machine, now in machine.sent(error, at: now) }
+            }
+        case .opened(let error):
+            let opened = state.withLock { state in state.opened.take() }
+            opened?(error)
+        case .deliver(let completion, let arrival): completion(arrival)
+        case .written(let completion, let error): completion(error)
+        case .close(let isInterrupted): base.close(isInterrupted: isInterrupted)
         }
     }
 }

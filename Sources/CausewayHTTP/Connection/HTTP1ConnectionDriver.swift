@@ -1,5 +1,6 @@
 internal import CausewayHTTPProtocols
 internal import CausewayProtocols
+internal import CausewayRuntime
 internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
@@ -38,7 +39,9 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         case close(isInterrupted: Bool)
     }
 
-    struct State {
+    struct State: SequencedState {
+        typealias Action = HTTP1ConnectionDriver.Action
+
         var isOpen = true
         var machine: HTTP1Client
         var exchange: HTTPExchange?
@@ -54,6 +57,8 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         var error: NWError?
         var line = ActionLine<Action>(keepsStorage: true)
         var actions: [Action] = []
+
+        mutating func queueActions() -> Bool { !actions.isEmpty && line.move(&actions) }
     }
 
     /// Counts the content of the current request.
@@ -130,16 +135,7 @@ final class HTTP1ConnectionDriver: HTTPConnection {
     // MARK: Actions
 
     private func transition(_ body: (inout State) -> Void) {
-        var batch: [Action] = []
-        var mustPerform = state.withLock { state in
-            body(&state)
-            guard !state.actions.isEmpty, state.line.move(&state.actions) else { return false }
-            return state.line.takeAll(into: &batch)
-        }
-        while mustPerform {
-            while let action = batch.popLast() { perform(action) }
-            mustPerform = state.withLock { state in state.line.takeAll(into: &batch) }
-        }
+        state.change(body) { action in perform(action) }
     }
 
     private func perform(_ action: Action) {

@@ -1,5 +1,6 @@
 internal import CausewayHTTPProtocols
 internal import CausewayProtocols
+internal import CausewayRuntime
 internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
@@ -36,7 +37,9 @@ final class HTTP2ConnectionDriver: HTTPConnection {
         case close(isInterrupted: Bool)
     }
 
-    struct State {
+    struct State: SequencedState {
+        typealias Action = HTTP2ConnectionDriver.Action
+
         let options: HTTPConnectionOptions
         var isOpen = true
         var machine: HTTP2Connection
@@ -50,6 +53,8 @@ final class HTTP2ConnectionDriver: HTTPConnection {
         var link = Link()
         var line = ActionLine<Action>(keepsStorage: true)
         var actions: [Action] = []
+
+        mutating func queueActions() -> Bool { !actions.isEmpty && line.move(&actions) }
     }
 
     /// The state of the transport and of the timers.
@@ -117,15 +122,10 @@ final class HTTP2ConnectionDriver: HTTPConnection {
 
     private func transition(_ body: (inout State, Duration) -> Void) {
         let now = clock.now
-        var batch: [Action] = []
-        var mustPerform = state.withLock { state in
+        state.change { state in
             body(&state, now)
-            guard !state.actions.isEmpty, state.line.move(&state.actions) else { return false }
-            return state.line.takeAll(into: &batch)
-        }
-        while mustPerform {
-            while let action = batch.popLast() { perform(action) }
-            mustPerform = state.withLock { state in state.line.takeAll(into: &batch) }
+        } perform: { action in
+            perform(action)
         }
     }
 

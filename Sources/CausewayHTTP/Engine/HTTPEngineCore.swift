@@ -1,5 +1,6 @@
 internal import CausewayHTTPProtocols
 internal import CausewayProtocols
+internal import CausewayRuntime
 internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
@@ -18,7 +19,9 @@ final class HTTPEngineCore: Sendable {
         case closeAll([any HTTPConnection], [HTTPConnectionAttempt], [HTTPExchange])
     }
 
-    struct State {
+    struct State: SequencedState {
+        typealias Action = HTTPEngineCore.Action
+
         var pool: ConnectionPool
         var exchanges: [UInt64: HTTPExchange] = [:]
         var attempts: [PoolConnectionID: HTTPConnectionAttempt] = [:]
@@ -31,6 +34,8 @@ final class HTTPEngineCore: Sendable {
         var line = ActionLine<Action>(keepsStorage: true)
         /// The actions of the current transition. Keeps its storage.
         var actions: [Action] = []
+
+        mutating func queueActions() -> Bool { !actions.isEmpty && line.move(&actions) }
     }
 
     let dialer: any HTTPDialer
@@ -120,8 +125,7 @@ final class HTTPEngineCore: Sendable {
 
     /// Closes all connections and fails all requests.
     func shutDown() {
-        var batch: [Action] = []
-        let mustPerform = state.withLock { state in
+        state.change { state in
             state.isClosed = true
             let action = Action.closeAll(
                 Array(state.connections.values), Array(state.attempts.values), Array(state.exchanges.values))
@@ -129,16 +133,16 @@ final class HTTPEngineCore: Sendable {
             state.attempts = [:]
             state.waiting = [:]
             state.exchanges = [:]
-            return state.line.add([action]) && state.line.takeAll(into: &batch)
+            state.actions.append(action)
+        } perform: { action in
+            perform(action)
         }
-        if mustPerform { perform(&batch) }
     }
 
     // MARK: Actions
 
     func transition(because error: NWError? = nil, _ body: (inout State) -> [PoolAction]) {
-        var batch: [Action] = []
-        let (mustPerform, deadline) = state.withLock { state -> (Bool, Duration?) in
+        let deadline = state.change { state -> Duration? in
             for action in body(&state) {
                 if case .fail(let request, _) = action, let error {
                     state.actions.append(.fail(request, error))
@@ -148,19 +152,11 @@ final class HTTPEngineCore: Sendable {
             }
             let deadline = state.pool.deadline
             let needsTimer = deadline.map { due in state.timer.map { due < $0 } ?? true } ?? false
-            let mustPerform =
-                !state.actions.isEmpty && state.line.move(&state.actions) && state.line.takeAll(into: &batch)
-            return (mustPerform, needsTimer ? deadline : nil)
+            return needsTimer ? deadline : nil
+        } perform: { action in
+            perform(action)
         }
-        if mustPerform { perform(&batch) }
         if let deadline { setTimer(deadline, at: clock.now) }
-    }
-
-    /// Performs a batch of actions, and those that are added meanwhile.
-    private func perform(_ batch: inout [Action]) {
-        repeat {
-            while let action = batch.popLast() { perform(action) }
-        } while state.withLock({ state in state.line.takeAll(into: &batch) })
     }
 
     private func perform(_ action: Action) {

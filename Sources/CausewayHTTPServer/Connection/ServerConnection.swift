@@ -159,37 +159,31 @@ final class ServerConnection: Sendable {
     // MARK: Actions
 
     @discardableResult
-    private func transition<Result>(_ body: (inout ServerConnectionState, Duration) -> Result) -> Result {
+    private func transition<Result: Sendable>(_ body: (inout ServerConnectionState, Duration) -> Result) -> Result {
         let now = System.now
-        let (result, mustPerform) = state.withLock { state in
+        return state.change { state in
             let result = body(&state, now)
             state.pump(self, at: now)
-            guard !state.actions.isEmpty else { return (result, false) }
-            let actions = state.actions
-            state.actions = []
-            return (result, state.line.add(actions))
+            return result
+        } perform: { action in
+            perform(action)
         }
-        if mustPerform { performActions() }
-        return result
     }
 
-    private func performActions() {
-        while let action = state.withLock({ state in state.line.next() }) {
-            switch action {
-            case .send(let bytes): send(bytes)
-            case .deliver(let exchange, let content): exchange.received(content)
-            case .finish(let exchange, let trailers): exchange.finished(trailers)
-            case .refuse(let exchange): exchange.failed(.contentTooLong)
-            case .close(let exchange, let isComplete): exchange.closed(isComplete: isComplete)
-            case .resumeReceiver(let continuation, let mayReceive): continuation.resume(returning: mayReceive)
-            case .resumeWriters(let continuations): for continuation in continuations { continuation.resume() }
-            case .schedule(let delay): schedule(after: delay)
-            case .endSending:
-                connection.send(
-                    content: nil, contentContext: .finalMessage, isComplete: true, completion: .idempotent)
-            case .disconnect(let isInterrupted):
-                if isInterrupted { connection.forceCancel() } else { connection.cancel() }
-            }
+    private func perform(_ action: ServerConnectionState.Action) {
+        switch action {
+        case .send(let bytes): send(bytes)
+        case .deliver(let exchange, let content): exchange.received(content)
+        case .finish(let exchange, let trailers): exchange.finished(trailers)
+        case .refuse(let exchange): exchange.failed(.contentTooLong)
+        case .close(let exchange, let isComplete): exchange.closed(isComplete: isComplete)
+        case .resumeReceiver(let continuation, let mayReceive): continuation.resume(returning: mayReceive)
+        case .resumeWriters(let continuations): for continuation in continuations { continuation.resume() }
+        case .schedule(let delay): schedule(after: delay)
+        case .endSending:
+            connection.send(content: nil, contentContext: .finalMessage, isComplete: true, completion: .idempotent)
+        case .disconnect(let isInterrupted):
+            if isInterrupted { connection.forceCancel() } else { connection.cancel() }
         }
     }
 

@@ -1,12 +1,13 @@
 internal import CausewayHTTPProtocols
 internal import CausewayProtocols
+internal import CausewayRuntime
 internal import CausewayTypes
 internal import CausewayWire
 internal import DequeModule
 internal import FoundationEssentials
 
 /// The state of a ``ServerConnection``. Changes add actions, which the connection performs without its lock.
-struct ServerConnectionState {
+struct ServerConnectionState: SequencedState {
     enum Action: Sendable {
         case send(ByteChain)
         case deliver(ServerExchange, Data)
@@ -51,6 +52,8 @@ struct ServerConnectionState {
         self.lingerTime = lingerTime
         self.stallTime = stallTime
     }
+
+    mutating func queueActions() -> Bool { !actions.isEmpty && line.move(&actions) }
 
     // MARK: Receiving
 
