@@ -5,9 +5,7 @@ internal import CausewayWire
 /// A datagram socket to one DNS server. Confined to its loop.
 final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
     private struct State {
-        var descriptor: CInt?
-        var registration: Registration?
-        var awaited: [UInt16: DNSClient.ExchangeID] = [:]
+        var socket = DNSTransportSocket()
         var questionCount = 0
         /// The receive buffer. Answers are copied out of this buffer, because most answers are short.
         var buffer = [UInt8](repeating: 0, count: byteLimit)
@@ -37,19 +35,19 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
         let address = SocketAddress(server.address, port: server.port)
         let socket = try scope.openSocket(to: address, .udp)
         _ = try Socket.connect(socket.rawValue, to: address)
-        state.value.registration = try loop.register(socket.rawValue, for: .readable, self)
-        state.value.descriptor = socket.release()
+        let registration = try loop.register(socket.rawValue, for: .readable, self)
+        state.value.socket.open(socket, registration)
     }
 
-    var isIdle: Bool { state.value.awaited.isEmpty }
+    var isIdle: Bool { state.value.socket.isIdle }
     var questionCount: Int { state.value.questionCount }
 
     func send(_ bytes: [UInt8], _ id: UInt16, _ exchange: DNSClient.ExchangeID) throws(SystemError) {
-        guard let descriptor = state.value.descriptor else {
+        guard let descriptor = state.value.socket.descriptor else {
             throw SystemError(errno: Errno.notConnected, call: "send")
         }
         state.value.questionCount += 1
-        state.value.awaited[id] = exchange
+        state.value.socket.await(id, for: exchange)
         switch bytes.withUnsafeBytes({ Socket.send(descriptor, $0) }) {
         // If the send buffer is full, the query is lost, as it might be on the network. The client sends it again later.
         case .moved, .wouldBlock: break
@@ -57,18 +55,13 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
         }
     }
 
-    func forget(_ id: UInt16) { state.value.awaited[id] = nil }
+    func forget(_ id: UInt16) { state.value.socket.forget(id) }
 
-    func close() {
-        guard let descriptor = state.value.descriptor.take(), let registration = state.value.registration.take() else {
-            return
-        }
-        loop.close(registration, Descriptor(adopting: descriptor))
-    }
+    func close() { state.value.socket.close(on: loop) }
 
     func ready(for readiness: Readiness) {
         for _ in 0..<Self.budget {
-            guard let descriptor = state.value.descriptor else { return }
+            guard let descriptor = state.value.socket.descriptor else { return }
             switch state.value.buffer.withUnsafeMutableBytes({ Socket.receive(descriptor, into: $0) }) {
             case .moved(let count): deliver(Array(state.value.buffer[..<count]))
             case .wouldBlock: return awaitMore()
@@ -80,13 +73,10 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
     }
 
     private func deliver(_ bytes: [UInt8]) {
-        guard bytes.count >= 12, let exchange = state.value.awaited[UInt16(bytes[0]) << 8 | UInt16(bytes[1])] else {
-            return
-        }
-        report(.received(bytes, exchange))
+        if let exchange = state.value.socket.exchange(answeredBy: bytes) { report(.received(bytes, exchange)) }
     }
 
     private func awaitMore() {
-        if let registration = state.value.registration { loop.await(.readable, of: registration) }
+        if let registration = state.value.socket.registration { loop.await(.readable, of: registration) }
     }
 }

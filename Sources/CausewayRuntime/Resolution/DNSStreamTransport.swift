@@ -5,11 +5,9 @@ internal import CausewayWire
 /// A TCP connection to one DNS server (RFC 7766). Confined to its loop.
 final class DNSStreamTransport: DNSTransport, ReadinessHandler {
     private struct State {
-        var descriptor: CInt?
-        var registration: Registration?
+        var socket = DNSTransportSocket()
         var isConnected = false
         var isOver = false
-        var awaited: [UInt16: DNSClient.ExchangeID] = [:]
         var outgoing: [UInt8] = []
         var incoming: [UInt8] = []
     }
@@ -34,32 +32,29 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
         let socket = try scope.openSocket(to: address, .tcp)
         try? Socket.set(.noDelay, to: 1, on: socket.rawValue)
         state.value.isConnected = try Socket.connect(socket.rawValue, to: address)
-        state.value.registration = try loop.register(socket.rawValue, for: [.readable, .writable, .peerClosed], self)
-        state.value.descriptor = socket.release()
+        let registration = try loop.register(socket.rawValue, for: [.readable, .writable, .peerClosed], self)
+        state.value.socket.open(socket, registration)
     }
 
-    var isIdle: Bool { state.value.awaited.isEmpty }
+    var isIdle: Bool { state.value.socket.isIdle }
     var isOver: Bool { state.value.isOver }
 
     func send(_ bytes: [UInt8], _ id: UInt16, _ exchange: DNSClient.ExchangeID) throws(SystemError) {
         guard !state.value.isOver else { throw SystemError(errno: Errno.notConnected, call: "send") }
-        state.value.awaited[id] = exchange
+        state.value.socket.await(id, for: exchange)
         state.value.outgoing += [UInt8(bytes.count >> 8), UInt8(truncatingIfNeeded: bytes.count)] + bytes
         if state.value.isConnected { write() }
     }
 
-    func forget(_ id: UInt16) { state.value.awaited[id] = nil }
+    func forget(_ id: UInt16) { state.value.socket.forget(id) }
 
     func close() {
         state.value.isOver = true
-        guard let descriptor = state.value.descriptor.take(), let registration = state.value.registration.take() else {
-            return
-        }
-        loop.close(registration, Descriptor(adopting: descriptor))
+        state.value.socket.close(on: loop)
     }
 
     func ready(for readiness: Readiness) {
-        guard let descriptor = state.value.descriptor else { return }
+        guard let descriptor = state.value.socket.descriptor else { return }
         if !state.value.isConnected {
             guard readiness.touches([.writable, .failed, .hangUp]) else { return }
             let code = Socket.takeError(descriptor)
@@ -71,11 +66,11 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
     }
 
     private func write() {
-        while let descriptor = state.value.descriptor, !state.value.outgoing.isEmpty {
+        while let descriptor = state.value.socket.descriptor, !state.value.outgoing.isEmpty {
             switch state.value.outgoing.withUnsafeBytes({ Socket.send(descriptor, $0) }) {
             case .moved(let count): state.value.outgoing.removeFirst(count)
             case .wouldBlock:
-                if let registration = state.value.registration { loop.await(.writable, of: registration) }
+                if let registration = state.value.socket.registration { loop.await(.writable, of: registration) }
                 return
             case .failed(let code):
                 // Read the answers that the server sent before the failure.
@@ -86,7 +81,7 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
     }
 
     private func read() {
-        while let descriptor = state.value.descriptor {
+        while let descriptor = state.value.socket.descriptor {
             var result = IOResult.wouldBlock
             let bytes = [UInt8](unsafeUninitializedCapacity: 16_384) { buffer, count in
                 result = Socket.receive(descriptor, into: UnsafeMutableRawBufferPointer(buffer))
@@ -98,7 +93,7 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
                 state.value.incoming += bytes
                 deliver()
             case .wouldBlock:
-                if let registration = state.value.registration { loop.await(.readable, of: registration) }
+                if let registration = state.value.socket.registration { loop.await(.readable, of: registration) }
                 return
             case .failed(let code): return end(code)
             }
@@ -113,10 +108,7 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
             guard state.value.incoming.count >= count + 2 else { return }
             let message = Array(state.value.incoming[2..<(count + 2)])
             state.value.incoming.removeFirst(count + 2)
-            guard count >= 12, let exchange = state.value.awaited[UInt16(message[0]) << 8 | UInt16(message[1])] else {
-                continue
-            }
-            report(.received(message, exchange))
+            if let exchange = state.value.socket.exchange(answeredBy: message) { report(.received(message, exchange)) }
         }
     }
 

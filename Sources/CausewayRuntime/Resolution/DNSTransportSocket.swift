@@ -1,0 +1,32 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+
+/// The socket of a transport to one DNS server, and the exchanges that wait for its answers. Confined to a loop.
+struct DNSTransportSocket {
+    /// `nil` before the socket is open, and after it was closed.
+    private(set) var descriptor: CInt?
+    private(set) var registration: Registration?
+    private var awaited: [UInt16: DNSClient.ExchangeID] = [:]
+
+    /// Whether no answer is pending.
+    var isIdle: Bool { awaited.isEmpty }
+
+    mutating func open(_ socket: consuming Descriptor, _ registration: Registration) {
+        self.registration = registration
+        descriptor = socket.release()
+    }
+
+    mutating func close(on loop: any EventLoop) {
+        guard let descriptor = descriptor.take(), let registration = registration.take() else { return }
+        loop.close(registration, Descriptor(adopting: descriptor))
+    }
+
+    mutating func await(_ id: UInt16, for exchange: DNSClient.ExchangeID) { awaited[id] = exchange }
+
+    mutating func forget(_ id: UInt16) { awaited[id] = nil }
+
+    /// Returns the exchange that a message answers, by the ID in its header (RFC 1035 §4.1.1); `nil` if none waits for it.
+    func exchange(answeredBy message: [UInt8]) -> DNSClient.ExchangeID? {
+        message.count >= 12 ? awaited[UInt16(message[0]) << 8 | UInt16(message[1])] : nil
+    }
+}
