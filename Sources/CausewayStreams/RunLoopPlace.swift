@@ -19,7 +19,7 @@ package struct RunLoopPlace: Sendable {
     /// The timer's interval in seconds.
     private static let never: TimeInterval = 1e9
 
-    package func isIn(_ loop: RunLoop, _ mode: RunLoop.Mode) -> Bool {
+    fileprivate func isIn(_ loop: RunLoop, _ mode: RunLoop.Mode) -> Bool {
         self.loop.value === loop && self.mode == mode.rawValue
     }
 
@@ -27,4 +27,13 @@ package struct RunLoopPlace: Sendable {
     package func wake() { timer.value.fireDate = Date() }
 
     package func end() { timer.value.invalidate() }
+}
+
+extension [RunLoopPlace] {
+    /// Removes the places in a run loop and mode. The caller ends them when it has released its lock.
+    package mutating func take(in loop: RunLoop, _ mode: RunLoop.Mode) -> [RunLoopPlace] {
+        let taken = filter { $0.isIn(loop, mode) }
+        removeAll { $0.isIn(loop, mode) }
+        return taken
+    }
 }

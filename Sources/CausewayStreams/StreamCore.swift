@@ -106,11 +106,7 @@ final class StreamCore: Sendable {
     }
 
     func remove(from loop: RunLoop, _ mode: RunLoop.Mode) {
-        let removed = state.withLock { state -> [RunLoopPlace] in
-            let removed = state.places.filter { $0.isIn(loop, mode) }
-            state.places.removeAll { $0.isIn(loop, mode) }
-            return removed
-        }
+        let removed = state.withLock { state in state.places.take(in: loop, mode) }
         for place in removed { place.end() }
     }
 

@@ -75,10 +75,9 @@ final class ReachabilityFollower: Sendable {
     }
 
     func unschedule(from loop: RunLoop, _ mode: RunLoop.Mode) -> Bool {
-        let removed = state.withLock { $0.places.filter { $0.isIn(loop, mode) } }
+        let removed = state.withLock { $0.places.take(in: loop, mode) }
         for place in removed { place.end() }
         change { state in
-            state.places.removeAll { $0.isIn(loop, mode) }
             if state.queue == nil, state.places.isEmpty { state.target = nil }
         }
         return !removed.isEmpty

@@ -57,11 +57,7 @@ final class ConnectionEvents<Delegate>: Sendable {
     }
 
     func remove(from loop: RunLoop, _ mode: RunLoop.Mode) {
-        let removed = state.withLock { state in
-            let removed = state.places.filter { $0.isIn(loop, mode) }
-            state.places.removeAll { $0.isIn(loop, mode) }
-            return removed
-        }
+        let removed = state.withLock { state in state.places.take(in: loop, mode) }
         for place in removed { place.end() }
     }
 
