@@ -79,19 +79,19 @@ struct Download: Sendable {
     ///
     /// - Throws: ``HTTPCommandFailure``; `CancellationError`. What is stored is kept for another run.
     func run() async throws -> Stored {
-        let place = path(givenName)
-        try checkFree(place)
+        let path = path(givenName)
+        try checkFree(path)
         let key = target.description
-        let file = try await thread.run { try PartialFile(at: place + ".part", for: key) }
+        let file = try await thread.run { try PartialFile(at: path + ".part", for: key) }
         var download = try await thread.run { file.stored() }
         let kept = download.position
         do {
             let served = try await receive(&download, in: file)
-            let destination = destination(served)
-            let checksum = checksum(destination.checksumName)
+            let (destination, checksumName) = destination(served)
+            let checksum = checksum(checksumName)
             let (found, final) = try await thread.run {
                 let found = try file.verify(checksum)
-                return (found, try file.finish(as: destination.place))
+                return (found, try file.finish(at: destination))
             }
             return Stored(file: final, byteCount: download.position, kept: kept, checksum: found)
         } catch {
@@ -101,12 +101,12 @@ struct Download: Sendable {
         }
     }
 
-    /// Returns the place of the complete file, and its name in a list of checksums.
+    /// Returns the path of the complete file, and its name in a list of checksums.
     ///
     /// `--force` replaces only the file that the user has named, by `-o` or by the URL: a server must not choose which file is replaced.
     ///
     /// - Parameter served: The name that the server gives the file.
-    private func destination(_ served: String?) -> (place: PartialFile.Place, checksumName: String) {
+    private func destination(_ served: String?) -> (PartialFile.Destination, checksumName: String) {
         let known = name.map(Self.lastComponent) ?? Self.name(of: target) ?? givenName
         if name == nil, let served = served.flatMap(UnusedName.safe), served != known {
             return (.unused(served, directory: settings.directory), served)

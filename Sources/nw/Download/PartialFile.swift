@@ -69,8 +69,8 @@ final class PartialFile: Sendable {
         return found
     }
 
-    /// The place of a complete file.
-    enum Place: Sendable {
+    /// The path of a complete file.
+    enum Destination: Sendable {
         /// This path. An existing file is replaced.
         case replacing(String)
         /// This path, which must not exist.
@@ -80,9 +80,9 @@ final class PartialFile: Sendable {
     }
 
     /// Gives the complete file its name. Returns its path.
-    func finish(as place: Place) throws -> String {
+    func finish(at destination: Destination) throws -> String {
         let final: String
-        switch place {
+        switch destination {
         case .replacing(let name):
             try DirectoryEntries.move(path, to: name)
             final = name

@@ -79,7 +79,7 @@ struct HTTPCommand: Subcommand {
             }
         }
         for match in urls { _ = try plan(words, match) }
-        do throws(WriteOut.Mistake) {
+        do throws(WriteOut.InvalidTemplate) {
             // A template in a file is read when the command runs.
             if let template = output.writeOut, !template.hasPrefix("@") { _ = try WriteOut(template) }
         } catch { throw ValidationError(error.message) }
@@ -112,8 +112,8 @@ struct HTTPCommand: Subcommand {
         var files = output
         files.output = output.output.map { match.filled($0) }
         let settings: HTTPOutput
-        do { settings = try HTTPOutput(output, request) } catch let mistake as WriteOut.Mistake {
-            throw HTTPCommandFailure(.read, PrintableText(foreign: mistake.message))
+        do { settings = try HTTPOutput(output, request) } catch let error as WriteOut.InvalidTemplate {
+            throw HTTPCommandFailure(.read, PrintableText(foreign: error.message))
         }
         let session = HTTPSession(
             start: start, route: try connection.route(), cookies: try cookies ?? plan.cookies(request),

@@ -16,7 +16,7 @@ struct HTTPOutput: Sendable {
 
     init() {}
 
-    /// - Throws: `WriteOut.Mistake` for a template that is not valid.
+    /// - Throws: `WriteOut.InvalidTemplate` for a template that is not valid.
     init(_ options: HTTPOutputOptions, _ request: HTTPRequestOptions) throws {
         showsHead = options.include || request.head
         failsForStatus = options.fail

@@ -80,7 +80,7 @@ struct HTTPSession: Sendable {
             try store(Data(PrintableText(json: archive, isIndented: true).text.utf8), at: path)
         }
         output.writeOut?.print(
-            TransferFacts(
+            TransferResult(
                 url: start.request.target, records: conversation.records, content: content, failure: failure,
                 retryCount: retryCount))
         if let failure { throw failure }

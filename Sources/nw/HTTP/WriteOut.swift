@@ -6,7 +6,7 @@ import FoundationEssentials
 /// The text that -w prints after a transfer, with the variables of curl.
 struct WriteOut: Sendable {
     /// A template with an unknown variable, or one that cannot be read.
-    struct Mistake: Error {
+    struct InvalidTemplate: Error {
         let message: String
     }
 
@@ -25,7 +25,7 @@ struct WriteOut: Sendable {
     private var parts: [Part] = []
 
     /// - Parameter template: Text, or `@FILE`; `@-` reads standard input.
-    init(_ template: String) throws(Mistake) {
+    init(_ template: String) throws(InvalidTemplate) {
         guard template.hasPrefix("@") else {
             parts = try Self.parse(template)
             return
@@ -36,12 +36,12 @@ struct WriteOut: Sendable {
             let file = path == "-" ? OpenFile.standardInput : try OpenFile(reading: path)
             while content.count < 1 << 20, let piece = try file.readChunk(atMost: 64 << 10) { content += piece }
         } catch {
-            throw Mistake(message: "cannot read \(path): \(describe(error).text)")
+            throw InvalidTemplate(message: "cannot read \(path): \(describe(error).text)")
         }
         parts = try Self.parse(String(decoding: content, as: UTF8.self))
     }
 
-    private static func parse(_ template: String) throws(Mistake) -> [Part] {
+    private static func parse(_ template: String) throws(InvalidTemplate) -> [Part] {
         var (parts, text) = ([Part](), "")
         var rest = template[...]
         func end() {
@@ -70,14 +70,14 @@ struct WriteOut: Sendable {
     private static let escapes: [Character: Character] = ["n": "\n", "r": "\r", "t": "\t"]
 
     /// Reads `{NAME}` or `header{NAME}`; `nil` for other text after a percent sign.
-    private static func variable(_ text: Substring) throws(Mistake) -> (Part, Substring)? {
+    private static func variable(_ text: Substring) throws(InvalidTemplate) -> (Part, Substring)? {
         let isField = text.hasPrefix("header{")
         guard isField || text.hasPrefix("{"), let close = text.firstIndex(of: "}") else { return nil }
         let name = String(text[..<close].dropFirst(isField ? "header{".count : 1))
         let after = text[text.index(after: close)...]
         if isField { return (.field(name), after) }
         if let variable = TransferVariable(rawValue: name) { return (.variable(variable), after) }
-        guard let part = others[name] else { throw Mistake(message: "%{\(name)} is not a variable of -w") }
+        guard let part = others[name] else { throw InvalidTemplate(message: "%{\(name)} is not a variable of -w") }
         return (part, after)
     }
 
@@ -88,27 +88,27 @@ struct WriteOut: Sendable {
     // MARK: Printing
 
     /// Returns the texts for standard output and standard error. Control characters in values, which the server chooses, are escaped.
-    func text(_ facts: TransferFacts) -> (output: String, errors: String) {
+    func text(_ transfer: TransferResult) -> (output: String, errors: String) {
         var (output, errors, goesToErrors) = ("", "", false)
         for part in parts {
             var text = ""
             switch part {
             case .text(let given): text = given
-            case .variable(let variable): text = PrintableText(foreign: facts.text(of: variable)).text
-            case .field(let name): text = PrintableText(foreign: facts.fields.firstValue(of: name) ?? "").text
-            case .all: text = PrintableText(json: facts.all).text
-            case .fields: text = PrintableText(json: facts.fieldValues, isIndented: true).text
+            case .variable(let variable): text = PrintableText(foreign: transfer.text(of: variable)).text
+            case .field(let name): text = PrintableText(foreign: transfer.fields.firstValue(of: name) ?? "").text
+            case .all: text = PrintableText(json: transfer.all).text
+            case .fields: text = PrintableText(json: transfer.fieldValues, isIndented: true).text
             case .output: goesToErrors = false
             case .errors: goesToErrors = true
-            case .onError: if facts.exitCode == 0 { return (output, errors) }
+            case .onError: if transfer.exitCode == 0 { return (output, errors) }
             }
             if goesToErrors { errors += text } else { output += text }
         }
         return (output, errors)
     }
 
-    func print(_ facts: TransferFacts) {
-        let (output, errors) = text(facts)
+    func print(_ transfer: TransferResult) {
+        let (output, errors) = text(transfer)
         StandardOutput.finish(output)
         try? OpenFile.standardError.writeAll(Data(errors.utf8))
     }

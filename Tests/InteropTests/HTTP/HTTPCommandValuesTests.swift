@@ -83,10 +83,10 @@ struct HTTPCommandValuesTests {
             ("%{url_effective} %{num_redirects}", "http://h/b 1"), ("%{redirect_url}%{exitcode}", "0"),
         ])
     func writeOut(_ template: String, _ expected: String) throws {
-        #expect(try WriteOut(template).text(Self.facts()).output == expected)
+        #expect(try WriteOut(template).text(Self.transfer()).output == expected)
     }
 
-    private static func facts() throws -> TransferFacts {
+    private static func transfer() throws -> TransferResult {
         func record(_ path: String, _ status: Int, _ fields: FieldSection) throws -> HTTPExchangeRecord {
             let target = try #require(URIReference("http://h" + path))
             var record = HTTPExchangeRecord(
@@ -100,13 +100,15 @@ struct HTTPCommandValuesTests {
         fields.append("X-A", "b")
         fields.append("Content-Type", "text/plain")
         let start = try #require(URIReference("http://h/a"))
-        return TransferFacts(
+        return TransferResult(
             url: start, records: [try record("/a", 199, FieldSection()), try record("/b", 200, fields)],
             content: HTTPReport.Content(count: 5), failure: nil, retryCount: 0)
     }
 
     @Test("A variable that -w does not have", arguments: ["%{nothing}", "a %{http_cod} b"])
-    func unknownVariable(_ template: String) { #expect(throws: WriteOut.Mistake.self) { try WriteOut(template) } }
+    func unknownVariable(_ template: String) {
+        #expect(throws: WriteOut.InvalidTemplate.self) { try WriteOut(template) }
+    }
 
     @Test("Percent-encoding of --data-urlencode")
     func percentEncoding() {

@@ -36,8 +36,8 @@ enum TransferVariable: String, CaseIterable, Sendable {
     case effectiveURL = "url_effective"
 }
 
-/// What is known about a transfer after its end. Times are seconds since the start of the first request.
-struct TransferFacts {
+/// The requests, responses and content of a transfer after its end. Times are seconds since the start of the first request.
+struct TransferResult {
     let url: URIReference
     let records: [HTTPExchangeRecord]
     let content: HTTPReport.Content
