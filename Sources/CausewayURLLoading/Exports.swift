@@ -1,4 +1,4 @@
-// Types of Causeway that declarations of this module use. A source that imports this module can name them without another import, as
+// Causeway types that declarations in this module use. A source file that imports this module can name them without another import, as
 // sources for Apple platforms do that import only Foundation.
 @_exported public import struct Causeway.ProxyConfiguration
 @_exported public import enum Causeway.SSLProtocol

@@ -8,26 +8,26 @@ package final class ConnectionAuthentication: Sendable {
 
         fileprivate var scheme: ConnectionScheme? { SessionSettings.Transport().connectionScheme(rawValue) }
 
-        /// The name in a field.
+        /// The scheme name in header fields.
         package var name: String { scheme?.name ?? rawValue }
 
         /// Whether the first message never suffices, so that its request needs no content.
         package var needsAnswer: Bool { scheme?.needsAnswer ?? false }
 
-        /// The reason why no server can be answered, with what to install; `nil` if servers can.
+        /// Why this scheme cannot be used, with what to install; `nil` if it can.
         package var problem: String? { scheme?.mechanism.problem }
     }
 
     private let scheme: ConnectionScheme
     private let context: any NegotiateContext
 
-    /// Creates the context of one connection. Returns `nil` without the library, without a user for NTLM, and without a credential of the
-    /// system for Negotiate.
+    /// Creates a connection's context. Returns `nil` without the library, without a user for NTLM, and without system credentials for
+    /// Negotiate.
     ///
     /// - Parameters:
-    ///   - host: The host of the server, or of the proxy.
-    ///   - user: The name of the user; `nil` for the default of the system.
-    ///   - password: The password; `nil` if the system has a credential of the user, such as a Kerberos ticket.
+    ///   - host: The host name of the server or proxy.
+    ///   - user: The user name; `nil` for the system's default.
+    ///   - password: The password; `nil` if the system has the user's credentials, such as a Kerberos ticket.
     package init?(_ scheme: Scheme, with host: String, user: String?, password: String?) {
         guard let kind = scheme.scheme, kind.mechanism.isAvailable,
             let context = kind.mechanism.makeContext(service: "HTTP@\(host)", user: user, password: password)
@@ -36,11 +36,11 @@ package final class ConnectionAuthentication: Sendable {
         self.context = context
     }
 
-    /// Returns the value of `Authorization` with the next message; `nil` if there is none, because the negotiation failed or is over.
+    /// Returns the `Authorization` value for the next request; `nil` if there is none, because the negotiation failed or is over.
     ///
-    /// Cancellation: has no effect. The call can wait for servers of the network.
+    /// Cancellation: has no effect. The call can wait for network servers, such as a Kerberos KDC.
     ///
-    /// - Parameter token: The message of the server; `nil` for the first one.
+    /// - Parameter token: The server's message; `nil` for the first step.
     package func next(_ token: [UInt8]?) async -> String? {
         let scheme = scheme
         return await withCheckedContinuation { continuation in

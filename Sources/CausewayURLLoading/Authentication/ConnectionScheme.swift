@@ -2,29 +2,29 @@ internal import Causeway
 internal import CausewayProtocols
 internal import Foundation
 
-/// An authentication scheme for whole connections: the mechanism that makes its messages, and its names.
+/// An authentication scheme for whole connections, such as Negotiate: its names and the mechanism that makes its messages.
 struct ConnectionScheme: Sendable {
-    /// The name in a field.
+    /// The scheme name in header fields.
     let name: String
     let mechanism: any NegotiateMechanism
     /// Whether the first message never suffices, so that its request has no content.
     let needsAnswer: Bool
-    /// The constant of the authentication method.
+    /// The authentication method constant.
     let method: String
 
-    /// The reason why the challenge of a host cannot be answered, with what to install; `nil` if it can.
+    /// Returns why a host's challenge cannot be answered, with what to install; `nil` if it can.
     ///
     /// - Parameter place: The host, such as `The server www.example.com`.
     func obstacle(at place: String) -> String? {
         mechanism.problem.map { "\(place) demands \(name), which is not available. \($0)" }
     }
 
-    /// Returns the value of a field with a message.
+    /// Returns the header field value that carries a message.
     func value(_ message: Data) -> String { name + " " + message.base64EncodedString() }
 }
 
 extension SessionSettings.Transport {
-    /// Returns the scheme of a protection space; `nil` if it is not one for connections.
+    /// Returns the connection scheme with this name; `nil` if the scheme authenticates single requests.
     func connectionScheme(_ scheme: String) -> ConnectionScheme? {
         switch scheme {
         case "negotiate":
@@ -39,7 +39,7 @@ extension SessionSettings.Transport {
     }
 }
 
-/// Authenticates the connections to a proxy with a credential of the program.
+/// Authenticates connections to a proxy with the program's credential.
 struct ProxyAuthenticator: ConnectionAuthenticator {
     let proxy: String
     let credential: URLCredential
@@ -54,7 +54,7 @@ struct ProxyAuthenticator: ConnectionAuthenticator {
     }
 }
 
-/// The context of a connection to a proxy.
+/// The security context for one proxy connection.
 final class ProxyContext: AuthenticationContext {
     private let context: any NegotiateContext
     private let kind: ConnectionScheme

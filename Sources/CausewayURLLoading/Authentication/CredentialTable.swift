@@ -1,7 +1,7 @@
 internal import CausewayWire
 internal import Foundation
 
-/// The credentials of a storage, grouped by protection space.
+/// The credentials in a storage, grouped by protection space.
 struct CredentialTable: Sendable {
     struct Entry: Sendable {
         var credentials: [String: URLCredential] = [:]
@@ -9,7 +9,7 @@ struct CredentialTable: Sendable {
     }
 
     private(set) var entries: [URLProtectionSpace: Entry] = [:]
-    /// The protection spaces that changed since they were last written; `nil` without a file.
+    /// Protection spaces changed since the last write; `nil` without a file.
     private var changes: Set<URLProtectionSpace>?
     /// Whether the file, if any, has been read.
     private(set) var isLoaded: Bool
@@ -61,29 +61,29 @@ struct CredentialTable: Sendable {
 // MARK: The file
 
 extension CredentialTable {
-    /// The permanent credentials of changed protection spaces, to be written.
+    /// The permanent credentials to write for each changed protection space.
     typealias Changes = [URLProtectionSpace: Entry]
 
     private static let kind = "causeway credentials 1"
 
-    /// Adds the credentials of the file. What the program has stored or removed meanwhile takes precedence.
+    /// Adds the credentials from the file. Changes that the program made meanwhile take precedence.
     mutating func load(_ file: [URLProtectionSpace: Entry]) {
         guard !isLoaded else { return }
         isLoaded = true
         adopt(file)
     }
 
-    /// Returns the changes to write, and forgets them.
+    /// Returns the changes to write and clears them.
     mutating func takeChanges() -> Changes {
         guard let spaces = changes, !spaces.isEmpty else { return [:] }
         changes = []
         return Changes(uniqueKeysWithValues: spaces.map { ($0, Self.permanent(entries[$0] ?? Entry())) })
     }
 
-    /// Notes changes again that could not be written.
+    /// Restores changes whose write failed, so that the next write includes them.
     mutating func restore(_ taken: Changes) { changes?.formUnion(taken.keys) }
 
-    /// Takes over the permanent credentials that the file has for spaces without unwritten changes.
+    /// Adopts the file's permanent credentials for spaces without unwritten changes.
     mutating func adopt(_ file: [URLProtectionSpace: Entry]) {
         for space in Set(file.keys).union(entries.keys) where changes?.contains(space) != true {
             var entry = file[space] ?? Entry()
@@ -120,7 +120,7 @@ extension CredentialTable {
         return RecordFile.encode(kind: kind, records)
     }
 
-    /// Returns the valid credentials of a file.
+    /// Decodes a file and returns its valid credentials.
     static func decode(_ file: [UInt8]) -> [URLProtectionSpace: Entry] {
         var entries: [URLProtectionSpace: Entry] = [:]
         for record in RecordFile.decode(kind: kind, file) {

@@ -3,15 +3,15 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import Foundation
 
-/// The contexts of NTLM (MS-NLMP), whose functions OpenSSL has.
+/// NTLM security contexts (MS-NLMP), which need functions from OpenSSL.
 struct NTLMMechanism: NegotiateMechanism {
     var functions = NTLMFunctions.library
-    /// Returns the reason why the functions are missing; `nil` if they are there.
+    /// Returns why the OpenSSL functions are missing; `nil` if they are available.
     var check: @Sendable () -> String? = { NTLMFunctions.libraryProblem }
 
     var problem: String? { check() }
 
-    /// - Parameter user: The name, also with its domain; there is no default.
+    /// - Parameter user: The user name, optionally with a domain; there is no default.
     func makeContext(service: String, user: String?, password: String?) -> (any NegotiateContext)? {
         guard let user else { return nil }
         let name = service.replacing("@", with: "/", maxReplacements: 1)
@@ -19,7 +19,7 @@ struct NTLMMechanism: NegotiateMechanism {
     }
 }
 
-/// The handshake of NTLM on one connection.
+/// The NTLM handshake on one connection.
 final class NTLMContext: NegotiateContext {
     private let client: LockedValue<NTLMClient>
 
@@ -31,7 +31,7 @@ final class NTLMContext: NegotiateContext {
         return client.withLock { client in client.next(token.map { [UInt8]($0) }, choice) }.map { Data($0) }
     }
 
-    /// Returns a time in units of 100 ns since the year 1601.
+    /// Returns a time in units of 100 ns since 1601, as NTLM encodes it.
     static func time(_ date: Date) -> UInt64 {
         UInt64(max(0, (date.timeIntervalSince1970 + 11_644_473_600) * 10_000_000))
     }

@@ -4,17 +4,17 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// A source of security contexts for the authentication scheme Negotiate (RFC 4559).
+/// A source of security contexts for Negotiate authentication (RFC 4559).
 protocol NegotiateMechanism: Sendable {
-    /// The reason why no contexts can be created, with what to install; `nil` if they can. The first use can load a library.
+    /// Why no contexts can be created, with what to install; `nil` if they can. The first access can load a library.
     var problem: String? { get }
 
     /// Creates a context; `nil` if that fails.
     ///
     /// - Parameters:
     ///   - service: The service, such as `HTTP@www.example.com`.
-    ///   - user: The name of the client; `nil` for the default name of the system.
-    ///   - password: The password; `nil` if the system has a credential of the user, such as a Kerberos ticket.
+    ///   - user: The client's name; `nil` for the system's default name.
+    ///   - password: The password; `nil` if the system has the user's credentials, such as a Kerberos ticket.
     func makeContext(service: String, user: String?, password: String?) -> (any NegotiateContext)?
 }
 
@@ -23,16 +23,15 @@ extension NegotiateMechanism {
     var isAvailable: Bool { problem == nil }
 }
 
-/// The security context of a client.
+/// A client's security context.
 protocol NegotiateContext: AnyObject, Sendable {
-    /// Returns the next token for the server; `nil` if the negotiation failed or has nothing more to send. Can wait for servers of the
-    /// network.
+    /// Returns the next token for the server; `nil` if the negotiation failed or has nothing more to send. Can wait for network servers.
     ///
-    /// - Parameter token: The token of the server; `nil` in the first step.
+    /// - Parameter token: The server's token; `nil` in the first step.
     func step(_ token: Data?) -> Data?
 }
 
-/// The contexts of GSSAPI, whose library of MIT Kerberos is loaded at run time.
+/// GSSAPI contexts from MIT Kerberos, whose library is loaded at run time.
 struct GSSMechanism: NegotiateMechanism {
     /// The reason why the library cannot be used; `nil` if it is loaded.
     var problem: String? { cw_gss_load().map { String(cString: $0) } }
@@ -49,9 +48,9 @@ struct GSSMechanism: NegotiateMechanism {
     }
 }
 
-/// A security context of GSSAPI. Credentials are never delegated to the server.
+/// A GSSAPI security context. Credentials are never delegated to the server.
 final class GSSContext: NegotiateContext {
-    /// The context of the library. The lock guards its only use.
+    /// The library's context. The lock guards its only use.
     private let handle: LockedValue<Unchecked<OpaquePointer>>
 
     init?(service: String, user: String?, password: String?) {
@@ -63,7 +62,7 @@ final class GSSContext: NegotiateContext {
 
     func step(_ token: Data?) -> Data? { stepResult(token).token }
 
-    /// Returns the next token, or the reason of a failure.
+    /// Returns the next token, or the failure reason.
     func stepResult(_ token: Data?) -> (token: Data?, problem: String?) {
         let input = token.map { [UInt8]($0) } ?? []
         return handle.withLock { handle in
@@ -76,7 +75,7 @@ final class GSSContext: NegotiateContext {
     }
 }
 
-/// Performs the steps of negotiations, which block, on threads of their own.
+/// Performs negotiation steps, which block, on dedicated threads.
 enum NegotiateQueue {
     private static let queue = DispatchQueue(label: "causeway.negotiate", attributes: .concurrent)
 

@@ -100,19 +100,19 @@ extension URLAuthenticationChallengeSender {
     /// The protection space of the server or proxy that requires authentication.
     open var protectionSpace: URLProtectionSpace { values.space }
 
-    /// The credential that default handling uses.
+    /// The credential for default handling.
     open var proposedCredential: URLCredential? { values.credential }
 
-    /// The number of previous authentication attempts that failed for this protection space.
+    /// The number of failed authentication attempts for this protection space so far.
     open var previousFailureCount: Int { values.failureCount }
 
-    /// The response to the last failed authentication attempt.
+    /// The response to the last failed attempt.
     open var failureResponse: URLResponse? { values.response }
 
-    /// The error of the last failed authentication attempt.
+    /// The error from the last failed attempt.
     open var error: (any Error)? { values.error }
 
-    /// The object that receives the decision. Only ``URLProtocol`` clients and `NSURLConnection` delegates use it.
+    /// Receives the decision. Only ``URLProtocol`` clients and `NSURLConnection` delegates use it.
     open var sender: (any URLAuthenticationChallengeSender)? { values.sender }
 
     /// Whether the class supports secure coding: `true`.

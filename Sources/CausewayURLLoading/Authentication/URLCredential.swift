@@ -20,7 +20,7 @@ public import Foundation
         case synchronizable = 3
     }
 
-    /// The kinds of credential.
+    /// The kinds of credential content.
     private enum Content: Hashable {
         case password(user: String, password: String)
         case identity(SecIdentity, certificates: [SecCertificate])

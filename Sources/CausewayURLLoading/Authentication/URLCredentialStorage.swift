@@ -13,10 +13,10 @@ extension NSNotification.Name {
 
 /// A store of credentials, grouped by protection space.
 ///
-/// The shared storage keeps permanent credentials in the Secret Service of the desktop, if one runs with an unlocked keyring. Otherwise,
-/// and with `CAUSEWAY_CREDENTIALS=file`, it keeps them in a file below `$XDG_DATA_HOME/causeway`, which only the user can read and which is
-/// not encrypted. Credentials that were once in the service are not written to the file: while the service is away, the storage has only
-/// those of this process. A storage that a program creates, and all storages in test runners, are in memory only.
+/// The shared storage keeps permanent credentials in the desktop's Secret Service, if one runs with an unlocked keyring. Otherwise, and
+/// with `CAUSEWAY_CREDENTIALS=file`, it keeps them in a file below `$XDG_DATA_HOME/causeway`, which only the user can read and which is not
+/// encrypted. Credentials that were once in the service are not written to the file: while the service is unavailable, the storage has only
+/// the credentials of this process. A storage that a program creates, and all storages in test runners, are in memory only.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
 // SAFETY: a lock guards the table. Subclasses outside this module must make their own properties thread-safe.
@@ -39,7 +39,7 @@ extension NSNotification.Name {
     /// Creates a storage with a file; in memory if the path is `nil`.
     ///
     /// - Parameters:
-    ///   - directory: The directory of the file.
+    ///   - directory: The file's directory.
     ///   - place: Whether the Secret Service has precedence over the file.
     ///   - savesAtExit: Whether changes are also written when the process exits.
     init(directory: String?, place: CredentialVault.Place = .file, savesAtExit: Bool = true) {
@@ -179,7 +179,7 @@ extension NSNotification.Name {
 
     // MARK: The vault
 
-    /// Calls `body` with the credentials, after those of the vault were read.
+    /// Calls `body` with the credentials, after reading those in the vault.
     private func withTable<Result: Sendable>(_ body: (inout CredentialTable) -> Result) -> Result {
         if let vault, !table.withLock({ $0.isLoaded }) {
             let read = CredentialTable.decode(vault.read() ?? [])
@@ -188,13 +188,13 @@ extension NSNotification.Name {
         return table.withLock { body(&$0) }
     }
 
-    /// Takes over the credentials that other processes have written, so that they can be removed, too.
+    /// Adopts credentials that other processes have written, so that they can be removed, too.
     private func adoptFile() {
         guard let read = vault?.read().map({ CredentialTable.decode($0) }) else { return }
         withTable { $0.adopt(read) }
     }
 
-    /// Writes the changes of this process to the vault, and takes over those of others.
+    /// Writes this process's changes to the vault, and adopts those of other processes.
     private func save() {
         let changes = withTable { $0.takeChanges() }
         guard let vault, !changes.isEmpty else { return }
@@ -209,12 +209,12 @@ extension NSNotification.Name {
         }
     }
 
-    /// Writes changes that wait.
+    /// Writes pending changes.
     func flush() { writer.withLock { $0 }?.flush() }
 }
 
 extension URLCredentialStorage {
-    /// Stores a credential that was accepted, if its persistence asks for that. The first one of a protection space becomes the default.
+    /// Stores an accepted credential if its persistence asks for that. The first one in a protection space becomes the default.
     func keep(_ credential: URLCredential, for space: URLProtectionSpace, _ task: URLSessionTask) {
         guard credential.persistence != .none else { return }
         if defaultCredential(for: space) == nil {

@@ -1,11 +1,11 @@
 public import Causeway
 public import Foundation
 
-/// The protocol of a protection space for HTTP.
+/// The HTTP protocol.
 public let NSURLProtectionSpaceHTTP = "http"
-/// The protocol of a protection space for HTTPS.
+/// The HTTPS protocol.
 public let NSURLProtectionSpaceHTTPS = "https"
-/// The protocol of a protection space for FTP.
+/// The FTP protocol.
 public let NSURLProtectionSpaceFTP = "ftp"
 /// The proxy type for an HTTP proxy.
 public let NSURLProtectionSpaceHTTPProxy = "http"
@@ -16,7 +16,7 @@ public let NSURLProtectionSpaceFTPProxy = "ftp"
 /// The proxy type for a SOCKS proxy.
 public let NSURLProtectionSpaceSOCKSProxy = "SOCKS"
 
-/// The default authentication method of the protocol.
+/// The protocol's default authentication method.
 public let NSURLAuthenticationMethodDefault = "NSURLAuthenticationMethodDefault"
 /// Basic authentication (RFC 7617).
 public let NSURLAuthenticationMethodHTTPBasic = "NSURLAuthenticationMethodHTTPBasic"
@@ -38,7 +38,7 @@ public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServ
 /// Counterpart: macOS 10.2, iOS 2.
 // SAFETY: all stored properties of this class are constants. Subclasses outside this module must make their own properties thread-safe.
 @preconcurrency open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    /// The values of a protection space.
+    /// The stored values.
     private struct Values: Hashable, Codable {
         var host: String
         var port: Int
@@ -68,7 +68,7 @@ public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServ
     /// Creates a protection space for a server.
     ///
     /// - Parameters:
-    ///   - host: The name of the host.
+    ///   - host: The host name.
     ///   - port: The port.
     ///   - protocol: A scheme, such as ``NSURLProtectionSpaceHTTPS``.
     ///   - realm: The realm; `nil` if there is none.
@@ -83,7 +83,7 @@ public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServ
     /// Creates a protection space for a proxy.
     ///
     /// - Parameters:
-    ///   - host: The name of the host.
+    ///   - host: The host name.
     ///   - port: The port.
     ///   - type: A proxy type, such as ``NSURLProtectionSpaceHTTPProxy``.
     ///   - realm: The realm; `nil` if there is none.
@@ -163,7 +163,7 @@ public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServ
     /// Counterpart: macOS 10.6, iOS 3.
     open var distinguishedNames: [Data]? { values.distinguishedNames }
 
-    /// The certificates of the server.
+    /// The server's certificates.
     ///
     /// Counterpart: macOS 10.6, iOS 3.
     open var serverTrust: SecTrust? { trust }
@@ -177,7 +177,7 @@ public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServ
     /// The hash value of all values.
     open override var hash: Int { values.hashValue }
 
-    /// A textual description: the class, the object's address and the values.
+    /// A textual description with the class, the object's address and the values.
     open override var description: String {
         let address = String(UInt(bitPattern: ObjectIdentifier(self)), radix: 16)
         return "<\(type(of: self)): 0x\(address)>: Host:\(host), Server:\(self.protocol ?? "(null)"), "

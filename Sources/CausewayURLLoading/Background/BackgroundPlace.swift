@@ -1,16 +1,16 @@
 internal import Foundation
 
-/// Where the tasks of a session are stored.
+/// Where a session stores its tasks.
 enum BackgroundPlace: Sendable {
-    /// The session is no background session.
+    /// Not a background session.
     case foreground
-    /// The tasks end with the process: in test runners and without a home directory.
+    /// In memory, so tasks end with the process: in test runners and without a home directory.
     case memory
-    /// The directory cannot be used, so the tasks fail.
+    /// The directory cannot be used, so tasks fail.
     case unusable
     case stored(BackgroundSession)
 
-    /// Opens the place of a session of the program.
+    /// Opens the store for a session of the program.
     init(_ settings: SessionSettings) {
         guard settings.background.identifier != nil else {
             self = .foreground
@@ -29,7 +29,7 @@ enum BackgroundPlace: Sendable {
         self = TransferStore(directory).map { .stored(BackgroundSession($0, settings, role: .owner)) } ?? .unusable
     }
 
-    /// The transfers of the session; `nil` if they are not stored.
+    /// The session's transfers; `nil` if they are not stored.
     var session: BackgroundSession? {
         if case .stored(let session) = self { session } else { nil }
     }

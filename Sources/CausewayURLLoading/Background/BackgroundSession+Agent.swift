@@ -1,25 +1,25 @@
 internal import CausewaySystem
 internal import Foundation
 
-/// The process that goes on with the tasks while the program is away.
+/// Starts the agent process, which continues the tasks while the program is not running.
 extension BackgroundSession {
-    /// The agent as the session knows it.
+    /// What the session knows about the agent.
     struct Agent {
-        /// The directory of all sessions; `nil` if no process goes on with the tasks.
+        /// The directory of all sessions; `nil` if no agent is used.
         var root: String?
-        /// Whether the session looks from time to time whether the process runs.
+        /// Whether a timer checks that the agent runs.
         var isWatched = false
     }
 
-    /// The interval at which the session starts a process again that was killed, in seconds.
+    /// The interval between checks in seconds. A check restarts an agent that was killed.
     private static let watchInterval = 30
 
-    /// Lets another process go on with the tasks while the program is away.
+    /// Lets an agent process continue the tasks while the program is not running.
     ///
     /// - Parameter root: The directory of all sessions.
     func useAgent(in root: String) { state.withLock { $0.agent.root = root } }
 
-    /// Starts the process unless it runs, or there is nothing that it could do.
+    /// Starts the agent unless it runs or has nothing to do.
     func ensureAgent() {
         let (root, beginsWatch) = state.withLock { state -> (String?, Bool) in
             guard state.access == .active, !state.queue.isEmpty, state.record.isComplete, let root = state.agent.root

@@ -5,7 +5,7 @@ internal import Foundation
 
 /// The order in which the tasks run.
 extension BackgroundSession {
-    /// The interval at which the load of a busy computer is checked.
+    /// The interval between checks of the system load.
     private static let busyInterval = Duration.seconds(60)
 
     private static var now: Duration { .seconds(Date().timeIntervalSince1970) }
@@ -24,21 +24,21 @@ extension BackgroundSession {
         noteSuspension(of: core)
     }
 
-    /// Starts, or does not start, a task that was resumed or suspended.
+    /// Updates the queue after a task was resumed or suspended.
     func noteSuspension(of core: TaskCore) {
         state.withLock { state in
-            // Read with the lock held, so that the last of several calls sees the last state of the task.
+            // Read with the lock held, so that the last of several calls sees the task's latest state.
             state.queue.setSuspended(core.state.withLock { $0.life.state == .suspended }, core.identifier)
         }
         advance()
     }
 
-    /// Moves a task whose priority has changed.
+    /// Reorders a task whose priority has changed.
     func notePriority(of core: TaskCore) {
         state.withLock { state in state.queue.setPriority(core.priority, core.identifier) }
     }
 
-    /// Plans the next attempt of a task.
+    /// Schedules a task's next attempt.
     func attemptFailed(_ identifier: Int, progressed: Bool) {
         let now = Self.now
         _ = state.withLock { state in
@@ -47,7 +47,7 @@ extension BackgroundSession {
         advance()
     }
 
-    /// Removes a task that has ended.
+    /// Removes a completed task.
     func remove(_ identifier: Int) {
         let core = state.withLock { state in
             state.queue.remove(identifier)
@@ -59,7 +59,7 @@ extension BackgroundSession {
 
     // MARK: Time
 
-    /// Starts the tasks that are due, and sets the timer for the next ones.
+    /// Starts due tasks, and sets the timer for the next ones.
     func advance() {
         let now = Self.now
         let waits = waitsForLowLoad(at: now)
@@ -78,14 +78,14 @@ extension BackgroundSession {
         ensureAgent()
     }
 
-    /// Returns whether a discretionary session starts nothing, because more threads want to run than there are processors.
+    /// Returns whether a discretionary session starts nothing, because the system load exceeds the number of processors.
     private func waitsForLowLoad(at now: Duration) -> Bool {
         guard isDiscretionary else { return false }
         let (load, processorCount) = (SystemLoad.average, ProcessInfo.processInfo.activeProcessorCount)
         return state.withLock { $0.wakeUp.busyWait.waits(load: load, processorCount: processorCount, at: now) }
     }
 
-    /// Wakes the session up. A timer cannot be cancelled, but a later one replaces it.
+    /// A wake-up of the session. A timer cannot be cancelled, but a later one replaces it.
     private struct Timer: Sendable {
         var number: Int
         var wait: Duration
@@ -93,7 +93,7 @@ extension BackgroundSession {
     }
 
     private func start(_ timer: Timer) {
-        // Long waits are checked again from time to time, because the clock may be set.
+        // Long waits are checked again periodically, because the clock may be set.
         let milliseconds = min(timer.wait, .seconds(60)) / .milliseconds(1)
         timer.queue.asyncAfter(deadline: .now() + .milliseconds(Int(milliseconds.rounded(.up)))) { [weak self] in
             self?.fired(timer.number)

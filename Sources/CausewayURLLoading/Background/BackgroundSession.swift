@@ -3,13 +3,13 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// The transfers of a background session: the store, the locks, and the order in which the tasks run.
+/// The transfers in a background session: the store, the locks, and the order in which tasks run.
 ///
-/// There are two locks. The program holds the first one as long as its session exists; a second session with the identifier is refused.
-/// The second lock belongs to the process that transfers. `nw transfers` takes it only while no program holds the first lock, and gives it
-/// back when a program appears, which waits for that.
+/// There are two locks. The program holds the first one as long as its session exists; a second session with the same identifier is
+/// refused. The second lock belongs to the transferring process. `nw transfers` takes it only while no program holds the first lock, and
+/// releases it when a program appears and waits for it.
 final class BackgroundSession: Sendable {
-    /// The process at work.
+    /// The kind of process that uses the session.
     enum Role: Sendable {
         /// The program.
         case owner
@@ -30,22 +30,22 @@ final class BackgroundSession: Sendable {
 
     /// The state. Guarded by a lock.
     struct State {
-        /// What the program must wait for until the tasks are restored.
+        /// The state until the stored tasks are restored.
         struct Restoring {
-            /// The tasks that this process has created before the others were restored.
+            /// Tasks that this process created before the restore.
             var created: Set<Int> = []
             var isOver = false
             /// Calls that need the restored tasks.
             var waiting: [@Sendable () -> Void] = []
         }
 
-        /// When the session looks for tasks that are due.
+        /// When the session next checks for due tasks.
         struct WakeUp {
             /// The time for which the timer is set; `nil` if there is none.
             var due: Duration?
-            /// The number of the timer. Earlier timers have no effect.
+            /// The timer's number. Earlier timers have no effect.
             var number = 0
-            /// The wait of a discretionary session.
+            /// How long a discretionary session has waited for a low load.
             var busyWait = BusyWait()
         }
 
@@ -56,7 +56,7 @@ final class BackgroundSession: Sendable {
         var cores: [Int: TaskCore] = [:]
         var restoring = Restoring()
         var wakeUp = WakeUp()
-        /// Calls that wait for the end.
+        /// Calls that wait for the session to close.
         var closing: [@Sendable () -> Void] = []
         var record: SessionRecord
         var agent = Agent()
@@ -64,7 +64,7 @@ final class BackgroundSession: Sendable {
         var isLeaving = false
     }
 
-    /// The longest interval at which the program tries to get the lock from `nw transfers`, in milliseconds.
+    /// The maximum interval between attempts to take the lock from `nw transfers`, in milliseconds.
     private static let maximumClaimInterval = 500
 
     let store: TransferStore
@@ -72,7 +72,7 @@ final class BackgroundSession: Sendable {
     let isDiscretionary: Bool
     let state: LockedValue<State>
 
-    /// Opens the store of a session. The program must call ``start(_:)`` then.
+    /// Opens a session's store. The program must then call ``start(_:)``.
     init(_ store: TransferStore, _ settings: SessionSettings, role: Role, program: String = StoreDirectory.programName)
     {
         self.store = store
@@ -98,12 +98,12 @@ final class BackgroundSession: Sendable {
 
     var access: Access { state.withLock { $0.access } }
 
-    /// The highest identifier of a task so far.
+    /// The highest task identifier so far.
     var lastIdentifier: Int { state.withLock { $0.record.lastIdentifier } }
 
     // MARK: Starting and ending
 
-    /// Restores the tasks, as soon as this process may transfer.
+    /// Restores the stored tasks as soon as this process may transfer.
     func start(_ session: URLSession) {
         switch access {
         case .active: restore(in: session)
@@ -138,7 +138,7 @@ final class BackgroundSession: Sendable {
         if !waits { body() }
     }
 
-    /// Whether the session may end once it has no tasks: the stored ones are among its tasks, or stay in the store.
+    /// Whether the session may end once it has no tasks: the stored tasks have been restored, or stay in the store.
     var mayEnd: Bool { state.withLock { $0.restoring.isOver || $0.isLeaving } }
 
     private func restore(in session: URLSession) {
@@ -166,12 +166,12 @@ final class BackgroundSession: Sendable {
         advance()
     }
 
-    /// Releases the locks after the last task has ended.
+    /// Releases the locks after the last task has completed.
     func close() {
         for body in release() { body() }
     }
 
-    /// Releases the locks, and returns the calls that wait for this.
+    /// Releases the locks and returns the calls waiting for that.
     private func release() -> [@Sendable () -> Void] {
         let (locks, calls) = state.withLock { state in
             defer {
@@ -199,10 +199,10 @@ final class BackgroundSession: Sendable {
         }
     }
 
-    /// Whether results stay in the store for the program, or for its next session.
+    /// Whether results stay in the store for the program or its next session.
     var keepsTasks: Bool { role == .command || state.withLock { $0.isLeaving } }
 
-    /// Returns whether a task that has ended stays in the store.
+    /// Returns whether a completed task stays in the store.
     func keepsTask(isCancelled: Bool) -> Bool {
         role == .command || isCancelled && state.withLock { $0.isLeaving }
     }
@@ -212,7 +212,7 @@ final class BackgroundSession: Sendable {
 
     // MARK: Tasks
 
-    /// Stores a new task. Returns the plan with its transfer, or with the reason why there can be none.
+    /// Stores a new task. Returns the plan with its transfer, or with the reason why it cannot be stored.
     func planned(_ plan: TaskPlan, _ identifier: Int, _ request: URLRequest?) -> TaskPlan {
         var plan = plan
         guard access != .refused, access != .closed else {
@@ -251,7 +251,7 @@ final class BackgroundSession: Sendable {
         }
     }
 
-    /// Removes the files of a task. Its identifier is not used again.
+    /// Removes a task's files. Its identifier is not used again.
     func forget(_ identifier: Int) {
         if store.session?.lastIdentifier ?? 0 < identifier { store.write(state.withLock { $0.record }) }
         store.remove(identifier)

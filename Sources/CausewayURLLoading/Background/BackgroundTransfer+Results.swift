@@ -1,9 +1,9 @@
 internal import CausewaySystem
 internal import Foundation
 
-/// The result of a transfer and the content of the response to an upload.
+/// A transfer's result and the response body of an upload.
 extension BackgroundTransfer {
-    /// Keeps a piece of the response to an upload.
+    /// Stores a chunk of an upload's response body.
     func keep(_ data: Data) {
         let body = state.withLock { state in
             state.body.count += data.count
@@ -20,7 +20,7 @@ extension BackgroundTransfer {
         }
     }
 
-    /// Forgets the response to an upload whose attempt failed.
+    /// Discards the response body after a failed upload attempt.
     func dropBody() {
         let body = state.withLock { state in
             defer { state.body = Body() }
@@ -29,7 +29,7 @@ extension BackgroundTransfer {
         body.file?.remove()
     }
 
-    /// Stores that the result is complete. The file has been closed.
+    /// Records that the result is complete. The file has been closed.
     func finished(_ response: URLResponse?) throws(LoadFailure) {
         let body = state.withLock { state in
             defer { state.body.file = nil }
@@ -47,6 +47,6 @@ extension BackgroundTransfer {
         guard isWritten else { throw LoadFailure(.fileNotWritten) }
     }
 
-    /// The stored content of the response to an upload.
+    /// The stored response body of an upload.
     var body: Data? { store.content(identifier, limit: Self.maximumBodyCount) }
 }

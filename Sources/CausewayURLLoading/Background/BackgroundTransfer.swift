@@ -2,42 +2,43 @@ internal import CausewayHTTPProtocols
 internal import CausewaySystem
 internal import Foundation
 
-/// The stored side of a task of a background session.
+/// The persistent state of a background task.
 ///
-/// A transfer writes its record before the task depends on it, so that the next process finds a state from which it can go on.
+/// A transfer writes its record before the task depends on it, so that the next process finds a state from which it can continue.
 final class BackgroundTransfer: Sendable {
-    /// The content of the response to an upload.
+    /// The response body of an upload.
     struct Body {
         var file: FileSink?
         var count = 0
-        /// Whether the file does not have all of the content.
+        /// Whether the file lacks part of the body.
         var isCut = false
     }
 
     struct State {
         var record: TransferRecord
-        /// The part of the content that the next response may continue.
+        /// The partial content that the next response may continue.
         var resumption: Resumption?
-        /// The number of bytes of a download at the start of the attempt, or of an upload that the server has confirmed, to notice progress.
+        /// The number of downloaded bytes at the start of the attempt, or of uploaded bytes that the server has confirmed, to detect
+        /// progress.
         var progress: Int64 = 0
-        /// Bytes of a download since the file was last synchronized.
+        /// Downloaded bytes since the file was last synchronized.
         var unsynchronized = 0
         var body = Body()
-        /// The request that the delegate chose for the delayed start.
+        /// The delegate's request for a delayed start.
         var replacement: URLRequest?
         /// Whether the delegate was asked about the delayed start.
         var hasAskedAboutDelay = false
     }
 
-    /// The number of bytes after which a download is synchronized to the medium.
+    /// The number of bytes after which a download's file is synchronized to disk.
     private static let synchronizationInterval = 16 << 20
-    /// The maximum size of a stored response to an upload.
+    /// The maximum size of a stored upload response in bytes.
     static let maximumBodyCount = 16 << 20
 
     let session: BackgroundSession
     let identifier: Int
     let state: LockedValue<State>
-    /// Whether the transfer has ended. The lock orders the writes of the record.
+    /// Whether the transfer has ended. The lock orders the record writes.
     private let hasEnded = LockedValue(false)
     var store: TransferStore { session.store }
 
@@ -71,7 +72,7 @@ final class BackgroundTransfer: Sendable {
 
     // MARK: The program
 
-    /// Stores values of the task that the program has changed.
+    /// Stores task values that the program has changed.
     func noteOptions(of core: TaskCore) {
         guard record.options != TransferRecord.Options(core.state.withLock { $0.options }) else { return }
         update { $0.options = TransferRecord.Options(core.state.withLock { $0.options }) }
@@ -83,7 +84,7 @@ final class BackgroundTransfer: Sendable {
         let isSuspended = core.state.withLock { $0.life.state == .suspended }
         if isSuspended != record.isSuspended {
             update { record in
-                // Read again in the order of the writes, because several threads can suspend and resume a task.
+                // Read again under the lock that orders the writes, because several threads can suspend and resume a task.
                 record.isSuspended = core.state.withLock { $0.life.state == .suspended }
                 if !record.isSuspended, record.started == nil { record.started = Date().timeIntervalSince1970 }
             }
@@ -91,7 +92,7 @@ final class BackgroundTransfer: Sendable {
         session.noteSuspension(of: core)
     }
 
-    /// The seconds that remain until the resource timeout expires.
+    /// The remaining seconds until the resource timeout expires.
     func remaining(of limit: TimeInterval) -> TimeInterval {
         guard limit > 0, let started = record.started else { return limit }
         // If the clock was set back, the task has not started in the future.
@@ -116,12 +117,12 @@ final class BackgroundTransfer: Sendable {
         if TransferRecord.supports(request.url) { update { $0.request = ArchivedRequest(request.values) } }
     }
 
-    /// Begins an attempt. Finds out from the stored content where it continues.
+    /// Begins an attempt and decides from the stored content where it continues.
     ///
-    /// - Parameter moved: The number of bytes that were downloaded so far.
+    /// - Parameter moved: The number of bytes downloaded so far.
     func beginAttempt(moved: Int64) {
         if record.stage == .created { update { $0.stage = .begun } }
-        // A killed process can have left a part of a response to an upload.
+        // A killed process can have left part of an upload's response.
         guard !isUpload else { return store.removeContent(identifier) }
         let recovery = TransferRecovery(facts)
         let record = record
@@ -137,7 +138,7 @@ final class BackgroundTransfer: Sendable {
         }
     }
 
-    /// What a new process does with the transfer.
+    /// What a new process must do with the transfer.
     var recovery: TransferRecovery { TransferRecovery(facts) }
 
     private var facts: TransferRecovery.Facts {
@@ -149,12 +150,12 @@ final class BackgroundTransfer: Sendable {
             hasValidator: record.content.validator != nil)
     }
 
-    /// Returns whether a download moved content that the next attempt needs not move again.
+    /// Returns whether the download received content that the next attempt can keep.
     func hasProgressed(_ moved: Int64) -> Bool {
         state.withLock { $0.record.content.validator != nil && moved > $0.progress }
     }
 
-    /// Returns whether the server has confirmed more of an upload than before.
+    /// Returns whether the server has confirmed more upload bytes than before.
     func hasProgressed(_ upload: ResumableUpload?) -> Bool {
         guard let upload, upload.resource != nil else { return false }
         return state.withLock { state in
@@ -163,7 +164,7 @@ final class BackgroundTransfer: Sendable {
         }
     }
 
-    /// Returns the data to resume a download that ends between two attempts; `nil` if it cannot be resumed.
+    /// Returns resume data for a download that ends between two attempts; `nil` if it cannot be resumed.
     func resumeData(for request: URLRequest) -> Data? {
         guard !isUpload, case .resume(let offset) = recovery, let validator = record.content.validator else {
             return nil
@@ -175,7 +176,7 @@ final class BackgroundTransfer: Sendable {
         return ResumeData(request, validator: validator, received: offset, file: place).encoded
     }
 
-    /// Stores how far the server has confirmed an upload.
+    /// Stores how much of an upload the server has confirmed.
     func note(_ upload: ResumableUpload, of request: URLRequest, _ source: TaskPlan.Source) {
         guard let data = UploadResumeData(request, source, upload)?.encoded, data != record.uploadState else { return }
         update { $0.uploadState = data }
@@ -186,8 +187,7 @@ final class BackgroundTransfer: Sendable {
 
     // MARK: The content of a download
 
-    /// Creates the file for the whole content of a response. The old content goes first, so that no validator is stored with the content of
-    /// another one.
+    /// Creates the file for a full response. The old content is removed first, so that no validator is stored with other content.
     func newFile(for response: URLResponse?, of request: URLRequest?, _ current: URLRequest?) throws(LoadFailure)
         -> FileSink
     {
@@ -207,7 +207,7 @@ final class BackgroundTransfer: Sendable {
         return try FileSink(new: url)
     }
 
-    /// Takes over the file of a download that the program cancelled with resume data. Without the file, the transfer starts over.
+    /// Adopts the file of a download that the program cancelled with resume data. Without the file, the transfer starts over.
     func takeOver(_ resumption: Resumption) {
         // Opening locks the file, because another download may use it.
         guard let file = FileSink(continuing: resumption.file, at: resumption.offset) else { return }
@@ -220,12 +220,12 @@ final class BackgroundTransfer: Sendable {
         }
     }
 
-    /// Stores the length of the whole content of a download that continues.
+    /// Stores the total content length of a download that continues.
     func note(total: Int64) {
         if record.content.total != total { update { $0.content.total = total } }
     }
 
-    /// Synchronizes the file from time to time, so that little is lost when the computer fails.
+    /// Synchronizes the file periodically, so that little is lost if the system crashes.
     func wrote(_ count: Int, total: Int64, to file: FileSink) {
         let isDue = state.withLock { state in
             state.unsynchronized += count
@@ -240,8 +240,8 @@ final class BackgroundTransfer: Sendable {
         }
     }
 
-    /// Ends the transfer. Nothing stays, because the program has received the end. In `nw transfers`, and when the session leaves its tasks,
-    /// everything stays.
+    /// Ends the transfer. Nothing stays in the store, because the program has received the completion. In `nw transfers`, and when the
+    /// session leaves its tasks, everything stays.
     ///
     /// - Parameter isCancelled: Whether the task was cancelled.
     func ended(isCancelled: Bool) {

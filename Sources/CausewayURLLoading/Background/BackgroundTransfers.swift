@@ -1,7 +1,7 @@
 internal import CausewaySystem
 internal import Foundation
 
-/// The stored background sessions of the user, for `nw transfers`.
+/// The user's stored background sessions, for `nw transfers`.
 package struct BackgroundTransfers: Sendable {
     /// A stored task.
     package struct Item: Sendable {
@@ -10,7 +10,7 @@ package struct BackgroundTransfers: Sendable {
         package var isUpload: Bool
         /// `suspended`, `waiting` or `finished`.
         package var state: String
-        /// The number of content bytes in the store.
+        /// The number of stored content bytes.
         package var size: Int64
         package var description: String?
     }
@@ -20,37 +20,37 @@ package struct BackgroundTransfers: Sendable {
         package var program: String
         package var identifier: String
         package var path: String
-        /// `program` or `nw` if a process works on the session.
+        /// `program` or `nw` if a process uses the session.
         package var activity: String?
         package var items: [Item]
         /// The names of the damaged records.
         package var damaged: [String]
-        /// Whether `nw transfers` can go on with the session.
+        /// Whether `nw transfers` can continue the session.
         package var isComplete: Bool
 
-        /// The identifiers of the tasks that can run.
+        /// The identifiers of tasks that can run.
         package var pending: [Int] { items.filter { $0.state == "waiting" }.map(\.identifier) }
     }
 
-    /// How a session was left.
+    /// How a run of a session ended.
     package enum Outcome: Sendable {
-        /// No task is left that can run here. The numbers count results and tasks that are left to the program.
+        /// No task is left that can run here. The counts are of results and of tasks that only the program can continue.
         case completed(finished: Int, left: Int)
-        /// The program has come back.
+        /// The program is running again.
         case handedOver
-        /// Another process has the session.
+        /// Another process uses the session.
         case busy
     }
 
     /// The directory of all sessions; `nil` without a home directory.
     package let root: String?
 
-    /// - Parameter root: The directory of all sessions; `nil` stands for that of the user.
+    /// - Parameter root: The directory of all sessions; `nil` for the user's directory.
     package init(root: String? = nil) { self.root = root ?? BackgroundDirectory.root() }
 
-    /// Returns the sessions that have tasks or damaged records.
+    /// Returns all sessions with tasks or damaged records.
     ///
-    /// - Parameter isBrief: Whether the tasks of a session that its program uses are left out. They can be many.
+    /// - Parameter isBrief: Whether to omit the tasks of sessions in use by their program. There can be many.
     package func sessions(isBrief: Bool = false) -> [Session] {
         guard let root else { return [] }
         return BackgroundDirectory.all(in: root).compactMap { path in
@@ -87,7 +87,7 @@ package struct BackgroundTransfers: Sendable {
             description: record.options.description)
     }
 
-    /// Removes the tasks of a session. Returns `false` if a process works on it.
+    /// Removes tasks from a session. Returns `false` if a process uses it.
     package func remove(_ session: Session, items: [Int]? = nil) -> Bool {
         guard let store = TransferStore(session.path, isCreated: false), let owner = store.lock(.owner),
             let activity = store.lock(.activity)
@@ -98,20 +98,20 @@ package struct BackgroundTransfers: Sendable {
 
     // MARK: The agent
 
-    /// The right to be the process that programs start on demand. It is returned when the value is released.
+    /// The lock of the agent process that programs start on demand. It is released with the value.
     package struct AgentLock: Sendable {
         fileprivate let lock: FileLock
     }
 
     package enum AgentClaim: Sendable {
         case taken(AgentLock)
-        /// Another process has the right.
+        /// Another process holds the lock.
         case refused
-        /// The directory of the lock cannot be used.
+        /// The lock's directory cannot be used.
         case unusable
     }
 
-    /// Takes the right to be the process that programs start on demand.
+    /// Takes the lock of the agent process that programs start on demand.
     package func claimAgent() -> AgentClaim {
         guard let root, let directory = TransferAgent.directory(for: root, isCreated: true) else { return .unusable }
         return directory.lock(TransferAgent.lockName).map { .taken(AgentLock(lock: $0)) } ?? .refused
@@ -119,7 +119,7 @@ package struct BackgroundTransfers: Sendable {
 
     // MARK: Running
 
-    /// Goes on with the tasks of a session until none can run, or the program comes back.
+    /// Runs a session's tasks until none can run or the program is running again.
     ///
     /// Cancellation: stops the tasks, which stay in the store.
     package func run(_ session: Session) async -> Outcome {
@@ -147,7 +147,7 @@ package struct BackgroundTransfers: Sendable {
             finished: after?.items.count { $0.state == "finished" } ?? 0, left: after?.pending.count ?? 0)
     }
 
-    /// Returns whether the program came back before the last task had ended.
+    /// Returns whether the program came back before the last task completed.
     private func wait(for session: URLSession, _ store: TransferStore) async -> Bool {
         while !Task.isCancelled, session.core.tasks.contains(where: { $0.state == .running }) {
             if store.isLocked(.owner) { return true }

@@ -1,15 +1,15 @@
-/// How long a discretionary session waits for a computer that is not busy.
+/// How long a discretionary session waits for a low system load.
 struct BusyWait: Sendable {
-    /// The longest wait. After it the session goes on, also on a busy computer.
+    /// The maximum wait. After it, the session continues even under load.
     static let maximum = Duration.seconds(3_600)
 
-    /// Since when the computer has been busy; `nil` if it is not, or the session does not care.
+    /// When the high load began; `nil` if the load is low or the session is not discretionary.
     private var since: Duration?
 
-    /// Returns whether the session starts nothing.
+    /// Returns whether the session must wait.
     ///
     /// - Parameters:
-    ///   - load: The number of threads that want to run; `nil` if it is unknown.
+    ///   - load: The number of runnable threads; `nil` if it is unknown.
     ///   - processorCount: The number of processors.
     ///   - now: The wall-clock time since 1970.
     mutating func waits(load: Double?, processorCount: Int, at now: Duration) -> Bool {

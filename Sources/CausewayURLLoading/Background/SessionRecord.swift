@@ -1,16 +1,16 @@
 internal import Causeway
 internal import Foundation
 
-/// The stored settings of a background session, from which `nw transfers` makes a session while the program is away.
+/// The stored settings of a background session, from which `nw transfers` creates a session while the program is not running.
 struct SessionRecord: Codable, Equatable, Sendable {
     static let name = "session"
 
     var identifier: String
-    /// The name of the program, whose cookies and credentials apply.
+    /// The program's name, whose cookies and credentials apply.
     var program: String
-    /// The highest identifier of a task so far.
+    /// The highest task identifier so far.
     var lastIdentifier = 0
-    /// Whether the stored values describe the session completely. Classes of the program and its proxies cannot be stored.
+    /// Whether the stored values describe the session completely. `URLProtocol` classes and proxies cannot be stored.
     var isComplete: Bool
     private var requestTimeout: Double
     private var resourceTimeout: Double
@@ -55,9 +55,9 @@ struct SessionRecord: Codable, Equatable, Sendable {
         for (name, value) in settings.http.additionalFields ?? [:] { fields["\(name)"] = "\(value)" }
     }
 
-    /// Returns the settings. Cookies and credentials are those of the program.
+    /// Returns the settings, with the program's cookies and credentials.
     ///
-    /// - Parameter directory: The directory of the stores of the program; `nil` if it has none.
+    /// - Parameter directory: The directory of the program's stores; `nil` if it has none.
     func settings(stores directory: String?) -> SessionSettings {
         var settings = SessionSettings()
         settings.background.identifier = identifier

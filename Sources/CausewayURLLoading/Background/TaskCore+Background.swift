@@ -1,14 +1,14 @@
 internal import CausewayProtocols
 internal import Foundation
 
-/// Tasks of a background session, which wait for their turn and are tried again.
+/// Background tasks, which wait for their turn and are retried.
 extension TaskCore {
-    /// The maximum number of records of earlier attempts in the metrics.
+    /// The maximum number of records from earlier attempts in the metrics.
     private static let maximumRecords = 100
 
     // MARK: Attempts
 
-    /// Starts an attempt. The session calls this when it is the turn of the task.
+    /// Starts an attempt. The session calls this when the task's turn has come.
     func startTransfer() {
         perform { [self] _ in
             guard plan.transfer?.takeDelayedStart() == true, let originalRequest else { return attempt(nil) }
@@ -22,7 +22,7 @@ extension TaskCore {
         }
     }
 
-    /// - Parameter replacement: The request that the delegate wants instead of the original one.
+    /// - Parameter replacement: The delegate's request, which replaces the original one.
     private func attempt(_ replacement: URLRequest?) {
         guard let transfer = plan.transfer, let request = replacement ?? transfer.replacement ?? originalRequest,
             !state.withLock({ $0.life.isOver || $0.outcome.hasEnded })
@@ -41,14 +41,14 @@ extension TaskCore {
         attachBody(to: askingForRest(observed(session.core.favorable(session.core.completed(request)))))
     }
 
-    /// Returns whether a failure only ends the attempt, because the task of a background session will be tried again.
+    /// Returns whether a failure only ends the attempt, because the background task will be retried.
     func retries(after failure: LoadFailure) -> Bool {
         guard let transfer = plan.transfer, failure.mayPass else { return false }
         let (isOver, file, received, loader) = state.withLock { state in
             let isOver = state.life.isOver || state.outcome.hasEnded
             return (isOver, state.content.file, state.counts.received, state.load.loader)
         }
-        // Content of a response to an upload must not be delivered twice.
+        // Response content from an upload must not be delivered twice.
         guard !isOver, !transfer.isUpload || received == 0 else { return false }
         let upload = (loader as? HTTPLoader)?.upload
         leaveLoader()
@@ -82,7 +82,7 @@ extension TaskCore {
         perform { $0.finish(LoadFailure(.timedOut)) }
     }
 
-    /// Whether a response stays undelivered, because only the program can answer it. `nw transfers` leaves the task to the program.
+    /// Whether a response must not be delivered, because only the program can handle it. `nw transfers` leaves the task to the program.
     func isLeftToProgram(_ response: URLResponse) -> Bool {
         guard plan.transfer?.keepsResults == true, let status = (response as? HTTPURLResponse)?.statusCode else {
             return false
@@ -90,7 +90,7 @@ extension TaskCore {
         return status == 401 || status == 407
     }
 
-    /// Stores that the server has named a resource for an upload.
+    /// Stores that the server has created an upload resource.
     func noteUpload() {
         guard let transfer = plan.transfer, transfer.isUpload, let originalRequest,
             let upload = state.withLock({ $0.load.loader as? HTTPLoader })?.upload
@@ -98,7 +98,7 @@ extension TaskCore {
         transfer.note(upload, of: originalRequest, plan.source)
     }
 
-    /// Creates the file for the content of the current response.
+    /// Creates the file for the current response's content.
     func newFile(of transfer: BackgroundTransfer) throws(LoadFailure) -> FileSink {
         let (response, current) = state.withLock { state in
             state.counts.received = 0
@@ -109,7 +109,7 @@ extension TaskCore {
 
     // MARK: Results
 
-    /// Stores that the content is complete. Returns `false` if that failed, and with it the task.
+    /// Records that the content is complete. Returns `false` if that failed, and the task with it.
     func storeResult(_ transfer: BackgroundTransfer) -> Bool {
         do throws(LoadFailure) {
             try transfer.finished(state.withLock { $0.content.response })
@@ -120,13 +120,13 @@ extension TaskCore {
         }
     }
 
-    /// Removes the file of a failed task. `nw transfers` leaves it to the program.
+    /// Removes a failed task's file. `nw transfers` leaves it to the program.
     func abandon(_ file: FileSink?) {
         guard let file else { return }
         if plan.transfer?.keepsResults == true { try? file.close() } else { file.remove() }
     }
 
-    /// Delivers the stored result of a transfer that another process has completed.
+    /// Delivers a stored result that another process has completed.
     func deliverStored(_ transfer: BackgroundTransfer) {
         let record = transfer.record
         let response = record.response.flatMap { HTTPURLResponse.restored($0) }

@@ -2,24 +2,25 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// Starts `nw transfers run --until-idle`: one process for all programs of the user, which goes on with background sessions while their
-/// programs are away. Without the command, transfers end with the program and continue with its next session.
+/// Starts `nw transfers run --until-idle`: one process for all of the user's programs, which continues background sessions while their
+/// programs are not running. Without the command, transfers end with the program and continue with its next session.
 ///
 /// All work is done on a queue, because it reads files and starts a process.
 final class TransferAgent: Sendable {
-    /// The variable with the command: an absolute path, or a name to look for in `PATH`. Empty: no process is started.
+    /// The environment variable with the command: an absolute path, or a name to look up in `PATH`. An empty value starts no process.
     static let variable = "CAUSEWAY_TRANSFERS_COMMAND"
     static let arguments = ["transfers", "run", "--until-idle"]
-    /// The name of the lock that the process holds.
+    /// The file name of the agent's lock.
     static let lockName = "agent.lock"
-    /// The shortest time between two starts: a process that was just started has no lock yet, and one that fails must not fill the computer.
+    /// The minimum time between two starts: a process that was just started does not hold the lock yet, and one that fails must not be
+    /// restarted in a loop.
     private static let minimumInterval = Duration.seconds(10)
 
     static let shared = TransferAgent()
 
     private struct State {
         var isChecking = false
-        /// The result of the search for the command.
+        /// The result of the command lookup.
         var command: Command?
         var lastStart: Duration?
     }
@@ -32,7 +33,7 @@ final class TransferAgent: Sendable {
     let queue = DispatchQueue(label: "causeway.transfers", qos: .utility)
     private let state = LockedValue(State())
 
-    /// Starts the process unless one runs. Returns at once.
+    /// Starts the process unless it already runs. Returns at once.
     ///
     /// - Parameter root: The directory of all sessions.
     func start(for root: String) {
@@ -42,7 +43,7 @@ final class TransferAgent: Sendable {
         }
         guard isFirst else { return }
         queue.async { [self] in
-            // Cleared first: a call from now on finds tasks that this look may miss.
+            // Cleared first, so that a later call checks again for tasks that this check may miss.
             state.withLock { $0.isChecking = false }
             startNow(root)
         }
@@ -63,7 +64,7 @@ final class TransferAgent: Sendable {
         }
     }
 
-    /// Returns the directory of the lock, which is beside that of all sessions; `nil` if it is missing, or accessible to others.
+    /// Returns the lock's directory, the parent of all sessions; `nil` if it is missing or accessible to others.
     static func directory(for root: String, isCreated: Bool) -> PrivateDirectory? {
         PrivateDirectory(parent(of: root) + "/agent", isCreated: isCreated)
     }
@@ -72,7 +73,7 @@ final class TransferAgent: Sendable {
         URL(fileURLWithPath: root).deletingLastPathComponent().path
     }
 
-    /// The environment of the process: that of the program that starts it, with the directory that this program uses.
+    /// The process environment: the starting program's, with the directory that this program uses.
     private static func environment(for root: String) -> [String: String] {
         var values = ProcessInfo.processInfo.environment
         values["XDG_STATE_HOME"] = URL(fileURLWithPath: parent(of: root)).deletingLastPathComponent().path
@@ -110,7 +111,8 @@ final class TransferAgent: Sendable {
         guard !name.contains("/") else {
             return .missing(reason: "\(variable) is neither a name nor an absolute path: \(name)")
         }
-        // Relative folders would depend on the current directory. Other programs have the name nw as well; this one knows the variable.
+        // Relative folders would depend on the current directory. Other programs are called `nw` as well, but only this one knows the
+        // variable.
         let folders = (environment["PATH"] ?? "").split(separator: ":").filter { $0.hasPrefix("/") }
         let path = folders.lazy.map { "\($0)/\(name)" }
             .first { DetachedProcess.isProgram($0, containing: variable) }

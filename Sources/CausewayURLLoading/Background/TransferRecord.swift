@@ -2,9 +2,9 @@ internal import CausewayHTTPProtocols
 internal import CausewayWire
 internal import Foundation
 
-/// The stored state of a task of a background session: a property list behind a line with its checksum.
+/// The stored state of a background task: a property list after a line with its checksum.
 struct TransferRecord: Codable, Sendable {
-    /// The values of a task that the program can change.
+    /// The task values that the program can change.
     struct Options: Codable, Equatable, Sendable {
         var priority: Float = 0.5
         var description: String?
@@ -25,17 +25,17 @@ struct TransferRecord: Codable, Sendable {
         }
     }
 
-    /// How far a download has come, and how it continues.
+    /// The progress of a download, and how it continues.
     struct Content: Codable, Sendable {
-        /// The value of `If-Range`; `nil` if the content cannot be continued.
+        /// The `If-Range` value; `nil` if the content cannot be continued.
         var validator: String?
-        /// The length of the whole content; `nil` if it is unknown.
+        /// The total content length; `nil` if it is unknown.
         var total: Int64?
-        /// The number of bytes that are certainly on the medium.
+        /// The number of bytes that are certainly on disk.
         var durable: Int64 = 0
-        /// Identifies the run of the computer in which the file was written; `nil` if it is unknown.
+        /// Identifies the boot in which the file was written; `nil` if it is unknown.
         var boot: String?
-        /// Whether the content of a response to an upload was too long to be kept, or could not be kept.
+        /// Whether an upload's response was too long to store, or could not be stored.
         var isCut = false
     }
 
@@ -44,9 +44,9 @@ struct TransferRecord: Codable, Sendable {
 
     let identifier: Int
     var request: ArchivedRequest
-    /// The file that is uploaded; `nil` for a download.
+    /// The uploaded file; `nil` for a download.
     var uploadPath: String?
-    /// The resume data of an upload that the server has named a resource for.
+    /// Resume data for an upload whose server has created a resource.
     var uploadState: Data?
     var content = Content()
     var options = Options()
@@ -62,13 +62,13 @@ struct TransferRecord: Codable, Sendable {
         self.uploadPath = uploadPath
     }
 
-    /// How far the transfer has come.
+    /// The transfer's stage.
     var stage: TransferRecovery.Stage {
         get { TransferRecovery.Stage(rawValue: stageName) ?? .created }
         set { stageName = newValue.rawValue }
     }
 
-    /// Returns the record of a file; `nil` if the file is damaged or of another version.
+    /// Decodes a record file; `nil` if it is damaged or has another version.
     init?(_ file: [UInt8], identifier: Int) {
         let headerCount = Self.header.count
         guard file.count > headerCount + 17, file.starts(with: Self.header), file[headerCount + 16] == 0x0A else {
@@ -82,7 +82,7 @@ struct TransferRecord: Codable, Sendable {
         self = record
     }
 
-    /// The content of the file; `nil` if it cannot be encoded, or is too long.
+    /// The encoded file; `nil` if it cannot be encoded or is too long.
     var encoded: [UInt8]? {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .binary
@@ -95,10 +95,10 @@ struct TransferRecord: Codable, Sendable {
         Array(Hexadecimal.text(CacheChecksum.of(bytes)).utf8)
     }
 
-    /// Returns whether a transfer can load a request. The request in a file must not read other files.
+    /// Returns whether a transfer can load a request. A request read from a file must not read other files.
     static func supports(_ url: URL?) -> Bool { ["http", "https"].contains(url?.scheme?.lowercased()) }
 
-    /// Whether all values are in their ranges. A checksum does not exclude a program with an error.
+    /// Whether all values are in range. A checksum does not protect against a faulty program.
     private var isSane: Bool {
         let times = [started, options.earliestBegin].compactMap { $0 }
         return identifier > 0 && times.allSatisfy { abs($0) < 1e12 } && (0...1).contains(options.priority)

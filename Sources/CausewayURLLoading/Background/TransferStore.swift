@@ -2,9 +2,9 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import Foundation
 
-/// The files of a background session: one for the settings, and for each task a record and the content so far.
+/// The files of a background session: the settings, and for each task a record and the content so far.
 ///
-/// Only the user can access the directory. Records are replaced as a whole, so a killed process leaves the old or the new one.
+/// Only the user can access the directory. Records are replaced atomically, so a killed process leaves the old or the new one.
 final class TransferStore: Sendable {
     /// The locks, see ``BackgroundSession``.
     enum Lock: String {
@@ -12,13 +12,13 @@ final class TransferStore: Sendable {
         case activity = "activity.lock"
     }
 
-    /// The highest identifier of a task that is read, so that a damaged number leaves room for others.
+    /// The highest task identifier accepted from disk, so that a damaged number does not exhaust the range.
     static let maximumIdentifier = 1 << 40
 
     let path: String
     private let directory: PrivateDirectory
 
-    /// Opens the directory of a session; `nil` if it cannot be used.
+    /// Opens a session's directory; `nil` if it cannot be used.
     init?(_ path: String, isCreated: Bool = true) {
         guard let directory = PrivateDirectory(path, isCreated: isCreated) else { return nil }
         self.path = path
@@ -27,8 +27,8 @@ final class TransferStore: Sendable {
 
     // MARK: Locks
 
-    /// Takes a lock if it is free. Tries for 100 ms: another process can have taken it for a moment, and after a kill, a child that was just
-    /// forked keeps it until it runs its program.
+    /// Takes a lock if it is free. Retries for 100 ms: another process can hold it briefly, and after a kill, a forked child keeps it until
+    /// it executes its program.
     func lock(_ lock: Lock) -> FileLock? {
         for _ in 0..<20 {
             if let taken = directory.lock(lock.rawValue) { return taken }
@@ -37,7 +37,7 @@ final class TransferStore: Sendable {
         return nil
     }
 
-    /// Takes a lock if it is free now.
+    /// Takes a lock if it is free, without retries.
     func lockAtOnce(_ lock: Lock) -> FileLock? { directory.lock(lock.rawValue) }
 
     /// Returns whether a process holds a lock.
@@ -57,7 +57,7 @@ final class TransferStore: Sendable {
     /// The identifiers of the stored tasks, in order.
     var identifiers: [Int] { directory.list().compactMap { Self.identifier(of: $0.name) }.sorted() }
 
-    /// Returns the record of a task; `nil` if it is damaged.
+    /// Returns a task's record; `nil` if it is damaged.
     func record(_ identifier: Int) -> TransferRecord? {
         directory.read(Self.name(identifier), limit: TransferRecord.maximumByteCount)
             .flatMap { TransferRecord($0.content, identifier: identifier) }
@@ -67,7 +67,7 @@ final class TransferStore: Sendable {
     @discardableResult
     func write(_ record: TransferRecord) -> Bool {
         guard let content = record.encoded else { return false }
-        // A record that is not synchronized can be damaged by a failure of power, and the task with it.
+        // A power failure can damage a record that is not synchronized, and the task with it.
         return directory.replace(Self.name(record.identifier), with: [content], isSynchronized: true)
     }
 
@@ -77,12 +77,12 @@ final class TransferStore: Sendable {
         directory.remove(Self.contentName(identifier))
     }
 
-    /// Removes temporary files of killed processes, and content without a record. Called with the activity lock.
+    /// Removes temporary files from killed processes, and content without a record. Called with the activity lock.
     func clean() {
         let entries = directory.list()
         directory.removeAbandoned(entries)
         for entry in entries where entry.name.hasPrefix("content-") {
-            // The list can be older than the record of a new task. A record is always written before the content.
+            // The list can be older than a new task's record. A record is always written before the content.
             if directory.size(of: "task-" + entry.name.dropFirst(8)) == nil { directory.remove(entry.name) }
         }
     }
@@ -91,12 +91,12 @@ final class TransferStore: Sendable {
 
     private static func contentName(_ identifier: Int) -> String { "content-\(identifier)" }
 
-    /// The file with the content of a response so far.
+    /// The file with the response content so far.
     func contentURL(_ identifier: Int) -> URL {
         URL(fileURLWithPath: path).appendingPathComponent(Self.contentName(identifier))
     }
 
-    /// Returns the size of the content so far; `nil` if there is none, or others can change its file.
+    /// Returns the size of the content so far in bytes; `nil` if there is none, or others can change its file.
     func contentSize(_ identifier: Int) -> Int64? {
         directory.size(of: Self.contentName(identifier)).map { Int64($0) }
     }

@@ -19,7 +19,7 @@ extension URLSession {
         self.init(core: SessionCore(settings, delegate: delegate, queue: queue, background: place))
     }
 
-    /// Why no task of a background session can run: another session has the identifier, or the directory cannot be used. Otherwise `nil`.
+    /// Why no background task can run: another session has the identifier, or the directory cannot be used. Otherwise `nil`.
     package var transferObstacle: URLError.Code? {
         switch core.background {
         case .unusable: .cannotCreateFile
@@ -28,13 +28,13 @@ extension URLSession {
         }
     }
 
-    /// Invalidates the session, and keeps its tasks in the store as the end of the process would.
+    /// Invalidates the session and keeps its tasks in the store, as if the process had ended.
     package func leaveTransfers() {
         core.background.session?.leave()
         invalidateAndCancel()
     }
 
-    /// Creates the task of a stored transfer.
+    /// Creates the task for a stored transfer.
     func restore(_ transfer: BackgroundTransfer) {
         let record = transfer.record
         let request = URLRequest(values: record.request.values)
@@ -88,7 +88,7 @@ extension SessionCore {
         return request
     }
 
-    /// Traps like Apple's exceptions: without a process there is nothing to call, and no data in memory.
+    /// Traps like Apple's exceptions: after the process ends, there is no handler to call and no data in memory.
     private static func check(_ plan: TaskPlan) {
         guard plan.failure == nil else { return }
         switch plan.outlet {
@@ -103,7 +103,7 @@ extension SessionCore {
         }
     }
 
-    /// Notifies the delegate that all stored results have been delivered.
+    /// Notifies the delegate after all stored results have been delivered.
     func reportFinishedEvents(_ session: URLSession) {
         guard let delegate = delegate?.session else { return }
         CallList(callPlace).add {

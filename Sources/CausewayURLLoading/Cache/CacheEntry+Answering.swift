@@ -4,11 +4,11 @@ internal import Foundation
 
 /// How a request uses the cache.
 enum CacheUse: Sendable {
-    /// By the rules of HTTP.
+    /// Follows the rules of HTTP.
     case byProtocol
-    /// A stored response of any age.
+    /// A stored response of any age, otherwise the network.
     case anyAge
-    /// A stored response of any age, and nothing else.
+    /// A stored response of any age, never the network.
     case onlyStored
     /// A stored response after validation.
     case validating
@@ -26,15 +26,15 @@ enum CacheUse: Sendable {
     }
 }
 
-/// The question of a request to the cache.
+/// A request's cache lookup.
 final class CacheQuestion: Sendable {
     let method: String
-    /// The fields as they will be sent.
+    /// The header fields as they will be sent.
     let fields: FieldSection
     let use: CacheUse
     /// The time in seconds since 1970.
     let now: Int
-    /// The key of the stored responses; `nil` if the URL has none.
+    /// The key for stored responses; `nil` if the request has none.
     let key: MemoryCache.Key?
 
     init(method: String, fields: FieldSection, use: CacheUse, now: Int, key: MemoryCache.Key? = nil) {
@@ -45,7 +45,7 @@ final class CacheQuestion: Sendable {
         self.key = key
     }
 
-    /// Decides how the entries of the URL answer the request.
+    /// Decides which stored entry, if any, answers the request.
     func decide(_ entries: [CacheEntry]) -> (CachePolicy.Decision, CacheEntry?) {
         guard let entry = CacheEntry.selected(from: entries, for: fields) else {
             return (use.isLocal ? .refuse : CachePolicy.decideWithoutResponse(fields), nil)
@@ -61,8 +61,8 @@ final class CacheQuestion: Sendable {
         return needsAnswer && answer(from: entry) == nil ? (.forward, nil) : (decision, entry)
     }
 
-    /// Returns the response that an entry is to this request: without content for HEAD, with a part of the content for a range. `nil` if
-    /// the entry cannot answer it.
+    /// Returns an entry's response as this request needs it: without content for HEAD, with part of the content for a range. `nil` if the
+    /// entry cannot answer the request.
     func answer(from entry: CacheEntry) -> CachedURLResponse? {
         let cached = entry.response
         if method == "HEAD" {
@@ -87,7 +87,7 @@ extension CacheUse {
     /// Whether the network is forbidden.
     var isLocal: Bool { if case .onlyStored = self { true } else { false } }
 
-    /// Whether each use needs a validation.
+    /// Whether each use requires validation.
     var mustValidate: Bool { if case .validating = self { true } else { false } }
 
     /// Whether stored responses are not used.
@@ -95,30 +95,30 @@ extension CacheUse {
 }
 
 extension CacheEntry {
-    /// Returns the entry whose response answers a request with these fields.
+    /// Selects the entry for a request with these fields.
     static func selected(from entries: [CacheEntry], for fields: FieldSection, isLenient: Bool = false) -> CacheEntry? {
         // Nearly all URLs have one entry.
         if entries.count == 1, let head = entries[0].head {
             return head.answers(fields, isLenient: isLenient) ? entries[0] : nil
         }
         let heads = entries.compactMap(\.head)
-        // Responses of other protocols have no facts, and one entry for each URL.
+        // Responses of other protocols have no stored head, and one entry for each URL.
         guard heads.count == entries.count else { return entries.last }
         return StoredResponse.index(in: heads, for: fields, isLenient: isLenient).map { entries[$0] }
     }
 
-    /// Whether the entry takes the place of another one.
+    /// Whether the entry replaces another one.
     func replaces(_ other: CacheEntry) -> Bool {
         guard let head, let otherHead = other.head else { return true }
         return head.replaces(otherHead)
     }
 
-    /// The maximum number of responses of one URL, which differ in the fields that `Vary` lists.
+    /// The maximum number of responses for one URL, which differ in fields listed in `Vary`.
     static let maximumVariants = 4
 
-    /// Returns the entries of a URL after this one has been stored.
+    /// Returns the URL's entries after this one has been stored.
     func added(to entries: [CacheEntry]) -> [CacheEntry] {
-        // A response without selecting fields answers every request.
+        // A response without selecting header fields answers every request.
         if let head, head.selecting.isEmpty, head.part == nil { return [self] }
         var result = entries.filter { !replaces($0) }
         while result.count >= Self.maximumVariants {

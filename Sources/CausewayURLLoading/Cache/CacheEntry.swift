@@ -2,11 +2,11 @@ internal import CausewayHTTPProtocols
 internal import CausewayWire
 internal import Foundation
 
-/// A stored response with the facts that decide about its reuse. An object, because each request that asks the cache copies it several times.
+/// A stored response with the values that decide about its reuse. An object, because each cache lookup copies it several times.
 final class CacheEntry: Sendable {
-    /// The response for the program, without fields that must not be stored or reused.
+    /// The response for the program, without header fields that must not be stored or reused.
     let response: CachedURLResponse
-    /// The facts of an HTTP response; `nil` for other responses.
+    /// The stored head of an HTTP response; `nil` for other responses.
     let head: StoredResponse?
     let stored: Date
 
@@ -19,7 +19,7 @@ final class CacheEntry: Sendable {
         self.stored = stored
     }
 
-    /// Creates an entry for a response and the fields of its request.
+    /// Creates an entry from a response and its request fields.
     init?(_ cached: CachedURLResponse, exchange: CacheExchange, at now: Date) {
         stored = now
         guard let http = cached.response as? HTTPURLResponse else {
@@ -42,18 +42,18 @@ final class CacheEntry: Sendable {
             storagePolicy: cached.storagePolicy)
     }
 
-    /// Returns the entry with the fields of a response that confirms it (RFC 9111 §4.3.4).
+    /// Returns the entry updated with the fields of a 304 response that confirms it (RFC 9111 §4.3.4).
     func freshened(with update: FieldSection, requestTime: Int, responseTime: Int, at now: Date) -> CacheEntry {
         guard var head, let http = response.response as? HTTPURLResponse else { return self }
         head.freshen(with: update, requestTime: requestTime, responseTime: responseTime)
         return CacheEntry(response: Self.response(response, http, head.usableFields), head: head, stored: now)
     }
 
-    /// Returns a partial entry with the content that older partial entries of its URL add (RFC 9111 §3.4), otherwise the same entry.
+    /// Returns a partial entry combined with the content of older partial entries for its URL (RFC 9111 §3.4), otherwise the same entry.
     ///
     /// - Parameters:
-    ///   - older: The entries of the URL.
-    ///   - limit: The maximum number of bytes of the combined content.
+    ///   - older: The URL's entries.
+    ///   - limit: The maximum size of the combined content in bytes.
     func combined(with older: [CacheEntry], limit: Int) -> CacheEntry {
         older.reduce(self) { $0.combined(with: $1, limit: limit) ?? $0 }
     }
@@ -72,20 +72,20 @@ final class CacheEntry: Sendable {
         return CacheEntry(response: combined, head: combination.head, stored: stored)
     }
 
-    /// The number of bytes that the entry costs.
+    /// The entry's cost in bytes.
     var cost: Int {
         let fields = (response.response as? HTTPURLResponse)?.fields.byteCount ?? 0
         return response.data.count + fields + MemoryCache.overhead
     }
 }
 
-/// The request of a response that may be stored, and the times of the exchange in seconds since 1970.
+/// The request whose response may be stored, with the times of the exchange in seconds since 1970.
 final class CacheExchange: Sendable {
-    /// The fields as they were sent.
+    /// The header fields as they were sent.
     let fields: FieldSection
     let requestTime: Int
     let responseTime: Int
-    /// The key of the stored response; `nil` for that of the request.
+    /// The key for the stored response; `nil` to use the request's key.
     let key: MemoryCache.Key?
 
     init(fields: FieldSection, requestTime: Int, responseTime: Int, key: MemoryCache.Key? = nil) {
@@ -98,7 +98,7 @@ final class CacheExchange: Sendable {
     /// Returns the current time in seconds since 1970.
     static var now: Int { Int(Date().timeIntervalSince1970) }
 
-    /// Returns the facts of a response.
+    /// Returns a response's stored head.
     func head(of response: HTTPURLResponse) -> StoredResponse {
         StoredResponse(
             status: response.statusCode, fields: response.fields, request: fields, requestTime: requestTime,

@@ -3,7 +3,7 @@ internal import Dispatch
 internal import Foundation
 
 extension DiskCache {
-    /// The age at which files are removed, also if the capacity is not used up.
+    /// The age in seconds at which files are removed, even if the capacity is not used up.
     private static let maximumAge: TimeInterval = 180 * 86_400
 
     /// Whether no responses are stored.
@@ -11,13 +11,13 @@ extension DiskCache {
 
     // MARK: Changes
 
-    /// Stores an entry, later.
+    /// Schedules an entry to be stored.
     func store(_ entry: CacheEntry, for key: MemoryCache.Key) {
         guard !isOff else { return }
         change { $0.store(entry, for: key) }
     }
 
-    /// Removes the files of a key, later. Until then, lookups do not find them.
+    /// Schedules the removal of a key's files. Until then, lookups do not find them.
     func remove(_ key: MemoryCache.Key) {
         guard !isOff else { return }
         change { $0.remove(key) }
@@ -32,7 +32,7 @@ extension DiskCache {
         if mustSchedule { writing.async { [self] in flush() } }
     }
 
-    /// Writes the changes. If there were any, another flush follows later, and ``change(_:)`` leaves further changes to it.
+    /// Writes the changes. If there were any, another flush is scheduled, and ``change(_:)`` leaves further changes to it.
     private func flush() {
         let count = writeChanges()
         let goesOn = state.withLock { state in
@@ -42,9 +42,9 @@ extension DiskCache {
         if goesOn { writing.asyncAfter(deadline: .now() + Self.flushInterval) { [self] in flush() } }
     }
 
-    /// Writes the changes that wait. Called on the queue. Returns their number.
+    /// Writes pending changes and returns their number. Called on the queue.
     ///
-    /// A directory that was removed is created again, but only for changes: a user can also remove it when the program has no more use for it.
+    /// Creates a removed directory again, but only if there are changes: a user may have removed it on purpose.
     @discardableResult
     private func writeChanges() -> Int {
         let hasChanges = state.withLock { !$0.changes.isEmpty }
@@ -81,13 +81,13 @@ extension DiskCache {
         }
     }
 
-    /// Returns a partial entry with the content of the parts that are in files, which need not be in memory.
+    /// Returns a partial entry combined with parts in files, which need not be in memory.
     private func combined(_ entry: CacheEntry, _ key: MemoryCache.Key, _ hash: UInt64) -> CacheEntry {
         let stored = (0..<CacheEntry.maximumVariants).compactMap { storedEntry(hash, $0, key) }
         return entry.combined(with: stored, limit: capacity / 20)
     }
 
-    /// Returns the slot for an entry: that of an entry whose place it takes, a free one, or that of the oldest.
+    /// Returns an entry's slot: that of an entry it replaces, a free one, or that of the oldest entry.
     private func slot(for entry: CacheEntry, _ key: MemoryCache.Key, _ hash: UInt64) -> Int {
         var oldest = (slot: 0, stored: Date.distantFuture)
         var free: Int?
@@ -116,11 +116,11 @@ extension DiskCache {
         let names = state.withLock { state in state.index?.evict(to: state.capacity) ?? [] }
         for name in names { directory.remove(name) }
         let changed = directory.changed
-        // The index holds these changes already. Those of other processes at the same time are noticed with their next change.
+        // The index holds these changes already. Changes by other processes at the same time are noticed with their next change.
         state.withLock { state in state.lastChange = changed }
     }
 
-    /// Removes old files, and temporary files that a process left behind. Called on the queue.
+    /// Removes old files, and temporary files from killed processes. Called on the queue.
     func clean(_ directory: PrivateDirectory, _ entries: [PrivateDirectory.Entry]) {
         let now = Date().timeIntervalSince1970
         for entry in entries {
@@ -133,18 +133,18 @@ extension DiskCache {
         evict(directory)
     }
 
-    /// The maximum number of bytes of all files. Setting a smaller value evicts files, and returns when they are removed.
+    /// The maximum total file size in bytes. Setting a smaller value evicts files, and returns after they are removed.
     var capacity: Int {
         get { state.withLock { $0.capacity } }
         set {
             state.withLock { $0.capacity = max(0, newValue) }
-            // A cache that was not used yet has nothing to evict.
+            // An unused cache has nothing to evict.
             guard state.withLock({ $0.directory != nil }) else { return }
             writing.sync { if let directory = openedDirectory() { evict(directory) } }
         }
     }
 
-    /// The number of bytes of all files, after the changes that wait have been written.
+    /// The total file size in bytes, after pending changes have been written.
     var usage: Int {
         guard !isOff else { return 0 }
         return writing.sync {
@@ -153,7 +153,7 @@ extension DiskCache {
         }
     }
 
-    /// Removes the files that were written after a date; all if it is `nil`. Returns when they are removed.
+    /// Removes the files written after a date, or all files if it is `nil`. Returns after they are removed.
     func removeAll(since date: Date?) {
         guard !isOff else { return }
         writing.sync {

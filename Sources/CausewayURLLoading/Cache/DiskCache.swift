@@ -2,10 +2,10 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// The files of a cache, in a directory of their own. Other processes can use the same directory.
+/// A cache's files, in their own directory. Other processes can use the same directory.
 ///
-/// Writing takes place on a queue, and of several changes of one key that wait for it only the last is written. A file is replaced as a
-/// whole and checked when it is read, so a process that ends at any moment leaves the old or the new response.
+/// Writes happen on a queue, and only the last of several pending changes to a key is written. A file is replaced atomically and checked
+/// when it is read, so a process that ends at any moment leaves the old or the new response.
 final class DiskCache: Sendable {
     struct State: Sendable {
         var capacity: Int
@@ -15,14 +15,14 @@ final class DiskCache: Sendable {
         var index: DiskIndex?
         var changes = DiskChanges()
         var isFlushScheduled = false
-        /// When the directory was last compared with the index, and the time of its last change then.
+        /// When the directory was last compared with the index, and its modification time then.
         var lastComparison = Duration.zero
         var lastChange: Int64 = 0
     }
 
-    /// The shortest time between two flushes, which combines changes of the same key.
+    /// The minimum time between two flushes, which combines changes to the same key.
     static let flushInterval = DispatchTimeInterval.milliseconds(50)
-    /// The time after which files of other processes are noticed.
+    /// The time after which files from other processes are noticed.
     private static let comparisonInterval = Duration.seconds(5)
 
     private let path: String
@@ -53,12 +53,12 @@ final class DiskCache: Sendable {
         return isAbsent
     }
 
-    /// Reads the entries of a key on a queue, and calls a closure with them there.
+    /// Reads a key's entries on a queue, and calls a closure with them there.
     func read(_ key: MemoryCache.Key, then: @escaping @Sendable ([CacheEntry]) -> Void) {
         reading.async { [self] in then(entries(for: key)) }
     }
 
-    /// Returns the entries of a key. Reads their files on the caller's thread.
+    /// Returns a key's entries. Reads their files on the caller's thread.
     func entries(for key: MemoryCache.Key) -> [CacheEntry] {
         let waiting = state.withLock { state in state.changes[key] }
         if let waiting, waiting.removesFiles { return waiting.entries }
@@ -80,7 +80,7 @@ final class DiskCache: Sendable {
     /// The maximum size of a file that is read.
     private static func limit(_ capacity: Int) -> Int { capacity > 0 ? min(capacity, 1 << 30) + (2 << 20) : 0 }
 
-    /// Returns the entry of one file; `nil` if it has none.
+    /// Reads the entry in one file; `nil` if there is none.
     func storedEntry(_ hash: UInt64, _ slot: Int, _ key: MemoryCache.Key) -> CacheEntry? {
         let (isKnown, limit) = state.withLock { state in
             (state.index?.slots(of: hash).contains(slot) == true, Self.limit(state.capacity))
@@ -101,7 +101,7 @@ final class DiskCache: Sendable {
         let date = Date(timeIntervalSince1970: Double(changed) / 1e9)
         if let entry = DiskFile.entry(file, for: key, changed: date) { return entry }
         writing.async { [self] in
-            // Meanwhile the file may have been replaced.
+            // The file may have been replaced meanwhile.
             guard let (again, _) = directory.read(name, limit: limit), again == file else { return }
             directory.remove(name)
             state.withLock { state in state.index?.remove(hash, slot) }
@@ -111,14 +111,13 @@ final class DiskCache: Sendable {
 
     // MARK: The directory
 
-    /// Returns the directory, and reads its index first. `nil` if it cannot be used.
+    /// Returns the directory after reading its index; `nil` if it cannot be used.
     func openedDirectory() -> PrivateDirectory? {
         if let known = state.withLock({ $0.directory }) { return known }
         return adopt(PrivateDirectory(location), replacing: nil)
     }
 
-    /// Returns the directory. If it was removed, the one that is at its path now takes its place, with the checks of every other. Called on
-    /// the queue.
+    /// Returns the directory. If it was removed, the directory now at its path replaces it, with the same checks. Called on the queue.
     ///
     /// - Parameter isCreated: Whether a missing directory is created.
     func presentDirectory(isCreated: Bool) -> PrivateDirectory? {
@@ -129,7 +128,7 @@ final class DiskCache: Sendable {
 
     private var location: String { path + "/URLCache-1" }
 
-    /// Reads the index of a directory that was opened, and keeps both, unless the directory of this cache is no longer `old`.
+    /// Reads the index of an opened directory and keeps both, unless this cache's directory is no longer `old`.
     private func adopt(_ opened: PrivateDirectory?, replacing old: PrivateDirectory?) -> PrivateDirectory? {
         let (changed, entries) = (opened?.changed ?? 0, opened?.list() ?? [])
         let index = DiskIndex(entries)

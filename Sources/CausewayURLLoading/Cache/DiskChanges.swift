@@ -1,11 +1,10 @@
 internal import Foundation
 
-/// The changes of a disk cache that wait to be written. Together they hold a limited number of bytes: what a slow disk cannot keep up with is
-/// not stored.
+/// A disk cache's pending changes, limited in size: what a slow disk cannot keep up with is not stored.
 struct DiskChanges: Sendable {
-    /// A change of the files of one key.
+    /// A change to one key's files.
     struct Change: Sendable {
-        /// Whether the files of the key are removed first.
+        /// Whether the key's files are removed first.
         var removesFiles: Bool
         var entries: [CacheEntry]
 
@@ -18,7 +17,7 @@ struct DiskChanges: Sendable {
         }
     }
 
-    /// The maximum number of bytes of all changes, unless there is only one.
+    /// The maximum total size of pending changes in bytes, unless there is only one.
     static let limit = 16 << 20
 
     private var changes: [MemoryCache.Key: Change] = [:]
@@ -29,7 +28,7 @@ struct DiskChanges: Sendable {
 
     subscript(key: MemoryCache.Key) -> Change? { changes[key] }
 
-    /// Notes that an entry is to be stored.
+    /// Records that an entry is to be stored.
     mutating func store(_ entry: CacheEntry, for key: MemoryCache.Key) {
         let old = changes[key]
         let new = Change(removesFiles: old?.removesFiles ?? false, entries: entry.added(to: old?.entries ?? []))
@@ -38,10 +37,10 @@ struct DiskChanges: Sendable {
         set(new, for: key)
     }
 
-    /// Notes that the files of a key are to be removed.
+    /// Records that a key's files are to be removed.
     mutating func remove(_ key: MemoryCache.Key) { set(Change(removesFiles: true, entries: []), for: key) }
 
-    /// Forgets a change that was written. One that came meanwhile stays.
+    /// Drops a written change. A newer change to the same key stays.
     mutating func wrote(_ change: Change, for key: MemoryCache.Key) {
         if changes[key]?.isSame(as: change) == true { set(nil, for: key) }
     }

@@ -2,16 +2,16 @@ internal import CausewayHTTPProtocols
 internal import CausewayWire
 internal import Foundation
 
-/// The file of a stored response.
+/// The file format for stored responses.
 enum DiskFile {
-    /// The names of the fields of a response that is not of HTTP.
+    /// The field names for a non-HTTP response.
     private enum Name {
         static let mediaType = "media-type"
         static let length = "length"
         static let charset = "charset"
     }
 
-    /// Returns the file of an entry in two pieces; `nil` if the entry cannot be stored in a file.
+    /// Encodes an entry as a file in two pieces; `nil` if the entry cannot be stored in a file.
     static func pieces(of entry: CacheEntry, for key: MemoryCache.Key) -> [[UInt8]]? {
         guard let url = entry.response.response.url?.absoluteString else { return nil }
         let content = [UInt8](entry.response.data)
@@ -29,7 +29,7 @@ enum DiskFile {
         return record.serialized().map { [$0, content] }
     }
 
-    /// Returns the entry of a file; `nil` if the file is damaged or belongs to another key.
+    /// Decodes a file; `nil` if it is damaged or belongs to another key.
     static func entry(_ file: [UInt8], for key: MemoryCache.Key, changed: Date) -> CacheEntry? {
         guard let (record, start) = try? CacheRecord.parse(file.span.bytes), record.key == key.text,
             let url = URL(string: record.url)
@@ -71,7 +71,7 @@ enum DiskFile {
 
     // MARK: User info
 
-    /// Returns the user info as a property list; no bytes if it has none, or it is not one.
+    /// Returns the user info as a property list; no bytes if it is empty or cannot be encoded.
     private static func attachment(_ userInfo: [AnyHashable: Any]?) -> [UInt8] {
         guard let userInfo = userInfo as? [String: Any],
             PropertyListSerialization.propertyList(userInfo, isValidFor: .binary),

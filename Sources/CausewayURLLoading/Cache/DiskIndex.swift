@@ -1,10 +1,10 @@
 internal import CausewaySystem
 internal import CausewayWire
 
-/// What is known about the files of a disk cache, so that a request without stored response needs no system call.
+/// An in-memory index of a disk cache's files, so that a lookup without a stored response needs no system call.
 ///
-/// A file is named by a hash value of its key and the number of a slot: responses of one URL that differ in the fields that `Vary` lists
-/// have different slots.
+/// A file name consists of the key's hash value and a slot number: responses to one URL that differ in fields listed in `Vary` have
+/// different slots.
 struct DiskIndex: Sendable {
     /// A file.
     struct Record: Sendable {
@@ -12,22 +12,22 @@ struct DiskIndex: Sendable {
         var lastUse: Int
     }
 
-    /// Larger sizes count as this one, so that the sum cannot overflow: a sparse file can have any size.
+    /// The size at which larger files are counted, so that the sum cannot overflow: a sparse file can have any size.
     private static let maximumSize = 1 << 40
 
     private var slots: [UInt64: [Int: Record]] = [:]
     private var useCount = 0
-    /// The number of bytes of all files.
+    /// The total file size in bytes.
     private(set) var usage = 0
 
-    /// Creates an index of files, of which the last changed count as used last. Other files are ignored.
+    /// Creates an index from directory entries, ordered by modification time as the time of last use. Other files are ignored.
     init(_ entries: [PrivateDirectory.Entry]) {
         for entry in entries.sorted(by: { $0.changed < $1.changed }) {
             if let (hash, slot) = Self.parse(entry.name) { note(hash, slot, size: entry.size) }
         }
     }
 
-    /// Returns the slots of a key, in ascending order.
+    /// Returns a key's slots in ascending order.
     func slots(of hash: UInt64) -> [Int] { slots[hash].map { $0.keys.sorted() } ?? [] }
 
     func contains(_ hash: UInt64) -> Bool { slots[hash] != nil }
@@ -53,10 +53,10 @@ struct DiskIndex: Sendable {
         if slots[hash]?.isEmpty == true { slots[hash] = nil }
     }
 
-    /// Removes the files that were not used for the longest time until at most `capacity` bytes remain. Returns their names.
+    /// Removes the least recently used files until at most `capacity` bytes remain. Returns their names.
     mutating func evict(to capacity: Int) -> [String] {
         guard usage > capacity else { return [] }
-        // Some room is made, so that not each new file evicts another one.
+        // Evicts 10 % more, so that not each new file evicts another one.
         let goal = capacity / 10 * 9
         var all: [(hash: UInt64, slot: Int, lastUse: Int)] = []
         for (hash, records) in slots {
@@ -81,7 +81,7 @@ struct DiskIndex: Sendable {
         "\(Hexadecimal.text(hash)).\(slot)"
     }
 
-    /// Returns the hash value and the slot of a file name; `nil` for other names.
+    /// Parses a file name into hash value and slot; `nil` for other names.
     static func parse(_ name: String) -> (hash: UInt64, slot: Int)? {
         guard name.utf8.count == 18, let hash = UInt64(name.prefix(16), radix: 16),
             let slot = Int(name.suffix(1)), slot < CacheEntry.maximumVariants, self.name(hash, slot) == name

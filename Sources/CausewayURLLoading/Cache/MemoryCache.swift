@@ -10,7 +10,7 @@ struct MemoryCache: Sendable {
         /// Computed once, because a request looks up its key several times.
         private let hash: Int
 
-        /// Creates the key of a request. Returns `nil` if the request has no URL.
+        /// Creates a request's key. Returns `nil` if the request has no URL.
         init?(_ request: URLRequest) {
             guard let absolute = request.url?.absoluteString else { return nil }
             self.init(method: request.httpMethod ?? "GET", url: absolute)
@@ -33,7 +33,7 @@ struct MemoryCache: Sendable {
         var lastUse: Int
     }
 
-    /// The fixed cost of an entry in bytes, added to the size of its content and header fields, so that empty responses also have a cost.
+    /// The fixed cost of an entry in bytes, in addition to its content and header fields, so that empty responses also have a cost.
     static let overhead = 64
 
     private var slots: [Key: Slot] = [:]
@@ -41,7 +41,7 @@ struct MemoryCache: Sendable {
     private var uses: [(key: Key, use: Int)] = []
     private var oldest = 0
     private var useCount = 0
-    /// The number of removals, so that a read which began before one does not bring back what was removed.
+    /// The number of removals, so that a read that began before a removal does not restore removed entries.
     private(set) var changeCount = 0
     /// The total cost of all entries in bytes.
     private(set) var usage = 0
@@ -65,7 +65,7 @@ struct MemoryCache: Sendable {
     /// Whether there are entries for a key.
     func contains(_ key: Key) -> Bool { slots[key] != nil }
 
-    /// Stores an entry if it fits, replacing those whose place it takes. If it does not fit, those are removed all the same.
+    /// Stores an entry if it fits, and removes the entries it replaces in any case.
     mutating func store(_ entry: CacheEntry, for key: Key) {
         if replaceOnly(key, by: entry) { return }
         let old = slots[key]?.entries ?? []
@@ -80,7 +80,7 @@ struct MemoryCache: Sendable {
         evict()
     }
 
-    /// Stores an entry that answers every request to its URL in the place of the old ones. Returns `false` in other cases.
+    /// Stores an entry that answers every request to its URL, replacing the URL's entries. Returns `false` in other cases.
     private mutating func replaceOnly(_ key: Key, by entry: CacheEntry) -> Bool {
         let cost = entry.cost
         guard let head = entry.head, head.selecting.isEmpty, head.part == nil, cost <= capacity,
@@ -113,7 +113,7 @@ struct MemoryCache: Sendable {
         changeCount = count
     }
 
-    /// Removes the responses that were stored after a date.
+    /// Removes responses stored after a date.
     mutating func removeAll(since date: Date) {
         for (key, slot) in slots where slot.entries.contains(where: { $0.stored > date }) {
             let kept = slot.entries.filter { $0.stored <= date }

@@ -3,10 +3,10 @@ internal import CausewayWire
 internal import Foundation
 
 extension URLCache {
-    /// Whether the methods of this object are those of ``URLCache``, and not of a subclass of the program.
+    /// Whether this object uses the methods of ``URLCache``, and not those of a program's subclass.
     var isPlain: Bool { type(of: self) == URLCache.self }
 
-    /// Returns the fields of a request with those that a session adds to every request.
+    /// Returns a request's header fields with those that a session adds to every request.
     static func fields(of request: URLRequest) -> FieldSection {
         var fields = request.values.unfoldedFields
         DefaultFields.addMissing(to: &fields, isSecure: request.url?.scheme?.lowercased() == "https")
@@ -18,10 +18,10 @@ extension URLCache {
         !memory.withLock({ $0.contains(key) }) && disk.isKnownToLack(key)
     }
 
-    /// Returns the entries of a key in memory.
+    /// Returns a key's entries in memory.
     func memoryEntries(for key: MemoryCache.Key) -> [CacheEntry] { memory.withLock { $0.entries(for: key) } }
 
-    /// Reads the entries of a key in files. The closure is called on a queue that must not be blocked.
+    /// Reads a key's entries from files. The closure is called on a queue that must not be blocked.
     func readFiles(of key: MemoryCache.Key, then: @escaping @Sendable ([CacheEntry]) -> Void) {
         let changes = memory.withLock { $0.changeCount }
         disk.read(key) { [self] entries in
@@ -30,10 +30,10 @@ extension URLCache {
         }
     }
 
-    /// The maximum size of a stored content in bytes: 5 % of the capacity.
+    /// The maximum size of stored content in bytes: 5 % of the capacity.
     var maximumContentSize: Int { max(memoryCapacity, diskCapacity) / 20 }
 
-    /// Keeps entries of files in memory, unless newer ones are there, or entries were removed while the files were read.
+    /// Keeps entries from files in memory, unless newer ones are there or entries were removed while the files were read.
     func keep(_ entries: [CacheEntry], for key: MemoryCache.Key, unlessChangedSince changes: Int) {
         guard !entries.isEmpty else { return }
         memory.withLock { memory in
@@ -42,7 +42,7 @@ extension URLCache {
         }
     }
 
-    /// Stores a response with the facts of its exchange, if its storage policy allows it and it fits.
+    /// Stores a response with its exchange, if its storage policy allows it and it fits.
     func store(_ cached: CachedURLResponse, for request: URLRequest, _ exchange: CacheExchange) {
         guard let key = exchange.key ?? MemoryCache.Key(request), cached.storagePolicy != .notAllowed,
             let entry = CacheEntry(cached, exchange: exchange, at: Date())
@@ -50,7 +50,7 @@ extension URLCache {
         store(entry, for: key)
     }
 
-    /// Stores an entry. A partial one is combined with the parts of its URL that are known.
+    /// Stores an entry. A partial entry is combined with known parts for its URL.
     func store(_ entry: CacheEntry, for key: MemoryCache.Key) {
         let limit = entry.isPartial ? maximumContentSize : 0
         let entry = memory.withLock { memory in
@@ -65,7 +65,7 @@ extension URLCache {
         }
     }
 
-    /// Removes all entries of a key.
+    /// Removes all entries for a key.
     func remove(_ key: MemoryCache.Key) {
         memory.withLock { $0.remove(key) }
         if !disk.isKnownToLack(key) { disk.remove(key) }

@@ -4,7 +4,7 @@ public import Foundation
 /// A cache that maps requests to stored responses.
 ///
 /// Responses are kept in memory and in files, and the least recently used ones are evicted first. A session uses a cache by the rules of
-/// RFC 9111. Caches of several processes can use the same directory. In it, they use a directory that only the user can access; if that is
+/// RFC 9111. Caches in several processes can use the same directory. They create a subdirectory that only the user can access; if that is
 /// not possible, responses are kept in memory only.
 ///
 /// Methods of this class read files on the caller's thread, and write them on a queue.
@@ -25,7 +25,7 @@ public import Foundation
     private static let current = LockedValue<URLCache?>(nil)
     let memory: LockedValue<MemoryCache>
     let disk: DiskCache
-    /// The keys of responses that are validated while stale responses are used.
+    /// The keys whose stale responses are used while they are validated.
     let validations = LockedValue<Set<MemoryCache.Key>>([])
 
     /// The shared cache of the process. Its initial capacity is 4 MiB in memory and 20 MiB on disk.
@@ -53,8 +53,8 @@ public import Foundation
     /// - Parameters:
     ///   - memoryCapacity: The memory capacity in bytes; 0 disables the memory cache.
     ///   - diskCapacity: The disk capacity in bytes; 0 disables the disk cache.
-    ///   - path: The directory of the disk cache. A relative path starts at the user's directory for caches; `nil` is the directory of the
-    ///     program there.
+    ///   - path: The directory of the disk cache. A relative path starts at the user's cache directory; `nil` is the program's directory
+    ///     there.
     public init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
         memory = LockedValue(MemoryCache(capacity: memoryCapacity))
         disk = DiskCache(path: Self.directory(path), capacity: diskCapacity)
@@ -73,7 +73,7 @@ public import Foundation
         self.init(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, diskPath: directory?.path)
     }
 
-    /// The directory of a test runner, which must neither use nor change what a run before it stored; `nil` for other programs.
+    /// The cache directory for a test runner, which must neither use nor change what an earlier run stored; `nil` for other programs.
     private static let testDirectory: String? = {
         let name = CommandLine.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? ""
         guard StoreDirectory.isTestRunner(name) else { return nil }
@@ -82,7 +82,7 @@ public import Foundation
         return path
     }()
 
-    /// Returns the absolute path of a directory for files.
+    /// Returns the absolute path of a cache directory.
     private static func directory(_ path: String?) -> String {
         if let path, path.hasPrefix("/") { return path }
         if path == nil, let testDirectory { return testDirectory }
@@ -124,7 +124,7 @@ public import Foundation
         disk.removeAll(since: nil)
     }
 
-    /// Removes the responses that were stored after a date.
+    /// Removes responses stored after a date.
     ///
     /// Counterpart: macOS 10.10, iOS 8.
     open func removeCachedResponses(since date: Date) {
@@ -147,10 +147,10 @@ public import Foundation
     /// The current size of the memory cache in bytes.
     open var currentMemoryUsage: Int { memory.withLock { $0.usage } }
 
-    /// The current size of the disk cache in bytes: that of all files. Responses that are still to be written are written first.
+    /// The current size of all files in the disk cache in bytes. Pending responses are written first.
     open var currentDiskUsage: Int { disk.usage }
 
-    /// Stores the response for the request of a task.
+    /// Stores a response for a task's request.
     ///
     /// Counterpart: macOS 10.10, iOS 8.
     open func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {

@@ -2,12 +2,12 @@ internal import Causeway
 internal import CausewayStreams
 internal import Foundation
 
-/// Reads a dictionary of proxy settings with the keys of CFNetwork.
+/// Reads a proxy settings dictionary with CFNetwork keys.
 ///
 /// Programs write such dictionaries in several forms. A form that names a proxy leads to that proxy or to an error, never to a direct
-/// connection: a proxy counts as enabled if its host, port or script is there, unless the key that enables it is false.
+/// connection: a proxy counts as enabled if its host, port or script is there, unless its enabling key is false.
 struct ProxyDictionary {
-    /// The keys of one proxy.
+    /// The keys for one proxy.
     private struct Keys {
         var enable: String
         var host: String
@@ -21,7 +21,7 @@ struct ProxyDictionary {
             enable: kCFNetworkProxiesSOCKSEnable, host: kCFNetworkProxiesSOCKSProxy, port: kCFNetworkProxiesSOCKSPort)
     }
 
-    /// The keys of which a dictionary that is not empty has one. Another dictionary, such as one with a misspelled key, is not valid.
+    /// The known keys. A dictionary that is not empty must have one; otherwise, for example with a misspelled key, it is not valid.
     private static let known = [
         kCFNetworkProxiesHTTPEnable, kCFNetworkProxiesHTTPProxy, kCFNetworkProxiesHTTPPort,
         kCFNetworkProxiesHTTPSEnable, kCFNetworkProxiesHTTPSProxy, kCFNetworkProxiesHTTPSPort,
@@ -37,7 +37,7 @@ struct ProxyDictionary {
 
     init(_ dictionary: [AnyHashable: Any]) { values = ProxyValues(dictionary) }
 
-    /// Returns the proxies for URLs with a scheme, in order of preference: scripts, then HTTP proxies, then SOCKS proxies.
+    /// Returns the proxies for a URL scheme in order of preference: scripts, then HTTP proxies, then SOCKS proxies.
     ///
     /// - Throws: `.posix(.EINVAL)` if a proxy is named and has no valid host, port, type or script; `.posix(.ENOTSUP)` if proxies must be
     ///   discovered; `.posix(.EPROTONOSUPPORT)` for SOCKS 4 and FTP proxies.
@@ -50,7 +50,7 @@ struct ProxyDictionary {
         if let typed = try typedProxy() { proxies.append(typed) }
         let keys = scheme == "https" ? Keys.https : .http
         if try isNamed(keys) { proxies.append(ProxyConfiguration(httpCONNECTProxy: try endpoint(keys))) }
-        // A dictionary with a type uses these keys for the proxy of that type.
+        // A dictionary with a proxy type uses these keys for the proxy of that type.
         if values.text(kCFProxyTypeKey) != kCFProxyTypeSOCKS, try isNamed(.socks) {
             proxies.append(try values.socksProxy(at: try endpoint(.socks)))
         }
@@ -62,7 +62,7 @@ struct ProxyDictionary {
         return proxies
     }
 
-    /// Adds the exceptions, and the credential where there is no other.
+    /// Adds the exceptions, and the credential for proxies without one.
     private func complete(_ proxies: inout [ProxyConfiguration]) {
         let exceptions = (values[kCFNetworkProxiesExceptionsList] as? [Any])?.map { "\($0)" } ?? []
         for index in proxies.indices {
@@ -109,7 +109,7 @@ struct ProxyDictionary {
         return try ProxyConfiguration(automaticConfiguration: url)
     }
 
-    /// Returns whether a proxy is enabled, or has a host or port and no key that says whether.
+    /// Returns whether a proxy is enabled, or has a host or port and no enabling key.
     private func isNamed(_ keys: Keys) throws(NWError) -> Bool {
         try values.flag(keys.enable) ?? values.contains(anyOf: [keys.host, keys.port])
     }

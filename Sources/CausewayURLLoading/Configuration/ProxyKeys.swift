@@ -43,7 +43,7 @@ public let kCFProxyUsernameKey = "kCFProxyUsernameKey"
 /// The password for a proxy.
 public let kCFProxyPasswordKey = "kCFProxyPasswordKey"
 
-// The keys of one proxy, in the dictionaries of `CFNetworkCopyProxiesForURL`. `connectionProxyDictionary` takes them, too: that proxy is then
+// Keys for one proxy in dictionaries from `CFNetworkCopyProxiesForURL`. `connectionProxyDictionary` accepts them, too: that proxy is then
 // used for all schemes.
 
 /// The type of a proxy, such as ``kCFProxyTypeSOCKS``.

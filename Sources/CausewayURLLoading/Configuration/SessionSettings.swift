@@ -1,9 +1,9 @@
 internal import Causeway
 internal import Foundation
 
-/// The values of a session configuration.
+/// The values in a session configuration.
 struct SessionSettings {
-    /// In seconds.
+    /// Timeouts in seconds.
     struct Timeouts {
         var request: TimeInterval = 60
         var resource: TimeInterval = 604_800
@@ -25,9 +25,9 @@ struct SessionSettings {
         var minimumTLSVersion = tls_protocol_version_t.TLSv12
         var maximumTLSVersion = tls_protocol_version_t.TLSv13
         var enablesEarlyData = false
-        /// Answers challenges of the scheme Negotiate.
+        /// Answers Negotiate challenges.
         var negotiation: any NegotiateMechanism = GSSMechanism()
-        /// Answers challenges of the scheme NTLM.
+        /// Answers NTLM challenges.
         var ntlm: any NegotiateMechanism = NTLMMechanism()
     }
 
@@ -42,12 +42,12 @@ struct SessionSettings {
         var webSocketCompression: NWProtocolWebSocket.Compression?
     }
 
-    /// The stores that requests share: cookies, credentials, cached responses and hosts that want secure connections.
+    /// Stores shared by requests: cookies, credentials, cached responses and HSTS hosts.
     struct Stores {
         var cookies: HTTPCookieStorage?
         var credentials: URLCredentialStorage?
         var cache: URLCache?
-        /// The hosts that want secure connections only; `nil` if each session has its own memory of them.
+        /// The hosts with Strict-Transport-Security; `nil` if each session keeps its own list.
         var strictTransport: StrictTransportStore?
     }
 
@@ -71,14 +71,14 @@ struct SessionSettings {
 }
 
 extension SessionSettings {
-    /// The settings that use the shared cache, cookie storage and credential storage.
+    /// Settings with the shared cache, cookie storage and credential storage.
     static var shared: SessionSettings {
         var settings = SessionSettings()
         settings.stores = Stores(cookies: .shared, credentials: .shared, cache: .shared, strictTransport: .shared)
         return settings
     }
 
-    /// The settings with a private cache, cookie storage and credential storage, all in memory.
+    /// Settings with a private cache, cookie storage and credential storage, all in memory.
     static var inMemory: SessionSettings {
         var settings = SessionSettings()
         settings.stores = Stores(

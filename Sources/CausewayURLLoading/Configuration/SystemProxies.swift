@@ -1,7 +1,7 @@
 public import Causeway
 public import Foundation
 
-/// Returns the proxies of the system, which are those of the environment (`ProxyConfiguration`), with the keys of
+/// Returns the system's proxies, read from environment variables (`ProxyConfiguration`), with the keys of
 /// `URLSessionConfiguration.connectionProxyDictionary` and without credentials. The dictionary is empty if there are none, or if a variable
 /// is not valid.
 ///
@@ -10,21 +10,21 @@ public func CFNetworkCopySystemProxySettings() -> UnmanagedDictionary? {
     UnmanagedDictionary(SystemProxies.settings(ProcessInfo.processInfo.environment))
 }
 
-/// Returns the proxies of a dictionary for a URL, in order: dictionaries with ``kCFProxyTypeKey`` and the location of the proxy. Without a
-/// proxy for the URL, the type is ``kCFProxyTypeNone``. The array is empty if the dictionary is not valid: loads with it fail.
+/// Returns the proxies that a settings dictionary has for a URL, in order: dictionaries with ``kCFProxyTypeKey`` and the proxy's location.
+/// Without a proxy for the URL, the type is ``kCFProxyTypeNone``. The array is empty if the dictionary is not valid: loads with it fail.
 ///
 /// - Parameters:
 ///   - url: The URL.
-///   - proxySettings: The settings, such as those of ``CFNetworkCopySystemProxySettings()``.
+///   - proxySettings: The settings, such as those from ``CFNetworkCopySystemProxySettings()``.
 ///
 /// Counterpart: macOS 10.5, iOS 2.
 public func CFNetworkCopyProxiesForURL(_ url: URL, _ proxySettings: [String: Any]) -> UnmanagedArray {
     UnmanagedArray((try? SystemProxies.proxies(for: url, proxySettings)) ?? [])
 }
 
-/// Proxies as dictionaries with the keys of CFNetwork.
+/// Proxies as dictionaries with CFNetwork keys.
 enum SystemProxies {
-    /// Returns the settings that environment variables describe.
+    /// Returns the proxy settings in environment variables.
     static func settings(_ variables: [String: String]) -> [String: Any] {
         var settings: [String: Any] = [:]
         for scheme in ["http", "https"] {
@@ -63,7 +63,7 @@ enum SystemProxies {
         settings[portKey] = Int(port.rawValue)
     }
 
-    /// Returns the proxies of a dictionary for a URL.
+    /// Returns a settings dictionary's proxies for a URL.
     static func proxies(for url: URL, _ settings: [String: Any]) throws(NWError) -> [[String: Any]] {
         let scheme = url.scheme?.lowercased() ?? "http"
         let isSecure = scheme == "https" || scheme == "wss"

@@ -1,5 +1,5 @@
 extension URLSessionConfiguration {
-    /// The use of Multipath TCP (RFC 8684).
+    /// How a connection uses Multipath TCP (RFC 8684).
     ///
     /// Counterpart: iOS 11.
     public enum MultipathServiceType: Int, Sendable {

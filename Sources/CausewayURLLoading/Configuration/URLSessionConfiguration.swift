@@ -31,13 +31,13 @@ public import Foundation
 
     /// Returns a new configuration for transfers that outlive the program. It has no cache and always waits for connectivity.
     ///
-    /// Downloads, and uploads of files, are stored in private files. They are retried until `timeoutIntervalForResource` expires, and continue
-    /// when the program makes a session with the same identifier again, also after a crash. Make it soon after the start: the tasks are in
-    /// ``URLSession/getAllTasks(completionHandler:)``, and the delegate receives the results of finished ones, then
-    /// ``URLSessionDelegate/urlSessionDidFinishEvents(forBackgroundURLSession:)``. While the program is away, the command
-    /// `nw transfers` goes on with them. A session with tasks starts it if it is in `PATH`, or if the variable `CAUSEWAY_TRANSFERS_COMMAND` has
-    /// its path; otherwise a line goes to the system's log. A task must have a delegate instead of a completion handler. If another session uses the identifier, tasks fail with
-    /// `URLError.backgroundSessionInUseByAnotherProcess`.
+    /// Downloads, and uploads of files, are stored in private files. They are retried until `timeoutIntervalForResource` expires, and
+    /// continue when the program creates a session with the same identifier again, also after a crash. Create it soon after the launch: the
+    /// tasks are in ``URLSession/getAllTasks(completionHandler:)``, and the delegate receives the results of finished ones, then
+    /// ``URLSessionDelegate/urlSessionDidFinishEvents(forBackgroundURLSession:)``. While the program is not running, the command
+    /// `nw transfers` continues them. A session with tasks starts it if it is in `PATH`, or if the variable `CAUSEWAY_TRANSFERS_COMMAND`
+    /// has its path; otherwise a message goes to the system log. A task must have a delegate instead of a completion handler. If another
+    /// session uses the identifier, tasks fail with `URLError.backgroundSessionInUseByAnotherProcess`.
     ///
     /// Counterpart: macOS 10.10, iOS 8.
     open class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
@@ -144,8 +144,8 @@ public import Foundation
         set { settings.access.waitsForConnectivity = newValue }
     }
 
-    /// Whether background transfers wait for a network that is neither expensive nor constrained, and up to an hour for a computer that is not
-    /// busy. The default is `false`.
+    /// Whether background transfers wait for a network that is neither expensive nor constrained, and up to an hour for a low system load.
+    /// The default is `false`.
     ///
     /// Counterpart: macOS 10.10, iOS 7.
     open var isDiscretionary: Bool {
@@ -169,10 +169,9 @@ public import Foundation
         set { settings.background.sendsLaunchEvents = newValue }
     }
 
-    /// The proxy settings, with the keys of CFNetwork. An empty dictionary means no proxy. The default is `nil`, which uses the system's
-    /// proxies.
+    /// The proxy settings, with CFNetwork keys. An empty dictionary means no proxy. The default is `nil`, which uses the system's proxies.
     ///
-    /// A dictionary that names a proxy leads to that proxy or to an error, also without the key that enables it, such as
+    /// A dictionary that names a proxy leads to that proxy or to an error, also without its enabling key, such as
     /// ``kCFNetworkProxiesSOCKSEnable``. Each scheme has its own keys, and SOCKS serves all. ``kCFProxyTypeKey`` names one proxy for all
     /// schemes.
     open var connectionProxyDictionary: [AnyHashable: Any]? {
@@ -210,8 +209,8 @@ public import Foundation
         set { settings.http.usesPipelining = newValue }
     }
 
-    /// Compression of the messages of WebSocket tasks (RFC 7692). The default is `nil`, which offers none to servers. The size of received messages
-    /// is limited after decompression.
+    /// Message compression for WebSocket tasks (RFC 7692). The default is `nil`, which offers none to servers. The size limit for received
+    /// messages applies after decompression.
     ///
     /// Counterpart: none.
     open var webSocketCompression: URLSessionWebSocketTask.Compression? {
@@ -237,7 +236,7 @@ public import Foundation
         set { settings.http.additionalFields = newValue }
     }
 
-    /// The maximum number of simultaneous connections of the session to one host. The default is 6.
+    /// The session's maximum number of simultaneous connections to one host. The default is 6.
     open var httpMaximumConnectionsPerHost: Int {
         get { settings.http.maximumConnectionsPerHost }
         set { settings.http.maximumConnectionsPerHost = newValue }
@@ -269,8 +268,7 @@ public import Foundation
         set { settings.background.usesExtendedIdleMode = newValue }
     }
 
-    /// The ``URLProtocol`` subclasses that are offered each request, in order. The default value contains the classes for the built-in
-    /// schemes.
+    /// The ``URLProtocol`` subclasses that are offered each request, in order. The default value contains the classes for built-in schemes.
     open var protocolClasses: [AnyClass]? {
         get { settings.protocolClasses }
         set { settings.protocolClasses = newValue }
@@ -292,9 +290,9 @@ public import Foundation
         set { settings.http.usesClassicLoading = newValue }
     }
 
-    /// Whether the first request of a connection may be sent as TLS early data (RFC 8446 §2.3). The default is `false`. It saves a round trip
-    /// to a server that the process knows. An attacker can send early data again, so only requests without content are sent so whose method
-    /// changes nothing at the server, such as GET. After status 425 a request is sent again, not early (RFC 8470 §5.2).
+    /// Whether the first request on a connection may be sent as TLS early data (RFC 8446 §2.3). The default is `false`. It saves a round
+    /// trip to a server that the process knows. An attacker can replay early data, so only requests with a safe method, such as GET, and
+    /// without content are sent early. After status 425 a request is sent again, not early (RFC 8470 §5.2).
     ///
     /// Counterpart: macOS 26, iOS 26.
     open var enablesEarlyData: Bool {

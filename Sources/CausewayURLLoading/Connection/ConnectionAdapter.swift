@@ -1,8 +1,8 @@
 internal import Causeway
 internal import Foundation
 
-/// Forwards the delegate callbacks of a data task to the delegate of an ``NSURLConnection``.
-// SAFETY: the stored properties are constants of thread-safe types.
+/// Forwards a data task's delegate callbacks to the delegate of an ``NSURLConnection``. SAFETY: the stored properties are constants of
+/// thread-safe types.
 final class ConnectionAdapter: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     /// The task retains the adapter, and therefore the connection, until the task completes, as on Apple platforms.
     private let connection: NSURLConnection

@@ -15,7 +15,7 @@ final class ConnectionEvents<Delegate>: Sendable {
         var places: [RunLoopPlace] = []
         var queue: OperationQueue?
         var hasEnded = false
-        /// The thread that runs callbacks.
+        /// The thread currently running callbacks.
         var runner: ObjectIdentifier?
     }
 
@@ -94,8 +94,8 @@ final class ConnectionEvents<Delegate>: Sendable {
         queue?.addOperation { [self] in run() }
     }
 
-    /// Runs callbacks until none waits. While one thread does so, the others leave theirs to it. A callback that runs its run loop gets the
-    /// further ones inside it.
+    /// Runs callbacks until none is pending. While one thread does so, other threads leave their callbacks to it. A callback that runs its
+    /// run loop receives further callbacks inside it.
     private func run() {
         let current = ObjectIdentifier(Thread.current)
         let outer = state.withLock { $0.runner }
@@ -103,7 +103,7 @@ final class ConnectionEvents<Delegate>: Sendable {
         while let (event, delegate) = next(for: current, isNested: outer != nil) { event(delegate.value) }
     }
 
-    /// Returns the next callback, or ends the turn of this thread.
+    /// Returns the next callback, or ends this thread's turn.
     private func next(for thread: ObjectIdentifier, isNested: Bool) -> (Event, Unchecked<Delegate>)? {
         state.withLock { state in
             guard state.runner == nil || state.runner == thread else { return nil }

@@ -1,7 +1,6 @@
 internal import Foundation
 
-/// Forwards the delegate callbacks of a data task to an ``NSURLDownload``.
-// SAFETY: the stored property is a constant of a thread-safe type.
+/// Forwards a data task's delegate callbacks to an ``NSURLDownload``. SAFETY: the stored property is a constant of a thread-safe type.
 final class DownloadAdapter: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let download: NSURLDownload
 

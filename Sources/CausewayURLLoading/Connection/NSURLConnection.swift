@@ -11,10 +11,10 @@ public import Foundation
 // SAFETY: the stored properties are constants, and locks guard their state. Subclasses outside this module must make their own properties
 // thread-safe.
 @preconcurrency open class NSURLConnection: NSObject, @unchecked Sendable {
-    /// The session of all connections. Like the shared session, it uses registered ``URLProtocol`` classes and is never invalidated.
+    /// The session for all connections. Like the shared session, it uses registered ``URLProtocol`` classes and is never invalidated.
     static let session = makeSession(URLSessionConfiguration.default.settings)
 
-    /// The session of connections whose delegate does not want stored credentials.
+    /// The session for connections whose delegate does not want stored credentials.
     private static let sessionWithoutCredentials: URLSession = {
         var settings = URLSessionConfiguration.default.settings
         settings.stores.credentials = nil
@@ -53,12 +53,12 @@ public import Foundation
         self.init(request: request, delegate: delegate, startImmediately: true)
     }
 
-    /// The request that the connection was created with.
+    /// The request passed to the initializer.
     ///
     /// Counterpart: macOS 10.8, iOS 5.
     open var originalRequest: URLRequest { request }
 
-    /// The request that is currently loaded.
+    /// The currently loaded request, which changes with a redirect.
     ///
     /// Counterpart: macOS 10.8, iOS 5.
     open var currentRequest: URLRequest { task.withLock { $0 }?.currentRequest ?? request }

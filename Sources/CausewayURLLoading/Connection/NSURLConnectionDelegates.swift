@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// Counterpart: macOS 10.2, iOS 2.
 @preconcurrency public protocol NSURLConnectionDelegate: NSObjectProtocol {
-    /// Notifies the delegate that the load failed. This is the last callback.
+    /// Reports the failure of the load. This is the last callback.
     func connection(_ connection: NSURLConnection, didFailWithError error: any Error)
     /// Returns whether stored credentials may be used. The default is `true`.
     func connectionShouldUseCredentialStorage(_ connection: NSURLConnection) -> Bool
@@ -18,7 +18,7 @@ public import Foundation
     ) -> Bool
     /// Asks the delegate to respond to a challenge by calling a method of its sender.
     func connection(_ connection: NSURLConnection, didReceive challenge: URLAuthenticationChallenge)
-    /// Notifies the delegate that a challenge was cancelled and needs no response. It is never called.
+    /// Reports a cancelled challenge, which needs no response. It is never called.
     func connection(_ connection: NSURLConnection, didCancel challenge: URLAuthenticationChallenge)
 }
 
@@ -61,13 +61,13 @@ extension NSURLConnectionDelegate {
     func connection(
         _ connection: NSURLConnection, willSend request: URLRequest, redirectResponse response: URLResponse?
     ) -> URLRequest?
-    /// Notifies the delegate that the response has arrived.
+    /// Delivers the response.
     func connection(_ connection: NSURLConnection, didReceive response: URLResponse)
-    /// Notifies the delegate that content has arrived.
+    /// Delivers content.
     func connection(_ connection: NSURLConnection, didReceive data: Data)
     /// Asks the delegate for a new body stream because the body must be sent again.
     func connection(_ connection: NSURLConnection, needNewBodyStream request: URLRequest) -> InputStream?
-    /// Notifies the delegate that bytes of the body were sent.
+    /// Reports sent body bytes.
     func connection(
         _ connection: NSURLConnection, didSendBodyData bytesWritten: Int, totalBytesWritten: Int,
         totalBytesExpectedToWrite: Int)
@@ -76,7 +76,7 @@ extension NSURLConnectionDelegate {
     func connection(
         _ connection: NSURLConnection, willCacheResponse cachedResponse: CachedURLResponse
     ) -> CachedURLResponse?
-    /// Notifies the delegate that the load completed successfully. This is the last callback.
+    /// Reports the successful end of the load. This is the last callback.
     func connectionDidFinishLoading(_ connection: NSURLConnection)
 }
 

@@ -3,7 +3,7 @@ public import Foundation
 
 /// Loads one request into a file. For existing programs; use ``URLSessionDownloadTask`` in new ones.
 ///
-/// The delegate is called in the run loop of the thread that creates the download, and is retained until the last callback.
+/// The delegate is called in the creating thread's run loop, and is retained until the last callback.
 ///
 /// Counterpart: macOS 10.2.
 // SAFETY: the stored properties are constants, and locks guard their state. Subclasses outside this module must make their own properties
@@ -65,7 +65,7 @@ public import Foundation
         closeFile(removes: deletesFileUponFailure)
     }
 
-    /// Sets the path of the file. This has no effect after the file has been created.
+    /// Sets the file's path. This has no effect after the file has been created.
     open func setDestination(_ path: String, allowOverwrite: Bool) {
         state.withLock { state in
             guard state.path == nil else { return }
@@ -74,10 +74,10 @@ public import Foundation
         }
     }
 
-    /// The request that the download was created with.
+    /// The request passed to the initializer.
     open var request: URLRequest { first }
 
-    /// The resume data of the download: always `nil`.
+    /// The download's resume data: always `nil`.
     open var resumeData: Data? { nil }
 
     /// Whether the file is removed if the download fails. The default is `true`.

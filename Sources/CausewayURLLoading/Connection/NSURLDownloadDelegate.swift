@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// Counterpart: macOS 10.2.
 @preconcurrency public protocol NSURLDownloadDelegate: NSObjectProtocol {
-    /// Notifies the delegate that the download has started.
+    /// Called when the download has started.
     func downloadDidBegin(_ download: NSURLDownload)
     /// Asks the delegate for the request to send. Return `nil` to use the redirect response as the final response.
     func download(
@@ -16,25 +16,25 @@ public import Foundation
     ) -> Bool
     /// Asks the delegate to respond to a challenge by calling a method of its sender.
     func download(_ download: NSURLDownload, didReceive challenge: URLAuthenticationChallenge)
-    /// Notifies the delegate that a challenge was cancelled and needs no response. It is never called.
+    /// Reports a cancelled challenge, which needs no response. It is never called.
     func download(_ download: NSURLDownload, didCancel challenge: URLAuthenticationChallenge)
     /// Returns whether stored credentials may be used. The default is `true`.
     func downloadShouldUseCredentialStorage(_ download: NSURLDownload) -> Bool
-    /// Notifies the delegate that the response has arrived.
+    /// Delivers the response.
     func download(_ download: NSURLDownload, didReceive response: URLResponse)
-    /// Notifies the delegate that the download resumes at a byte offset. It is never called.
+    /// Reports a download that resumes at a byte offset. It is never called.
     func download(_ download: NSURLDownload, willResumeWith response: URLResponse, fromByte startingByte: Int64)
-    /// Notifies the delegate that content has arrived.
+    /// Reports the arrival of content.
     func download(_ download: NSURLDownload, didReceiveDataOfLength length: Int)
     /// Returns whether to decode content of a media type, such as `application/gzip`. It is never called.
     func download(_ download: NSURLDownload, shouldDecodeSourceDataOfMIMEType encodingType: String) -> Bool
     /// Asks the delegate to choose the path of the file by calling ``NSURLDownload/setDestination(_:allowOverwrite:)``.
     func download(_ download: NSURLDownload, decideDestinationWithSuggestedFilename filename: String)
-    /// Notifies the delegate that the file was created.
+    /// Called when the file was created.
     func download(_ download: NSURLDownload, didCreateDestination path: String)
-    /// Notifies the delegate that the download completed successfully. This is the last callback.
+    /// Reports the successful end of the download. This is the last callback.
     func downloadDidFinish(_ download: NSURLDownload)
-    /// Notifies the delegate that the download failed. This is the last callback.
+    /// Reports the failure of the download. This is the last callback.
     func download(_ download: NSURLDownload, didFailWithError error: any Error)
 }
 

@@ -3,13 +3,13 @@ internal import Dispatch
 package import Foundation
 @_spi(SwiftCorelibsFoundation) internal import FoundationEssentials
 
-/// Loads a URL for the functions of Foundation that block until the content is there, such as `Data(contentsOf:)`.
+/// Loads a URL for Foundation functions that block until the content is there, such as `Data(contentsOf:)`.
 package enum RemoteContent {
-    /// Content, and the name of its text encoding if the response has one.
+    /// The content, and its text encoding name if the response has one.
     package typealias Content = (data: Data, textEncodingName: String?)
 
-    /// The session for these loads. Its delegate queue runs nothing but the handler below, so a caller on the delegate queue of another
-    /// session cannot block it. It is a shared session, so it asks the registered ``URLProtocol`` classes.
+    /// The session for these loads. Its delegate queue runs nothing but the handler below, so a caller on another session's delegate queue
+    /// cannot block it. It is a shared session, so it uses registered ``URLProtocol`` classes.
     private static let session = URLSession(
         core: SessionCore(
             URLSessionConfiguration.default.settings, delegate: nil, queue: concurrentQueue, isShared: true))
@@ -20,7 +20,7 @@ package enum RemoteContent {
         return queue
     }
 
-    /// Loads the content of a URL and blocks the thread until then.
+    /// Loads a URL's content and blocks the thread until then.
     ///
     /// - Throws: `CocoaError.fileReadUnknown` with the `URLError` as its underlying error, also for a response with an error status.
     package static func load(_ url: URL) throws -> Content {
@@ -45,8 +45,8 @@ package enum RemoteContent {
         return .success((data, response.textEncodingName))
     }
 
-    /// Returns whether the body of a response with this status is the content of the URL. Challenges that nothing answered count as well, as
-    /// in the toolchain's FoundationNetworking.
+    /// Returns whether a response with this status has the URL's content as its body. Unanswered challenges count as well, as in the
+    /// toolchain's FoundationNetworking.
     private static func isContent(_ status: Int) -> Bool {
         (200..<400).contains(status) || status == 401 || status == 407
     }
@@ -57,7 +57,7 @@ package enum RemoteContent {
 }
 
 extension Data {
-    /// Replaces the initializer of Foundation that `Data(contentsOf:)` calls for URLs that are not file URLs.
+    /// Replaces the Foundation initializer that `Data(contentsOf:)` calls for URLs that are not file URLs.
     @_dynamicReplacement(for:init(_contentsOfRemote:options:))
     init(causewayContentsOfRemote url: URL, options: Data.ReadingOptions = []) throws {
         self = try RemoteContent.load(url).data

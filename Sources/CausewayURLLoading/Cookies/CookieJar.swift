@@ -2,39 +2,39 @@ internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import Foundation
 
-/// The cookies of a storage: a cookie store that implements RFC 6265bis, and the `HTTPCookie` objects that the program sees.
+/// A storage's cookies: a cookie store that implements RFC 6265bis, and the `HTTPCookie` objects that the program receives.
 struct CookieJar: Sendable {
-    /// The identity of a cookie: a new cookie replaces a stored one with an equal key (RFC 6265bis §5.7).
+    /// A cookie's identity: a new cookie replaces a stored one with an equal key (RFC 6265bis §5.7).
     struct Key: Hashable, Sendable {
         var name: String
         var domain: String
         var path: String
     }
 
-    /// What the cookies of a request depend on. The path is without the query.
+    /// A cache key with everything that decides about a request's cookies. The path is without the query.
     struct AnswerKey: Hashable, Sendable {
         var isSecure: Bool
         var host: String
         var path: String
     }
 
-    /// The value of the field `Cookie` for a request; `nil` if there are no cookies for it.
+    /// A request's cached `Cookie` value; `nil` if there are no cookies for it.
     private struct Answer: Sendable {
         var value: String?
-        /// The number of changes of the store after which the answer was made.
+        /// The store's change count when the value was made.
         var changeCount: Int
         var end: Duration
     }
 
-    /// The maximum number of answers that are kept.
+    /// The maximum number of cached values.
     private static let maximumAnswers = 64
-    /// How long an answer is used, because the store notes when a cookie was last sent.
+    /// How long a cached value is used. It must expire, because the store records when a cookie was last sent.
     private static let answerLife = Duration.seconds(1)
 
     private var store: CookieStore
     private var answers: [AnswerKey: Answer] = [:]
     private var objects: [Key: HTTPCookie] = [:]
-    /// The cookies that changed since they were last written; `nil` without a file.
+    /// Cookies changed since the last write; `nil` without a file.
     private var changes: Set<Key>?
     /// Which cookies are accepted.
     var policy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
@@ -83,8 +83,8 @@ struct CookieJar: Sendable {
         return true
     }
 
-    /// Returns the object for a cookie that the store has accepted: the same one, unless its domain or path changed. A domain that is the host
-    /// itself and a public suffix, such as `localhost`, or an address makes a cookie for the host only (RFC 6265bis §5.7).
+    /// Returns the object for a cookie that the store has accepted: the same one, unless its domain or path changed. A domain that is an
+    /// address, or a public suffix equal to the host, such as `localhost`, makes a host-only cookie (RFC 6265bis §5.7).
     private static func object(_ cookie: HTTPCookie, as accepted: Cookie) -> HTTPCookie {
         guard key(cookie) != key(accepted) else { return cookie }
         var values = cookie.values
@@ -97,7 +97,7 @@ struct CookieJar: Sendable {
         store.cookies(for: context, at: now).compactMap { object(of: $0) }
     }
 
-    /// Returns the value of the field `Cookie` if it is known; an inner `nil` if there are no cookies for the request.
+    /// Returns the cached `Cookie` value, if any; an inner `nil` if there are no cookies for the request.
     func answer(for key: AnswerKey, at now: Duration) -> String?? {
         guard let answer = answers[key], answer.changeCount == store.changeCount, now < answer.end,
             now >= answer.end - Self.answerLife
@@ -105,7 +105,7 @@ struct CookieJar: Sendable {
         return .some(answer.value)
     }
 
-    /// Returns the value of the field `Cookie`, and keeps it for the next requests.
+    /// Returns the `Cookie` value, and caches it for the next requests.
     mutating func makeAnswer(for key: AnswerKey, _ context: CookieContext, at now: Duration) -> String? {
         let found = store.cookies(for: context, at: now)
         let value = found.isEmpty ? nil : String(decoding: CookieStore.field(found), as: UTF8.self)
@@ -121,10 +121,10 @@ struct CookieJar: Sendable {
         drop(Self.key(cookie))
     }
 
-    /// Removes the cookies that were created after a time.
+    /// Removes cookies created after a time.
     mutating func removeAll(since time: Duration) { removeAll { $0.created > time } }
 
-    /// Removes the cookies of public suffixes, which a better list of suffixes shows. Returns whether there were any.
+    /// Removes cookies whose domain is a public suffix according to a newly loaded list. Returns whether there were any.
     mutating func removePublicSuffixes(_ suffixes: PublicSuffixList) -> Bool {
         let count = store.count
         removeAll { !$0.isHostOnly && suffixes.isPublicSuffix($0.domain) }
@@ -159,10 +159,10 @@ struct CookieJar: Sendable {
 // MARK: The file
 
 extension CookieJar {
-    /// The state of changed cookies: `nil` if a cookie was removed or ends with the session.
+    /// The states of changed cookies: `nil` if a cookie was removed or is a session cookie.
     typealias Changes = [Key: CookieRecord?]
 
-    /// Adds the cookies of the file. Cookies that the program has stored or removed meanwhile take precedence.
+    /// Adds the cookies from the file. Changes that the program made meanwhile take precedence.
     mutating func load(_ records: [CookieRecord], at now: Duration) {
         guard !isLoaded else { return }
         isLoaded = true
@@ -174,14 +174,14 @@ extension CookieJar {
             let key = Self.key(record.cookie)
             guard objects[key] == nil, changes?.contains(key) != true else { continue }
             var cookie = record.cookie
-            // The clock of the system may have been set back.
+            // The system clock may have been set back.
             cookie.created = min(cookie.created, now)
             guard case .stored = store.insert(cookie, at: now) else { continue }
             objects[key] = HTTPCookie(CookieValues(record))
         }
     }
 
-    /// Returns the changes to write, and forgets them.
+    /// Returns the changes to write and clears them.
     mutating func takeChanges() -> Changes {
         guard let keys = changes, !keys.isEmpty else { return [:] }
         changes = []
@@ -194,10 +194,10 @@ extension CookieJar {
         return taken
     }
 
-    /// Notes changes again that could not be written.
+    /// Restores changes whose write failed, so that the next write includes them.
     mutating func restore(_ taken: Changes) { changes?.formUnion(taken.keys) }
 
-    /// Returns the cookies of a file with changes applied, at most as many as a store holds.
+    /// Applies changes to a file's cookies, and returns at most as many as a store holds.
     static func merge(_ records: [CookieRecord], with changes: Changes, at now: Duration) -> [CookieRecord] {
         var merged = records.filter { changes[key($0.cookie)] == nil }
         merged += changes.values.compactMap { $0 }
@@ -206,7 +206,7 @@ extension CookieJar {
         return merged.suffix(CookieStore.Limits().total)
     }
 
-    /// Adds and removes what other processes have written.
+    /// Adds and removes cookies as other processes have written them.
     mutating func adopt(_ records: [CookieRecord], at now: Duration) {
         add(records, at: now)
         let kept = Set(records.map { Self.key($0.cookie) })
@@ -243,7 +243,7 @@ extension CookieJar {
             isSecure: cookie.isSecure, isHTTPOnly: cookie.isHTTPOnly, sameSite: site(cookie))
     }
 
-    /// Returns the seconds since 1970, within bounds that calculations cannot leave.
+    /// Returns the seconds since 1970, limited so that calculations cannot overflow.
     private static func seconds(_ date: Date) -> Int64 {
         let time = date.timeIntervalSince1970
         return time.isNaN ? 0 : Int64(min(max(time.rounded(), -1e11), 1e11))
@@ -259,7 +259,7 @@ extension CookieJar {
 }
 
 extension CookieJar.AnswerKey {
-    /// Creates the key of a request.
+    /// Creates a request's key.
     init(_ origin: HTTPOrigin, _ target: String) {
         self.init(isSecure: origin.isSecure, host: origin.host, path: String(target.prefix { $0 != "?" }))
     }

@@ -2,7 +2,7 @@ internal import CausewayHTTPProtocols
 internal import Foundation
 
 extension CookieValues {
-    /// The values that only programs use, in the form of a file.
+    /// Values that only programs use, as stored in a file.
     var notes: [String: String] {
         var notes: [String: String] = [:]
         if version != 0 { notes["version"] = "\(version)" }
@@ -12,7 +12,7 @@ extension CookieValues {
         return notes
     }
 
-    /// Creates the values of a cookie from a file.
+    /// Creates cookie values from a file record.
     init(_ record: CookieRecord) {
         let cookie = record.cookie
         name = String(decoding: cookie.name, as: UTF8.self)

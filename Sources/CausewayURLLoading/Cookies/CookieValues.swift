@@ -1,7 +1,7 @@
 internal import CausewayHTTPProtocols
 internal import Foundation
 
-/// The values of a cookie.
+/// A cookie's values.
 struct CookieValues: Hashable, Sendable {
     /// The Boolean attributes.
     struct Flags: OptionSet, Hashable, Sendable {
@@ -24,7 +24,7 @@ struct CookieValues: Hashable, Sendable {
     var commentURL: URL?
     var ports: [Int]?
 
-    /// Creates the values of a cookie without a name.
+    /// Creates values for a cookie without a name.
     init() { (name, value, domain, path) = ("", "", "", "") }
 
     /// Creates the values from cookie properties. Returns `nil` if the name, value, path or domain is missing.

@@ -41,7 +41,7 @@ public import Foundation
         return ["Cookie": cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")]
     }
 
-    /// Returns the cookies in the header fields of a response.
+    /// Returns the cookies in a response's header fields.
     open class func cookies(withResponseHeaderFields headerFields: [String: String], for url: URL) -> [HTTPCookie] {
         headerFields.filter { $0.key.lowercased() == "set-cookie" }
             .flatMap { SetCookieFields.split($0.value) }
@@ -87,7 +87,7 @@ public import Foundation
     /// The comment.
     open var comment: String? { values.comment }
 
-    /// The URL of the comment.
+    /// The comment URL.
     open var commentURL: URL? { values.commentURL }
 
     /// The ports to which the cookie is sent; `nil` for all ports.

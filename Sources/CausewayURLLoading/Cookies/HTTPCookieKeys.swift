@@ -1,10 +1,10 @@
 public import Foundation
 
-/// A key of a cookie property.
+/// A cookie property key.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
 public struct HTTPCookiePropertyKey: RawRepresentable, Equatable, Hashable, Sendable {
-    /// The string value of the key.
+    /// The key's string value.
     public let rawValue: String
 
     /// Creates a key.
@@ -13,9 +13,9 @@ public struct HTTPCookiePropertyKey: RawRepresentable, Equatable, Hashable, Send
     /// Creates a key.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The name of the cookie. Required.
+    /// The cookie name. Required.
     public static let name = Self("Name")
-    /// The value of the cookie. Required.
+    /// The cookie value. Required.
     public static let value = Self("Value")
     /// The URL that set the cookie, as a `URL` or a string. It supplies the domain if ``domain`` is missing.
     public static let originURL = Self("OriginURL")
@@ -23,7 +23,7 @@ public struct HTTPCookiePropertyKey: RawRepresentable, Equatable, Hashable, Send
     public static let version = Self("Version")
     /// The domain. With a leading dot, the cookie is also sent to all subdomains.
     public static let domain = Self("Domain")
-    /// The path of the cookie. Required.
+    /// The cookie path. Required.
     public static let path = Self("Path")
     /// `TRUE` for a cookie that is sent only over TLS.
     public static let secure = Self("Secure")
@@ -31,7 +31,7 @@ public struct HTTPCookiePropertyKey: RawRepresentable, Equatable, Hashable, Send
     public static let expires = Self("Expires")
     /// A comment.
     public static let comment = Self("Comment")
-    /// The URL of a comment.
+    /// The comment URL.
     public static let commentURL = Self("CommentURL")
     /// `TRUE` for a session cookie.
     public static let discard = Self("Discard")
@@ -55,23 +55,23 @@ public struct HTTPCookiePropertyKey: RawRepresentable, Equatable, Hashable, Send
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 public struct HTTPCookieStringPolicy: RawRepresentable, Equatable, Hashable, Sendable {
-    /// The string value of the policy.
+    /// The policy's string value.
     public let rawValue: String
 
     /// Creates a policy.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Of all cross-site requests, only navigations send the cookie.
+    /// Among cross-site requests, only navigations send the cookie.
     public static let sameSiteLax = Self(rawValue: "Lax")
     /// No cross-site request sends the cookie.
     public static let sameSiteStrict = Self(rawValue: "Strict")
 }
 
 extension NSNotification.Name {
-    /// Posted after the accept policy of a storage has changed.
+    /// Posted after a storage's accept policy has changed.
     public static let NSHTTPCookieManagerAcceptPolicyChanged =
         NSNotification.Name("NSHTTPCookieManagerAcceptPolicyChangedNotification")
-    /// Posted after the cookies of a storage have changed.
+    /// Posted after a storage's cookies have changed.
     public static let NSHTTPCookieManagerCookiesChanged =
         NSNotification.Name("NSHTTPCookieManagerCookiesChangedNotification")
 }

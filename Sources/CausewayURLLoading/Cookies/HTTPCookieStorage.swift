@@ -4,9 +4,9 @@ public import Foundation
 
 /// A cookie storage that follows RFC 6265bis.
 ///
-/// The shared storages of a program and of a group keep their cookies in files below `$XDG_DATA_HOME/causeway`, which only the user can
-/// read. Session cookies are not written. Changes are written shortly afterwards, and when the process exits; several processes can use one
-/// file. A storage that a program creates, and all storages in test runners, are in memory only.
+/// The shared storages for a program and for an app group keep their cookies in files below `$XDG_DATA_HOME/causeway`, which only the user
+/// can read. Session cookies are not written. Changes are written shortly afterwards, and when the process exits; several processes can use
+/// one file. A storage that a program creates, and all storages in test runners, are in memory only.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
 // SAFETY: a lock guards the cookies. Subclasses outside this module must make their own properties thread-safe.
@@ -31,7 +31,7 @@ public import Foundation
     /// Creates a storage with a file; in memory if the path is `nil`.
     ///
     /// - Parameters:
-    ///   - directory: The directory of the file.
+    ///   - directory: The file's directory.
     ///   - suffixes: The public suffixes.
     ///   - savesAtExit: Whether changes are also written when the process exits.
     init(directory: String?, suffixes: PublicSuffixes = .shared, savesAtExit: Bool = true) {
@@ -59,7 +59,8 @@ public import Foundation
         }
     }
 
-    /// Whether ``cookies(for:)`` needs not be called, because it would return no cookies. `false` for subclasses, which can override it.
+    /// Whether ``cookies(for:)`` would certainly return no cookies, so the call can be skipped. `false` for subclasses, which can override
+    /// it.
     var isKnownToBeEmpty: Bool {
         type(of: self) == HTTPCookieStorage.self && jar.withLock { $0.isEmpty && $0.isLoaded }
     }
@@ -79,7 +80,7 @@ public import Foundation
         postChange()
     }
 
-    /// Removes the cookies that were stored after a date.
+    /// Removes cookies stored after a date.
     ///
     /// Counterpart: macOS 10.10, iOS 8.
     open func removeCookies(since date: Date) {
@@ -94,13 +95,13 @@ public import Foundation
         return withJar { $0.cookies(for: context, at: Self.now) }
     }
 
-    /// Returns the value of the field `Cookie` for a request to a URL; `nil` if there are no cookies for it.
+    /// Returns the `Cookie` value for a request to a URL; `nil` if there are no cookies for it.
     ///
     /// - Parameters:
     ///   - url: The URL.
-    ///   - key: What the cookies of the request depend on.
+    ///   - key: Everything that decides about the request's cookies.
     func fieldValue(for url: URL, _ key: CookieJar.AnswerKey) -> String? {
-        // A subclass of the program can have other cookies.
+        // A program's subclass can have other cookies.
         guard type(of: self) == HTTPCookieStorage.self else {
             return HTTPCookie.requestHeaderFields(with: cookies(for: url) ?? [])["Cookie"]
         }
@@ -116,7 +117,7 @@ public import Foundation
     /// - Parameters:
     ///   - cookies: The cookies.
     ///   - url: The URL.
-    ///   - mainDocumentURL: The URL that the accept policy compares with; `nil` for a first-party request.
+    ///   - mainDocumentURL: The main document's URL, for the accept policy; `nil` for a first-party request.
     open func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
         guard let url, let context = SetCookieFields.context(of: url), isAccepted(context.host, mainDocumentURL) else {
             return
@@ -151,14 +152,14 @@ public import Foundation
         }
     }
 
-    /// Stores the cookies from the response of a task.
+    /// Stores the cookies from a task's response.
     ///
     /// Counterpart: macOS 10.10, iOS 8.
     open func storeCookies(_ cookies: [HTTPCookie], for task: URLSessionTask) {
         setCookies(cookies, for: task.currentRequest?.url, mainDocumentURL: task.currentRequest?.mainDocumentURL)
     }
 
-    /// Passes the cookies for the request of a task to a completion handler.
+    /// Passes the cookies for a task's request to a completion handler.
     ///
     /// Counterpart: macOS 10.10, iOS 8.
     open func getCookiesFor(
@@ -167,7 +168,7 @@ public import Foundation
         completionHandler(task.currentRequest?.url.flatMap { cookies(for: $0) })
     }
 
-    /// Returns the cookies for the request of a task.
+    /// Returns the cookies for a task's request.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     open func cookies(for task: URLSessionTask) async -> [HTTPCookie]? {
@@ -181,7 +182,8 @@ public import Foundation
 
     private static var now: Duration { .seconds(Date().timeIntervalSince1970) }
 
-    /// Returns whether the policy accepts cookies from a host: with `onlyFromMainDocumentDomain`, one of the same registrable domain.
+    /// Returns whether the policy accepts cookies from a host. `onlyFromMainDocumentDomain` requires the main document's registrable
+    /// domain.
     private func isAccepted(_ host: String, _ mainDocumentURL: URL?) -> Bool {
         switch cookieAcceptPolicy {
         case .always: return true
@@ -192,7 +194,7 @@ public import Foundation
         }
     }
 
-    /// Reads the public suffixes of the system before the first cookie of a response, and removes cookies that they forbid.
+    /// Loads the system's public suffixes before the first cookie from a response is stored, and removes cookies that they forbid.
     private func prepareSuffixes() {
         let isFirst = hasPrepared.withLock { hasPrepared in
             defer { hasPrepared = true }
@@ -212,7 +214,7 @@ public import Foundation
 
     // MARK: The file
 
-    /// Calls `body` with the cookies, after those of the file were read.
+    /// Calls `body` with the cookies, after reading those in the file.
     private func withJar<Result: Sendable>(_ body: (inout CookieJar) -> Result) -> Result {
         if let file, !jar.withLock({ $0.isLoaded }) {
             let records = CookieRecord.decode(file.read() ?? [])
@@ -221,13 +223,13 @@ public import Foundation
         return jar.withLock { body(&$0) }
     }
 
-    /// Adds the cookies that other processes have written, so that they can be removed, too.
+    /// Adopts cookies that other processes have written, so that they can be removed, too.
     private func adoptFile() {
         guard let records = file?.read().map({ CookieRecord.decode($0) }) else { return }
         withJar { $0.adopt(records, at: Self.now) }
     }
 
-    /// Writes the changes of this process to the file, and takes over those of others.
+    /// Writes this process's changes to the file, and adopts those of other processes.
     private func save() {
         let changes = withJar { $0.takeChanges() }
         guard let file, !changes.isEmpty else { return }
@@ -242,6 +244,6 @@ public import Foundation
         }
     }
 
-    /// Writes changes that wait.
+    /// Writes pending changes.
     func flush() { writer.withLock { $0 }?.flush() }
 }

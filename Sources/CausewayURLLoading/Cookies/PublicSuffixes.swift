@@ -2,14 +2,14 @@ internal import CausewayHTTPProtocols
 internal import CausewaySystem
 internal import Dispatch
 
-/// The public suffixes that the stores of this process use: the list of the system (package `publicsuffix`), or the built-in selection.
+/// The process-wide public suffixes: the system's list (package `publicsuffix`), or the built-in selection.
 ///
-/// The list of the system is read once, on a background queue, after ``prepare(_:)``. Until then the built-in selection answers.
+/// The system's list is read once, on a background queue, after ``prepare(_:)``. Until then the built-in selection is used.
 final class PublicSuffixes: Sendable {
     static let shared = PublicSuffixes(file: "/usr/share/publicsuffix/public_suffix_list.dat")
 
     private struct State {
-        /// The list of the system; `nil` while the built-in selection answers, which programs without cookies do not need in memory.
+        /// The system's list; `nil` while the built-in selection is used. Programs without cookies need no list in memory.
         var list: PublicSuffixList?
         var isLoading = false
         var isReady = false
@@ -23,7 +23,7 @@ final class PublicSuffixes: Sendable {
 
     var list: PublicSuffixList { state.withLock { $0.list } ?? .builtIn }
 
-    /// Reads the list of the system, if that has not yet happened, and then calls `changed` if the answers may have changed.
+    /// Reads the system's list if that has not yet happened, then calls `changed` if results may differ.
     func prepare(_ changed: @escaping @Sendable () -> Void) {
         let isFirst = state.withLock { state in
             guard !state.isReady else { return false }

@@ -1,7 +1,7 @@
 internal import CausewayHTTPProtocols
 internal import Foundation
 
-/// Parses a `Set-Cookie` field in the form in which programs read it: several fields joined with commas.
+/// Parses a `Set-Cookie` field as programs read it: several fields joined with commas.
 enum SetCookieFields {
     /// Splits a combined field at the commas and line ends that separate cookies: those followed by a token and an equals sign. Commas in
     /// dates are not separators.
@@ -9,7 +9,7 @@ enum SetCookieFields {
         SetCookie.split(combined: Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Returns the properties of one cookie; `nil` if it has no name, or if RFC 6265bis demands to ignore it.
+    /// Returns one cookie's properties; `nil` if it has no name, or if RFC 6265bis requires to ignore it.
     static func properties(_ field: String, for url: URL) -> [HTTPCookiePropertyKey: Any]? {
         guard let parsed = SetCookie(field.utf8), !parsed.name.isEmpty, parsed.meetsPrefix else { return nil }
         let context = context(of: url)
@@ -31,7 +31,7 @@ enum SetCookieFields {
         return properties
     }
 
-    /// Returns the parts of a URL that cookies depend on; `nil` without a host.
+    /// Returns the URL components that decide about cookies; `nil` without a host.
     static func context(of url: URL) -> CookieContext? {
         guard let host = url.host, !host.isEmpty else { return nil }
         let isSecure = ["https", "wss"].contains(url.scheme?.lowercased())
@@ -46,7 +46,7 @@ enum SetCookieFields {
 
     private static func trimmed(_ text: Substring) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
 
-    /// Stores an attribute of version 1 cookies (RFC 2965 §3.2.2), which RFC 6265bis does not know.
+    /// Stores an attribute of version 1 cookies (RFC 2965 §3.2.2), which RFC 6265bis does not define.
     private static func note(
         _ part: (name: String, value: String?), in properties: inout [HTTPCookiePropertyKey: Any]
     ) {
@@ -60,7 +60,7 @@ enum SetCookieFields {
         }
     }
 
-    /// Returns the value of the Domain attribute with a leading dot, because it includes subdomains. An IP address gets no dot.
+    /// Returns the Domain attribute's value with a leading dot, because it includes subdomains. An IP address gets no dot.
     private static func domain(_ text: String) -> String {
         text.contains(":") || text.allSatisfy { $0.isNumber || $0 == "." } ? text : "." + text
     }

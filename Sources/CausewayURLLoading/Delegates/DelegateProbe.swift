@@ -17,7 +17,7 @@ enum DelegateMethod: UInt8, Sendable {
 /// Determines whether a delegate implements an optional method. Without Objective-C there is no `responds(to:)`.
 ///
 /// The session sets a task-local probe and calls the method. If the default implementation runs, it marks the probe, and the session tries
-/// the next delegate. The result is the same for all objects of a class, so it is cached per class.
+/// the next delegate. The result is cached per class, because all its objects behave the same.
 final class DelegateProbe: Sendable {
     /// A delegate class and a method.
     private struct Key: Hashable {

@@ -1,7 +1,7 @@
 internal import Causeway
 internal import Foundation
 
-/// A delegate method that returns a result, in its completion-handler form and its `async` form.
+/// A delegate method with a result, in its completion-handler form and its `async` form.
 struct DelegateQuestion<Receiver: Sendable, Answer: Sendable>: Sendable {
     /// The form with a completion handler.
     var method: DelegateMethod

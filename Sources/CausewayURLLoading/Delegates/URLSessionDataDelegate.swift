@@ -14,15 +14,15 @@ public import Foundation
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse) async
         -> URLSession.ResponseDisposition
 
-    /// Notifies the delegate that the data task became a download task. The delegate receives no more callbacks for the data task.
+    /// Called when the data task became a download task. The delegate receives no more callbacks for the data task.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask)
 
-    /// Notifies the delegate that the data task became a stream task. The delegate receives no more callbacks for the data task.
+    /// Called when the data task became a stream task. The delegate receives no more callbacks for the data task.
     ///
     /// Counterpart: macOS 10.11, iOS 9.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask)
 
-    /// Notifies the delegate that bytes of the content have arrived.
+    /// Delivers content bytes.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
 
     /// Asks the delegate for the response to store in the cache. Pass `nil` to store none. The default is to store the proposed response.

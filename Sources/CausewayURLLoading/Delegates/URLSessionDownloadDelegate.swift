@@ -4,16 +4,15 @@ public import Foundation
 ///
 /// Counterpart: macOS 10.9, iOS 7.
 @preconcurrency public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
-    /// Notifies the delegate that the download is complete. The file at `location` is removed when the method returns, so move it or open
-    /// it before.
+    /// Called when the download is complete. The file at `location` is removed when the method returns, so move it or open it before.
     func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
 
-    /// Notifies the delegate that bytes were written to the file. `totalBytesExpectedToWrite` is -1 if the length is not known.
+    /// Reports bytes written to the file. `totalBytesExpectedToWrite` is -1 if the length is not known.
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
         totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
 
-    /// Notifies the delegate that the download resumed at a byte offset.
+    /// Called when the download resumed at a byte offset.
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64)

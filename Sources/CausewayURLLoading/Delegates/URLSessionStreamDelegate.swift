@@ -4,16 +4,16 @@ public import Foundation
 ///
 /// Counterpart: macOS 10.11, iOS 9.
 @preconcurrency public protocol URLSessionStreamDelegate: URLSessionTaskDelegate {
-    /// Notifies the delegate that the peer closed its sending side.
+    /// Called when the peer closed its sending side.
     func urlSession(_ session: URLSession, readClosedFor streamTask: URLSessionStreamTask)
 
-    /// Notifies the delegate that the local sending side is closed.
+    /// Called when the local sending side is closed.
     func urlSession(_ session: URLSession, writeClosedFor streamTask: URLSessionStreamTask)
 
-    /// Notifies the delegate that a better route to the host is available.
+    /// Called when a better route to the host is available.
     func urlSession(_ session: URLSession, betterRouteDiscoveredFor streamTask: URLSessionStreamTask)
 
-    /// Notifies the delegate that the task became a pair of streams. The delegate receives no more callbacks for the task.
+    /// Called when the task became a pair of streams. The delegate receives no more callbacks for the task.
     func urlSession(
         _ session: URLSession, streamTask: URLSessionStreamTask, didBecome inputStream: InputStream,
         outputStream: OutputStream)

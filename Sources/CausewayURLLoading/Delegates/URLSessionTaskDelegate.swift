@@ -1,13 +1,12 @@
 public import Foundation
 
-/// Receives the events that are common to all kinds of tasks.
+/// Receives the events common to all kinds of tasks.
 ///
 /// A method is called on the task's delegate if it implements the method, otherwise on the session's delegate.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
 @preconcurrency public protocol URLSessionTaskDelegate: URLSessionDelegate {
-    /// Notifies the delegate that a task was created. Called on the thread that creates the task, before the task can be resumed. Set the
-    /// task's delegate here.
+    /// Called when a task was created, on the creating thread, before the task can be resumed. Set the task's delegate here.
     ///
     /// Counterpart: macOS 13, iOS 16.
     func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask)
@@ -24,7 +23,7 @@ public import Foundation
         URLSession.DelayedRequestDisposition, URLRequest?
     )
 
-    /// Notifies the delegate that the task waits for connectivity. Called at most once per task.
+    /// Called when the task waits for connectivity, at most once per task.
     ///
     /// Counterpart: macOS 10.13, iOS 11.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
@@ -69,23 +68,23 @@ public import Foundation
     func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask, from offset: Int64) async
         -> InputStream?
 
-    /// Notifies the delegate that bytes of the body were sent. `totalBytesExpectedToSend` is -1 if the length is not known.
+    /// Reports sent body bytes. `totalBytesExpectedToSend` is -1 if the length is not known.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64)
 
-    /// Notifies the delegate that an informational (1xx) response has arrived.
+    /// Delivers an informational (1xx) response.
     ///
     /// Counterpart: macOS 14, iOS 17.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse)
 
-    /// Notifies the delegate that the metrics of the task are complete.
+    /// Delivers the task's complete metrics.
     ///
     /// Counterpart: macOS 10.12, iOS 10.
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
 
-    /// Notifies the delegate that the task completed. This is the task's last callback. `error` is `nil` if the task succeeded.
+    /// Called when the task completed. This is the task's last callback. `error` is `nil` if the task succeeded.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 }
 

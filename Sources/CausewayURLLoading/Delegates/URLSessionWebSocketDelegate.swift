@@ -4,11 +4,11 @@ public import Foundation
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 @preconcurrency public protocol URLSessionWebSocketDelegate: URLSessionTaskDelegate {
-    /// Notifies the delegate that the opening handshake succeeded. `protocol` is the subprotocol that the server selected.
+    /// Called when the opening handshake succeeded. `protocol` is the server's choice of subprotocol.
     func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?)
 
-    /// Notifies the delegate that the peer sent a close frame.
+    /// Called when the peer sent a close frame.
     func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
         didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?)

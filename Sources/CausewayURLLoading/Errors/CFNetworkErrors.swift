@@ -1,21 +1,21 @@
-/// The domain of errors of CFNetwork. This library produces none: loads fail with errors of `NSURLErrorDomain`.
+/// The CFNetwork error domain. This library produces no such errors: loads fail with `NSURLErrorDomain` errors.
 public let kCFErrorDomainCFNetwork = "kCFErrorDomainCFNetwork"
 
-/// The codes of CFNetwork. Those of URL loading are the codes of `NSURLErrorDomain`.
+/// The CFNetwork error codes. Those for URL loading equal the `NSURLErrorDomain` codes.
 ///
 /// Counterpart: macOS 10.5, iOS 2.
 public enum CFNetworkErrors: Int32, Sendable {
     /// The host was not found.
     case cfHostErrorHostNotFound = 1
-    /// The lookup of the host failed.
+    /// The host lookup failed.
     case cfHostErrorUnknown = 2
-    /// The version of SOCKS is not known.
+    /// The SOCKS version is not known.
     case cfsocksErrorUnknownClientVersion = 100
-    /// The proxy refuses the version of SOCKS.
+    /// The proxy refuses the SOCKS version.
     case cfsocksErrorUnsupportedServerVersion = 101
     /// A SOCKS 4 proxy refused the request.
     case cfsocks4ErrorRequestFailed = 110
-    /// A SOCKS 4 proxy could not reach the identd of the client.
+    /// A SOCKS 4 proxy could not reach the client's identd.
     case cfsocks4ErrorIdentdFailed = 111
     /// A SOCKS 4 proxy received another user from identd.
     case cfsocks4ErrorIdConflict = 112
@@ -27,9 +27,9 @@ public enum CFNetworkErrors: Int32, Sendable {
     case cfsocks5ErrorBadResponseAddr = 121
     /// A SOCKS 5 proxy refused the credential.
     case cfsocks5ErrorBadCredentials = 122
-    /// A SOCKS 5 proxy wants an unknown method of authentication.
+    /// A SOCKS 5 proxy requires an unknown authentication method.
     case cfsocks5ErrorUnsupportedNegotiationMethod = 123
-    /// A SOCKS 5 proxy accepts no offered method of authentication.
+    /// A SOCKS 5 proxy accepts none of the offered authentication methods.
     case cfsocks5ErrorNoAcceptableMethod = 124
     /// An FTP server sent an unexpected status.
     case cfftpErrorUnexpectedStatusCode = 200
@@ -69,7 +69,7 @@ public enum CFNetworkErrors: Int32, Sendable {
     case cfurlErrorBadURL = -1000
     /// The load timed out.
     case cfurlErrorTimedOut = -1001
-    /// The scheme of the URL is unknown.
+    /// The URL scheme is unknown.
     case cfurlErrorUnsupportedURL = -1002
     /// The host was not found.
     case cfurlErrorCannotFindHost = -1003
@@ -85,7 +85,7 @@ public enum CFNetworkErrors: Int32, Sendable {
     case cfurlErrorResourceUnavailable = -1008
     /// There is no network connection.
     case cfurlErrorNotConnectedToInternet = -1009
-    /// The target of a redirect is not a URL.
+    /// The redirect target is not a URL.
     case cfurlErrorRedirectToNonExistentLocation = -1010
     /// The response violates the protocol.
     case cfurlErrorBadServerResponse = -1011
@@ -115,21 +115,21 @@ public enum CFNetworkErrors: Int32, Sendable {
     case cfurlErrorFileDoesNotExist = -1100
     /// The file is a directory.
     case cfurlErrorFileIsDirectory = -1101
-    /// The file must not be read.
+    /// No permission to read the file.
     case cfurlErrorNoPermissionsToReadFile = -1102
     /// The content is too large.
     case cfurlErrorDataLengthExceedsMaximum = -1103
-    /// The file is outside of the safe area.
+    /// The file is outside the safe area.
     case cfurlErrorFileOutsideSafeArea = -1104
     /// The TLS handshake failed.
     case cfurlErrorSecureConnectionFailed = -1200
-    /// The certificate of the server has expired.
+    /// The server's certificate has expired.
     case cfurlErrorServerCertificateHasBadDate = -1201
-    /// The certificate of the server is not trusted.
+    /// The server's certificate is not trusted.
     case cfurlErrorServerCertificateUntrusted = -1202
-    /// The certificate of the server has an unknown issuer.
+    /// The server's certificate has an unknown issuer.
     case cfurlErrorServerCertificateHasUnknownRoot = -1203
-    /// The certificate of the server is not yet valid.
+    /// The server's certificate is not yet valid.
     case cfurlErrorServerCertificateNotYetValid = -1204
     /// The server rejected the client certificate.
     case cfurlErrorClientCertificateRejected = -1205
@@ -153,11 +153,11 @@ public enum CFNetworkErrors: Int32, Sendable {
     case cfurlErrorDownloadDecodingFailedMidStream = -3006
     /// Decoding failed at the end of a download.
     case cfurlErrorDownloadDecodingFailedToComplete = -3007
-    /// The file with the cookies cannot be parsed.
+    /// The cookie file cannot be parsed.
     case cfhttpCookieCannotParseCookieFile = -4000
     /// A Bonjour error that is not known.
     case cfNetServiceErrorUnknown = -72_000
-    /// The name of the service is in use.
+    /// The service name is in use.
     case cfNetServiceErrorCollision = -72_001
     /// The service was not found.
     case cfNetServiceErrorNotFound = -72_002

@@ -1,31 +1,31 @@
 internal import Causeway
 internal import Foundation
 
-/// The reason why a task failed.
+/// Why a task failed.
 ///
-/// Only ``urlError(for:)`` converts a cause to a `URLError`. Programs receive `URLError` values because on Linux the cast of a plain
-/// `NSError` to `URLError` fails.
+/// Only ``urlError(for:)`` converts a cause to a `URLError`. Programs receive `URLError` values because on Linux casting a plain `NSError`
+/// to `URLError` fails.
 struct LoadFailure: Error, Sendable {
-    /// The failures that loaders distinguish.
+    /// The kinds of failure in loaders.
     enum Cause: Sendable, CaseIterable {
         /// The program cancelled the task, or the session was invalidated.
         case cancelled
         /// The program cancelled an authentication challenge.
         case authenticationCancelled
-        /// There is a credential, but the library that the server's scheme needs is missing.
+        /// There is a credential, but the library for the server's scheme is missing.
         case authenticationUnavailable
         case badURL
         case timedOut
         /// No loader handles the scheme, or there is no URL.
         case unsupportedURL
-        /// Resume data has another format. The error code is that of Apple's framework.
+        /// Resume data has another format. The error code matches Apple's framework.
         case resumeDataInvalid
         case hostNotFound
         case connectionRefused
         /// The connection ended in the middle of a message.
         case connectionLost
         case tooManyRedirects
-        /// The target of a redirect is not a URL.
+        /// The redirect target is not a URL.
         case redirectTargetInvalid
         case notConnected
         /// The message is well formed but violates a rule of the protocol.
@@ -49,7 +49,7 @@ struct LoadFailure: Error, Sendable {
         case fileMissing
         case fileIsDirectory
         case fileUnreadable
-        /// The file got another size while it was sent.
+        /// The file's size changed while it was sent.
         case fileChanged
         case fileNotCreated
         case fileNotOpened
@@ -76,9 +76,9 @@ struct LoadFailure: Error, Sendable {
     /// The value of `NSURLErrorFailingURLStringErrorKey`. The constant is deprecated, but programs still read this entry.
     static let urlTextKey = "NSErrorFailingURLStringKey"
 
-    /// Returns the error that the program receives.
+    /// Returns the error as the program receives it.
     ///
-    /// - Parameter url: The URL of the request that failed.
+    /// - Parameter url: The failed request's URL.
     func urlError(for url: URL?) -> URLError {
         let (code, text) = Self.row(of: cause)
         var userInfo: [String: Any] = details
@@ -91,12 +91,12 @@ struct LoadFailure: Error, Sendable {
         return URLError(code, userInfo: userInfo)
     }
 
-    /// Converts an error to the one that the program receives. Errors that come from the program are returned unchanged.
+    /// Converts an error for the program. Errors from the program itself are returned unchanged.
     static func presented(_ error: any Error, for url: URL?) -> any Error {
         (error as? LoadFailure)?.urlError(for: url) ?? error
     }
 
-    /// Returns the Swift error of a plain `NSError` whose domain has a type for that, otherwise the same error. On Apple platforms a cast or a
+    /// Returns the typed Swift error for a plain `NSError` if its domain has one, otherwise the same error. On Apple platforms a cast or a
     /// `catch` with a pattern converts such an object, on Linux neither does.
     static func bridged(_ error: any Error) -> any Error {
         guard type(of: error) == NSError.self else { return error }
@@ -111,7 +111,8 @@ struct LoadFailure: Error, Sendable {
 }
 
 extension LoadFailure {
-    /// Returns the error code and the description of a cause. Short descriptions are those of Apple's framework, which programs may compare.
+    /// Returns a cause's error code and description. Short descriptions are the same as in Apple's framework, because programs may compare
+    /// them.
     static func row(of cause: Cause) -> (URLError.Code, String) {
         switch cause {
         case .cancelled: (.cancelled, "cancelled")

@@ -1,24 +1,24 @@
 public import Causeway
 public import Foundation
 
-/// The user info key for the reason why no network may be used: the raw value of a ``Foundation/URLError/NetworkUnavailableReason``.
+/// The user info key for the reason why the network may not be used: the raw value of a ``Foundation/URLError/NetworkUnavailableReason``.
 public let NSURLErrorNetworkUnavailableReasonKey = "NSURLErrorNetworkUnavailableReasonKey"
 
 /// The error code for a file outside the directories that the program may read.
 public let NSURLErrorFileOutsideSafeArea = -1104
 
-/// The reason code: cellular interfaces are not allowed.
+/// Reason code: cellular interfaces are not allowed.
 public let NSURLErrorNetworkUnavailableReasonCellular = URLError.NetworkUnavailableReason.cellular.rawValue
-/// The reason code: expensive interfaces are not allowed.
+/// Reason code: expensive interfaces are not allowed.
 public let NSURLErrorNetworkUnavailableReasonExpensive = URLError.NetworkUnavailableReason.expensive.rawValue
-/// The reason code: interfaces in Low Data Mode are not allowed.
+/// Reason code: interfaces in Low Data Mode are not allowed.
 public let NSURLErrorNetworkUnavailableReasonConstrained = URLError.NetworkUnavailableReason.constrained.rawValue
-/// The reason code: ultra-constrained interfaces are not allowed.
+/// Reason code: ultra-constrained interfaces are not allowed.
 public let NSURLErrorNetworkUnavailableReasonUltraConstrained =
     URLError.NetworkUnavailableReason.ultraConstrained.rawValue
 
 extension URLError {
-    /// The reason why no network may be used for a request.
+    /// Why the network may not be used for a request.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public enum NetworkUnavailableReason: Int, Sendable {
@@ -32,7 +32,7 @@ extension URLError {
         case ultraConstrained = 3
     }
 
-    /// The reason why the system cancelled a background task.
+    /// Why the system cancelled a background task.
     ///
     /// Counterpart: macOS 10.10, iOS 8.
     public enum BackgroundTaskCancelledReason: Int, Sendable {
@@ -44,12 +44,12 @@ extension URLError {
         case insufficientSystemResources = 2
     }
 
-    /// The reason why no network may be used; `nil` for other errors.
+    /// Why the network may not be used; `nil` for other errors.
     public var networkUnavailableReason: NetworkUnavailableReason? {
         (userInfo[NSURLErrorNetworkUnavailableReasonKey] as? Int).flatMap { NetworkUnavailableReason(rawValue: $0) }
     }
 
-    /// The reason why the system cancelled the background task; `nil` for other errors.
+    /// Why the system cancelled the background task; `nil` for other errors.
     public var backgroundTaskCancelledReason: BackgroundTaskCancelledReason? {
         (userInfo[NSURLErrorBackgroundTaskCancelledReasonKey] as? Int)
             .flatMap { BackgroundTaskCancelledReason(rawValue: $0) }
@@ -61,6 +61,6 @@ extension URLError {
     /// The data for resuming an upload.
     public var uploadTaskResumeData: Data? { userInfo[NSURLSessionUploadTaskResumeData] as? Data }
 
-    /// The certificate chain that was rejected.
+    /// The rejected certificate chain.
     public var failureURLPeerTrust: SecTrust? { userInfo[NSURLErrorFailingURLPeerTrustErrorKey] as? SecTrust }
 }

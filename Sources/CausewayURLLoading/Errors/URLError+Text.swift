@@ -1,7 +1,7 @@
 public import Foundation
 
 extension URLError {
-    /// A text for people: the one in `userInfo`, otherwise a description of the code.
+    /// A human-readable text: the one in `userInfo`, otherwise a description of the code.
     ///
     /// Counterpart: macOS 10.10, iOS 8.
     public var localizedDescription: String {
@@ -11,10 +11,10 @@ extension URLError {
 }
 
 extension LoadFailure {
-    /// The descriptions of error codes. If several causes have one code, the first counts.
+    /// The descriptions by error code. If several causes have the same code, the first one's description is used.
     private static let texts: [URLError.Code: String] = Dictionary(
         Cause.allCases.map { row(of: $0) }, uniquingKeysWith: { first, _ in first })
 
-    /// Returns the description of an error code; `nil` for codes that this library does not use.
+    /// Returns an error code's description; `nil` for codes that this library does not use.
     static func text(of code: URLError.Code) -> String? { texts[code] }
 }

@@ -1,14 +1,14 @@
 public import Foundation
 
-/// An event that a server sends in a response of type `text/event-stream`.
+/// A server-sent event from a `text/event-stream` response.
 ///
 /// An addition of Causeway.
 public struct ServerSentEvent: Hashable, Sendable {
-    /// The identifier of the event, or that of an earlier event if it has none; empty if there is none.
+    /// The event's identifier, or an earlier event's if it has none; empty if there is none.
     public var id: String
-    /// The type; `message` if the server names none.
+    /// The event type; `message` if the server names none.
     public var type: String
-    /// The lines of data, joined with line feeds.
+    /// The data lines, joined with line feeds.
     public var data: String
 
     /// Creates an event.
@@ -20,7 +20,7 @@ public struct ServerSentEvent: Hashable, Sendable {
 }
 
 extension URLSession {
-    /// Returns the events of a server as an asynchronous sequence (server-sent events, WHATWG HTML §9.2).
+    /// Returns a server's events as an asynchronous sequence (server-sent events, WHATWG HTML §9.2).
     ///
     /// ```swift
     /// for try await event in session.events(for: URLRequest(url: url)) {
@@ -28,27 +28,27 @@ extension URLSession {
     /// }
     /// ```
     ///
-    /// Iterating connects. When the connection ends or cannot be established, the sequence connects again after the time that the server
-    /// requested, or three seconds, with the field `Last-Event-ID`. Failed attempts double this time, up to a minute. The sequence ends when
-    /// the server answers with status 204. It throws an error if the response has another status or content type, if the certificate of the
-    /// server is rejected, or if an event is too long. A silent connection is replaced after the timeout of the request.
+    /// Iterating connects. When the connection ends or cannot be established, the sequence reconnects with the field `Last-Event-ID` after
+    /// the time that the server requested, or three seconds. Failed attempts double this time, up to a minute. The sequence ends when the
+    /// server answers with status 204. It throws an error if the response has another status or content type, if the server's certificate
+    /// is rejected, or if an event is too long. A silent connection is replaced after the request's timeout.
     ///
     /// Events are received only as fast as the program reads them.
     ///
     /// An addition of Causeway.
     ///
     /// - Parameters:
-    ///   - request: The request. The fields `Accept`, `Cache-Control` and `Last-Event-ID` are set; a `Last-Event-ID` of the program is sent with
-    ///     the first connection.
-    ///   - maximumEventSize: The maximum size of an event in bytes. A longer event throws `URLError.dataLengthExceedsMaximum`.
-    ///   - delegate: The delegate of the tasks.
+    ///   - request: The request. The fields `Accept`, `Cache-Control` and `Last-Event-ID` are set; the first connection sends the program's
+    ///     own `Last-Event-ID`, if any.
+    ///   - maximumEventSize: The maximum event size in bytes. A longer event throws `URLError.dataLengthExceedsMaximum`.
+    ///   - delegate: The task delegate.
     public func events(
         for request: URLRequest, maximumEventSize: Int = 1 << 20, delegate: (any URLSessionTaskDelegate)? = nil
     ) -> ServerSentEvents {
         ServerSentEvents(session: self, request: request, limit: maximumEventSize, delegate: delegate)
     }
 
-    /// Returns the events of a server as an asynchronous sequence. See ``events(for:maximumEventSize:delegate:)``.
+    /// Returns a server's events as an asynchronous sequence. See ``events(for:maximumEventSize:delegate:)``.
     ///
     /// An addition of Causeway.
     public func events(from url: URL, delegate: (any URLSessionTaskDelegate)? = nil) -> ServerSentEvents {

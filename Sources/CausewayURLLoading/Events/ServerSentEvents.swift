@@ -3,7 +3,7 @@ internal import CausewayHTTPProtocols
 internal import CausewayWire
 internal import Foundation
 
-/// The events of a server, as ``URLSession/events(for:maximumEventSize:delegate:)`` returns them. Each iterator has its own connection.
+/// A server's events, from ``URLSession/events(for:maximumEventSize:delegate:)``. Each iterator has its own connection.
 ///
 /// An addition of Causeway.
 public struct ServerSentEvents: AsyncSequence, Sendable {
@@ -27,7 +27,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private var events: [EventStreamParser.Event] = []
         private var position = 0
         private var hasEnded = false
-        /// The failure that follows the events that were parsed before it.
+        /// The failure to report after the events parsed before it.
         private var failure: LoadFailure?
 
         init(_ source: ServerSentEvents) {
@@ -52,7 +52,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             return nil
         }
 
-        /// Returns the next event like ``next()``, in the isolation of the caller.
+        /// Returns the next event like ``next()``, in the caller's isolation.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> ServerSentEvent? {
             try await next()
         }
@@ -86,7 +86,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             request.setValue("no-store", forHTTPHeaderField: "Cache-Control")
             request.cachePolicy = .reloadIgnoringLocalCacheData
             let id = parser.lastEventID
-            // An identifier that a field cannot contain is not sent.
+            // An identifier with characters that a header field cannot contain is not sent.
             let isSendable = !id.isEmpty && id.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
             request.setValue(isSendable ? id : nil, forHTTPHeaderField: "Last-Event-ID")
             do {

@@ -5,21 +5,21 @@ internal import CausewaySystem
 internal import CausewayWire
 internal import Foundation
 
-/// The alternative services that the origins of a session have named (RFC 7838), as long as the session exists.
+/// The alternative services that a session's origins have advertised (RFC 7838), kept as long as the session exists.
 final class AlternativeMemory: AlternativeChoosing {
     private let services = LockedValue(AlternativeServices())
 
     private static var now: Int { Int(Date().timeIntervalSince1970) }
 
-    /// Notes the field of a response that came over a secure connection.
+    /// Records the `Alt-Svc` field of a response from a secure connection.
     func note(_ fields: FieldSection, of origin: HTTPOrigin) {
         guard let field = AlternativeServicesField(fields) else { return }
         let age = fields.onlyValue(of: "Age").flatMap { Int($0) } ?? 0
         services.withLock { $0.note(field, of: origin, age: age, at: Self.now) }
     }
 
-    /// Forgets the alternatives of an origin, because its server is not responsible for the request (RFC 7838 §6). Returns whether there were
-    /// any.
+    /// Discards an origin's alternatives, because the alternative server is not responsible for the request (RFC 7838 §6). Returns whether
+    /// there were any.
     func misdirected(_ origin: HTTPOrigin) -> Bool {
         services.withLock { services in
             guard !services.isEmpty, !services.alternatives(for: origin, at: Self.now).isEmpty else { return false }
@@ -48,7 +48,7 @@ final class AlternativeMemory: AlternativeChoosing {
 }
 
 extension HTTPNetwork {
-    /// Notes the alternatives of an origin, unless a proxy makes the connections (RFC 7838 §2.4).
+    /// Records an origin's alternatives, unless a proxy makes the connections (RFC 7838 §2.4).
     func noteAlternatives(_ head: HTTPResponseHead, of origin: HTTPOrigin) {
         if head.status == 421, alternatives.misdirected(origin) { return renewConnections() }
         guard head.fields.contains("Alt-Svc"), !usesProxy(isSecure: true) else { return }

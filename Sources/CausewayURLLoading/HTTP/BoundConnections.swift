@@ -2,28 +2,29 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import Foundation
 
-/// The connections of a session that are authenticated by their requests: each belongs to one credential, and one load at a time uses it.
+/// A session's connections that are authenticated by their requests (Negotiate, NTLM): each belongs to one credential, and one load at a
+/// time uses it.
 ///
-/// A load that authenticates takes a lease. Its requests use the connections with the name of the lease, so that no other request gets
+/// A load that authenticates takes a lease. Its requests use only the connections under the lease's name, so that no other request gets
 /// between the messages of a handshake, and no request without the credential uses the connection afterwards.
 final class BoundConnections: Sendable {
-    /// The owner of connections.
+    /// The owner of bound connections.
     struct Owner: Hashable, Sendable {
         var space: ProtectionSpace
         var credential: URLCredential
     }
 
-    /// A load that waits for a lease.
+    /// A load waiting for a lease.
     private struct Waiting: Sendable {
-        /// Whether its connections must be new ones, which are not authenticated yet.
+        /// Whether its connections must be new, because existing ones are already authenticated.
         var isNew: Bool
         var then: @Sendable (BoundLease) -> Void
     }
 
     private struct Place: Sendable {
-        /// The names that no load uses. The last one was used most recently.
+        /// The unused names. The last one was used most recently.
         var idle: [UInt64] = []
-        /// The number of names.
+        /// The total number of names.
         var count = 0
         var waiting: [Waiting] = []
     }
@@ -31,7 +32,7 @@ final class BoundConnections: Sendable {
     private struct State: Sendable {
         var places: [Owner: Place] = [:]
         var lastName: UInt64 = 0
-        /// Earlier names do not return.
+        /// The first valid name. Earlier names are not used again.
         var firstName: UInt64 = 0
 
         mutating func makeName() -> UInt64 {
@@ -40,18 +41,18 @@ final class BoundConnections: Sendable {
         }
     }
 
-    /// The maximum number of owners. Beyond it, those without a lease are forgotten.
+    /// The maximum number of owners. Beyond it, owners without a lease are discarded.
     private static let maximumCount = 256
 
     private let limit: Int
     private let state = LockedValue(State())
 
-    /// - Parameter limit: The maximum number of loads that use connections of one owner at a time.
+    /// - Parameter limit: The maximum number of loads that use one owner's connections at a time.
     init(limit: Int) { self.limit = max(1, limit) }
 
     /// Calls a closure with a lease: at once, or when another load returns one.
     ///
-    /// - Parameter isNew: Whether its connections must be new ones, which are not authenticated yet.
+    /// - Parameter isNew: Whether its connections must be new, because existing ones are already authenticated.
     func acquire(for owner: Owner, isNew: Bool, then: @escaping @Sendable (BoundLease) -> Void) {
         let name = state.withLock { state -> UInt64? in
             if state.places.count >= Self.maximumCount {
@@ -70,7 +71,7 @@ final class BoundConnections: Sendable {
         if let name { then(BoundLease(name, owner, self)) }
     }
 
-    /// Takes a name back, for the next load that waits.
+    /// Returns a name for the next waiting load.
     fileprivate func release(_ name: UInt64, of owner: Owner) {
         let (next, name) = state.withLock { state -> (Waiting?, UInt64) in
             guard name >= state.firstName, var place = state.places[owner] else { return (nil, name) }
@@ -85,7 +86,7 @@ final class BoundConnections: Sendable {
         next?.then(BoundLease(name, owner, self))
     }
 
-    /// Makes later loads use new connections. Loads that wait get one as well.
+    /// Makes later loads, including waiting ones, use new connections.
     func forgetAll() {
         let waiting = state.withLock { state -> [(Owner, Waiting)] in
             defer { state.places = [:] }
@@ -96,7 +97,7 @@ final class BoundConnections: Sendable {
     }
 }
 
-/// The right of a load to use the connections with a name. It ends with ``end()``, or with the object.
+/// A load's right to use the connections with a name. It ends with ``end()``, or with the object.
 final class BoundLease: Sendable {
     private let serial: UInt64
     let owner: BoundConnections.Owner
@@ -109,11 +110,11 @@ final class BoundLease: Sendable {
         self.connections = connections
     }
 
-    /// The name of the connections. It contains no credential.
+    /// The connections' name. It contains no credential.
     var name: String { "\(owner.space.scheme) \(serial)" }
 
-    /// Gives the name back. The thread that started the request can still hold the object when the response has ended: the next load must
-    /// not get other connections because of that. The caller holds no lock.
+    /// Returns the name. The request's starting thread can still hold this object when the response has ended; the name must be free for
+    /// the next load by then. The caller holds no lock.
     func end() {
         let isFirst = hasEnded.withLock { hasEnded in
             defer { hasEnded = true }

@@ -8,7 +8,7 @@ internal import Foundation
 /// Validates a stored response while tasks use it (RFC 5861 §3). A failure changes nothing.
 final class CacheRefresh: HTTPResponseObserver {
     private struct State {
-        /// The fields of the request as they were sent.
+        /// The request fields as they were sent.
         var fields = FieldSection()
         var requestTime = 0
         var head: HTTPResponseHead?
@@ -86,7 +86,7 @@ final class CacheRefresh: HTTPResponseObserver {
         cache.store(CachedURLResponse(response: response, data: decoded), for: request, exchange)
     }
 
-    /// Returns content without its codings; `nil` if it is larger than the cache allows.
+    /// Removes content codings; `nil` if the decoded content is larger than the cache allows.
     private func decoded(_ content: Data, _ fields: FieldSection) throws(DecodingFailure) -> Data? {
         guard !content.isEmpty, let decoder = try ContentDecoder.decoder(for: fields) else { return content }
         var result = Data()

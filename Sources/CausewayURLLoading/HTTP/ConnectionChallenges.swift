@@ -4,18 +4,18 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// Passes the challenges of TLS connections to the program.
+/// Passes challenges from TLS connections to the program.
 ///
-/// A connection belongs to the session, but a challenge needs a task. The oldest loader that waits for a connection to the origin passes the
-/// challenge to its task.
+/// A connection belongs to the session, but a challenge needs a task: the one whose loader has waited longest for a connection to the
+/// origin.
 final class ConnectionChallenges: Sendable {
     private struct State {
         var loaders: [HTTPOrigin: [HTTPLoader]] = [:]
-        /// The reason why the last certificate chain of an origin was rejected.
+        /// Why each origin's last certificate chain was rejected.
         var rejections: [HTTPOrigin: TrustRejection] = [:]
-        /// The origins whose last certificate chain has errors, and was accepted by the program.
+        /// The origins whose last certificate chain has errors, but was accepted by the program.
         var overridden: Set<HTTPOrigin> = []
-        /// The blocks of each origin.
+        /// The verification and challenge blocks for each origin.
         var templates: [HTTPOrigin: SecProtocolOptionValues] = [:]
     }
 
@@ -44,19 +44,19 @@ final class ConnectionChallenges: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// Returns the reason why the certificate chain of an origin was rejected, and forgets it.
+    /// Returns why an origin's certificate chain was rejected, and clears the reason.
     func takeRejection(_ origin: HTTPOrigin) -> TrustRejection? {
         state.withLock { state in state.rejections.removeValue(forKey: origin) }
     }
 
-    /// Whether the program accepted the last certificate chain of an origin despite its errors.
+    /// Whether the program accepted the origin's last certificate chain despite its errors.
     func isOverridden(_ origin: HTTPOrigin) -> Bool { state.withLock { state in state.overridden.contains(origin) } }
 
     // MARK: Connections
 
-    /// Sets the blocks that ask the program. Without a delegate, the default handling applies.
+    /// Sets the blocks for asking the program. Without a delegate, default handling applies.
     ///
-    /// Connections to one origin have the same blocks, so that they resume each other's TLS sessions (RFC 8446 §2.2) and ask only once.
+    /// All connections to an origin share the same blocks, so that they resume each other's TLS sessions (RFC 8446 §2.2) and ask only once.
     func install(in options: sec_protocol_options_t, for origin: HTTPOrigin) {
         let template = state.withLock { state in
             if let known = state.templates[origin] { return known }
@@ -123,14 +123,13 @@ final class ConnectionChallenges: Sendable {
         let space = URLProtectionSpace(
             host: origin.host, port: Int(origin.port), trust: nil, distinguishedNames: names)
         ask(space, origin) { [self] disposition, credential in
-            // A resumed session would have the identity of this one, without a question.
+            // A resumed TLS session would use this identity without asking.
             forgetAnswer(origin)
             complete(disposition == .useCredential ? credential?.securityIdentity : nil)
         }
     }
 
-    /// Passes the challenge to the task of the loader that has waited longest. If this task ends without an answer, the default handling
-    /// applies.
+    /// Passes the challenge to the longest-waiting loader's task. If this task ends without an answer, default handling applies.
     private func ask(_ space: URLProtectionSpace, _ origin: HTTPOrigin, _ answer: @escaping ChallengeAnswer) {
         let once = ChallengeOnce(answer)
         guard let loader = first(origin) else { return once.give(.performDefaultHandling, nil) }
@@ -138,10 +137,10 @@ final class ConnectionChallenges: Sendable {
     }
 }
 
-/// A certificate chain that was rejected.
+/// A rejected certificate chain.
 struct TrustRejection: Sendable {
     var trust: SecTrust
-    /// The result of the evaluation; `nil` if the program rejected the chain.
+    /// The evaluation result; `nil` if the program rejected the chain.
     var failure: NWError?
     /// Whether the chain leads to no trusted authority.
     var lacksKnownRoot = false
@@ -162,7 +161,7 @@ struct TrustRejection: Sendable {
 }
 
 extension URLCredential {
-    /// The identity for TLS; `nil` if the credential has none.
+    /// The TLS identity; `nil` if the credential has none.
     var securityIdentity: sec_identity_t? {
         identity.flatMap { sec_identity_create_with_certificates($0, certificates) }
     }

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// The values of a request that its connection depends on.
+/// The request values that determine its connection.
 struct ConnectionNeeds: Equatable, Sendable {
-    /// The options that restrict the connection.
+    /// Options that restrict the choice of connection.
     static let restrictions: RequestOptions = [
         .allowsCellularAccess, .allowsExpensiveAccess, .allowsConstrainedAccess, .allowsUltraConstrainedAccess,
         .requiresDNSSECValidation,
@@ -11,13 +11,13 @@ struct ConnectionNeeds: Equatable, Sendable {
     var options: RequestOptions
     var serviceType: NSURLRequest.NetworkServiceType
 
-    /// Creates the needs of a request with these values. A copy of all of its values would cost more than the rest.
+    /// Creates the needs of a request with these values. Copying all of its values would cost more than the rest.
     init(_ options: RequestOptions, _ serviceType: NSURLRequest.NetworkServiceType) {
         self.options = options.intersection(Self.restrictions)
         self.serviceType = serviceType
     }
 
-    /// Creates the needs of a request that has the values of its session.
+    /// Creates the needs of a request that uses its session's values.
     init(_ values: RequestValues) { self.init(values.options, values.networkServiceType) }
 
     /// Creates the needs of a task without a request.

@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import DequeModule
 internal import Foundation
 
-/// Decodes the content of a response, on whichever thread brings content or demand.
+/// Decodes response content, on whichever thread brings content or demand.
 ///
 /// While the task wants no bytes, received content stays encoded, so that a small response cannot expand to any size in memory.
 final class DecodedContent: Sendable {
@@ -34,7 +34,7 @@ final class DecodedContent: Sendable {
 
     func append(_ content: Data) { state.withLock { state in state.input.append(content) } }
 
-    /// Reports the end of the received content.
+    /// Marks the end of the received content.
     func end() { state.withLock { state in state.hasInputEnded = true } }
 
     /// Delivers decoded pieces while the task wants them.

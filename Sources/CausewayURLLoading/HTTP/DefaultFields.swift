@@ -4,18 +4,18 @@ internal import CausewayHTTPProtocols
 internal import CausewayWire
 internal import Foundation
 
-/// The fields that a request gets unless the program has set them.
+/// The header fields that a request gets unless the program has set them.
 enum DefaultFields {
-    /// For plain and for secure connections: `Accept`, `Accept-Encoding`, `Accept-Language` and `User-Agent`.
+    /// `Accept`, `Accept-Encoding`, `Accept-Language` and `User-Agent`, for plain and for secure connections.
     private static let plain = makeFields(isSecure: false)
     private static let secure = makeFields(isSecure: true)
 
-    /// Removes the fields that the engine manages: it frames the content and manages the connection.
+    /// Removes fields managed by the engine, which concern content framing and the connection.
     static func removeManaged(from fields: inout FieldSection) {
         for name in ["Content-Length", "Transfer-Encoding", "Connection", "Upgrade"] { fields.removeAll(name) }
     }
 
-    /// Adds the missing fields that depend on the request.
+    /// Adds missing fields that depend on the request.
     static func add(to value: inout HTTPRequestValue, hasContent: Bool, policy: NSURLRequest.CachePolicy) {
         if hasContent, value.method == "POST", !value.fields.contains("Content-Type") {
             value.fields.append("Content-Type", "application/x-www-form-urlencoded")
@@ -26,7 +26,7 @@ enum DefaultFields {
         }
     }
 
-    /// Adds the fields that do not depend on the request.
+    /// Adds missing fields that do not depend on the request.
     static func addMissing(to fields: inout FieldSection, isSecure: Bool) {
         let all = isSecure ? secure : plain
         guard !fields.isEmpty else { return fields = all }
@@ -57,7 +57,7 @@ enum DefaultFields {
             .joined(separator: ", ")
     }
 
-    /// The name of the program and this package. A product token contains only certain characters (RFC 9110 §10.1.5).
+    /// The names of the program and this package. A product token contains only certain characters (RFC 9110 §10.1.5).
     private static var userAgent: String {
         let name = ProcessInfo.processInfo.processName.utf8.map { byte in
             (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF) || ".-_".utf8.contains(byte)

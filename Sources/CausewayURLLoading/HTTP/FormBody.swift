@@ -3,13 +3,13 @@ internal import CausewaySystem
 internal import CausewayWire
 internal import Foundation
 
-/// Reads the content of a form for an upload.
+/// Reads a form's content for an upload.
 struct FormBodyReader: BodyReader {
     private let reader: MultipartReader
 
     /// - Parameters:
     ///   - content: The form.
-    ///   - offset: Where the content to send begins.
+    ///   - offset: The offset of the first byte to send.
     init(_ content: MultipartContent, from offset: Int64) { reader = MultipartReader(content, from: offset) }
 
     func read() -> HTTPBodyPiece {
@@ -23,7 +23,7 @@ struct FormBodyReader: BodyReader {
     func close() { reader.close() }
 }
 
-/// A stream of the content of a form, for loaders of the program and for delegates.
+/// A stream of a form's content, for `URLProtocol` classes and delegates.
 final class FormInputStream: InputStream {
     private struct State {
         var status = Stream.Status.notOpen

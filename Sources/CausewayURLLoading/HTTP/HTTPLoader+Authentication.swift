@@ -8,9 +8,9 @@ internal import Foundation
 extension HTTPLoader {
     // MARK: Challenges of the server
 
-    /// Handles a held response with status 401: asks the program for a credential, one challenge at a time.
+    /// Handles a held 401 response: asks the program for a credential, one challenge at a time.
     ///
-    /// - Parameter isOver: Whether the negotiation by several messages is over, so that a message in the response needs no answer.
+    /// - Parameter isOver: Whether a negotiation with several messages is over, so that a message in the response needs no answer.
     func challenged(_ response: HTTPURLResponse, isOver: Bool = false) {
         let values = response.fields.values(of: "WWW-Authenticate")
         let schemes = network.connectionSchemes(of: values)
@@ -32,7 +32,7 @@ extension HTTPLoader {
         }
     }
 
-    /// Sends the request again with the same credential, because only the nonce was stale.
+    /// Sends the request again with the same credential, because only the Digest nonce was stale.
     private func renew(_ offer: AuthenticationAttempts.Offer, _ space: ProtectionSpace) {
         guard let credential = state.withLock({ state in state.access.last }) else {
             return self.offer([offer], nil)
@@ -66,7 +66,7 @@ extension HTTPLoader {
         }
     }
 
-    /// Asks about a scheme for connections. Without a credential or a message, the next challenge is offered.
+    /// Asks for a credential for a connection scheme. Without a credential or a message, the next challenge is offered.
     private func offerNegotiation(
         _ scheme: ConnectionScheme, _ offers: ArraySlice<AuthenticationAttempts.Offer>, _ space: URLProtectionSpace,
         _ response: HTTPURLResponse?
@@ -97,12 +97,12 @@ extension HTTPLoader {
         }
     }
 
-    /// Returns whether the default handling has not yet tried a credential in this load.
+    /// Returns whether default handling has not yet tried a credential in this load.
     private func isFirstUse(of credential: URLCredential) -> Bool {
         state.withLock { state in state.access.proposed.insert(credential).inserted }
     }
 
-    /// Finds the credential that the default handling uses: the one in the URL, otherwise the stored one.
+    /// Finds the credential for default handling: the one in the URL, otherwise the stored one.
     private func propose(for space: URLProtectionSpace, then: @escaping @Sendable (URLCredential?) -> Void) {
         if let url = request.url, let user = url.user(percentEncoded: false), !user.isEmpty {
             let password = url.password(percentEncoded: false) ?? ""
@@ -153,7 +153,7 @@ extension HTTPLoader {
         sendAgain()
     }
 
-    /// Returns the protection space of a challenge, as the program sees it. A challenge without a realm has the host as realm.
+    /// Returns a challenge's protection space as the program sees it. A challenge without a realm uses the host as realm.
     func makeSpace(_ offer: AuthenticationAttempts.Offer) -> URLProtectionSpace {
         let origin = state.withLock { state in state.exchange.origin }
         let space = offer.space
@@ -167,7 +167,7 @@ extension HTTPLoader {
             realm: scheme == nil ? offer.challenge["realm"] ?? origin.host : nil, authenticationMethod: method)
     }
 
-    /// Stores the credential that the server has accepted, if its persistence asks for that.
+    /// Stores the accepted credential, if its persistence asks for that.
     func credentialAccepted(_ fields: FieldSection) {
         typealias Accepted = (URLCredential, URLProtectionSpace)
         var owner: BoundConnections.Owner?
@@ -194,7 +194,7 @@ extension HTTPLoader {
 
     // MARK: Challenges of the connection
 
-    /// Passes the challenge of a connection to the task. If the load ends first, the default handling applies.
+    /// Passes a connection's challenge to the task. If the load ends first, default handling applies.
     func ask(_ space: URLProtectionSpace, _ once: ChallengeOnce) {
         let isRunning = state.withLock { state in
             guard state.phase == .waiting else { return false }

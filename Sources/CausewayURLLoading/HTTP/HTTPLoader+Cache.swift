@@ -6,20 +6,20 @@ internal import CausewayWire
 internal import Foundation
 
 extension HTTPLoader {
-    /// The use of the cache by the current request.
+    /// How the current request uses the cache.
     struct Caching {
-        /// The question of the request; `nil` if the response is neither looked up nor stored.
+        /// The cache lookup; `nil` if the response is neither looked up nor stored.
         var question: CacheQuestion?
-        /// The stored response that the server is asked about.
+        /// The stored response that the request validates.
         var validated: CacheEntry?
-        /// The stored response without a validator that is delivered if the request fails.
+        /// A stored response without a validator, which is delivered if the request fails.
         var fallback: CacheEntry?
         /// Delivers a stored response.
         var replay: DataLoader?
-        /// The times of the exchange in seconds since 1970.
+        /// When the request was sent, in seconds since 1970.
         var requestTime = 0
         var responseTime = 0
-        /// Whether the next request is sent without a look at the cache.
+        /// Whether the next request skips the cache lookup.
         var isBypassed = false
         /// Whether the server has confirmed the stored response.
         var isConfirmed = false
@@ -45,7 +45,7 @@ extension HTTPLoader {
         lookUp(question, in: cache) { [self] entries in apply(entries, question, value, body) }
     }
 
-    /// Returns the entries for a question if that needs neither a file nor code of the program.
+    /// Returns the matching entries if that needs neither a file nor the program's code.
     private func knownEntries(_ question: CacheQuestion, in cache: URLCache) -> [CacheEntry]? {
         guard cache.isPlain else { return nil }
         guard let key = question.key else { return [] }
@@ -54,7 +54,7 @@ extension HTTPLoader {
         return isFound || cache.disk.isKnownToLack(key) ? known : nil
     }
 
-    /// Finds the entries for a question in files, or in a subclass of the program. The closure is called on any queue.
+    /// Looks up entries in files, or in a program's subclass. The closure is called on any queue.
     private func lookUp(
         _ question: CacheQuestion, in cache: URLCache, then: @escaping @Sendable ([CacheEntry]) -> Void
     ) {
@@ -64,7 +64,7 @@ extension HTTPLoader {
         cache.readFiles(of: key) { entries in work.async { then(entries) } }
     }
 
-    /// Asks a subclass of the program, whose answer has no facts but those in its fields.
+    /// Asks a program's subclass, whose result has no metadata except its header fields.
     private func lookUpInSubclass(
         _ question: CacheQuestion, _ cache: URLCache, then: @escaping @Sendable ([CacheEntry]) -> Void
     ) {
@@ -79,7 +79,7 @@ extension HTTPLoader {
         }
     }
 
-    /// The key of stored responses to the request. HEAD is answered from the response to GET.
+    /// The key for the request's stored responses. HEAD is answered from the response to GET.
     var cacheKey: MemoryCache.Key? {
         target?.cacheKey ?? request.values.url.map { MemoryCache.Key(method: "GET", url: $0.absoluteString) }
     }
@@ -104,7 +104,8 @@ extension HTTPLoader {
             state.withLock { state in state.caching.validated = entry }
             send(value, body)
         case (.refuse, _):
-            // A program that forbids the network by its policy gets an error, by a field a response (RFC 9111 §5.2.1.7).
+            // If the program's cache policy forbids the network, the load fails; if the field `only-if-cached` does, it gets a 504 response
+            // (RFC 9111 §5.2.1.7).
             question.use.isLocal ? fail(LoadFailure(.notInCache)) : deliverTimeout()
         case (.forward, let entry?):
             if let head = entry.head, CachePolicy.mayReplaceError(question.fields, head) {
@@ -119,7 +120,7 @@ extension HTTPLoader {
 
     /// Delivers a stored response.
     ///
-    /// - Parameter isValidated: Whether the server has confirmed the response now. Otherwise it gets the field `Age` (RFC 9111 §4).
+    /// - Parameter isValidated: Whether the server has just confirmed the response. Otherwise it gets the field `Age` (RFC 9111 §4).
     func deliver(_ entry: CacheEntry, _ question: CacheQuestion, isValidated: Bool = false) {
         guard let cached = question.answer(from: entry) else { return fail(LoadFailure(.notInCache)) }
         guard let http = cached.response as? HTTPURLResponse else { return deliver(cached) }
@@ -149,7 +150,7 @@ extension HTTPLoader {
         [301, 302, 303, 307, 308].contains(response.statusCode) && response.fields.contains("Location")
     }
 
-    /// Holds a stored redirect like one that has arrived, so that the program decides about it.
+    /// Holds a stored redirect as if it had arrived, so that the program decides about it.
     private func hold(_ response: HTTPURLResponse, _ content: Data) {
         let isWanted = state.withLock { state in
             guard state.phase != .ended else { return false }
@@ -164,7 +165,7 @@ extension HTTPLoader {
         if isWanted { redirected(response) }
     }
 
-    /// Delivers the response of a cache that must not use the network.
+    /// Delivers a 504 response, because the cache must not use the network.
     private func deliverTimeout() {
         let response = HTTPURLResponse(
             url: request.url, statusCode: 504, version: "HTTP/1.1", fields: FieldSection(), isDecoded: false)
@@ -173,7 +174,7 @@ extension HTTPLoader {
 
     // MARK: Storing
 
-    /// Notes the facts that a stored response needs, if the response may be stored. Returns the policy for the task.
+    /// Records what is needed to store the response, if that is allowed. Returns the storage policy for the task.
     func storagePolicy(for response: HTTPURLResponse) -> URLCache.StoragePolicy {
         guard let exchange = exchangeIfStorable(response) else { return .notAllowed }
         attempt.report(.cacheable(exchange))

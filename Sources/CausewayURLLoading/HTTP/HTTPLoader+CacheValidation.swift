@@ -6,17 +6,17 @@ internal import CausewayWire
 internal import Foundation
 
 extension HTTPLoader {
-    /// What a response means for the cache.
+    /// How a response affects the cache.
     enum CacheVerdict {
-        /// The response is one for the program.
+        /// The response is for the program.
         case deliver
-        /// The stored response is delivered after the end of the exchange.
+        /// The stored response is delivered after the exchange ends.
         case useStored(HTTPRequestHandle?)
-        /// The server confirmed another response. The request is sent again without condition.
+        /// The server confirmed another stored response. The request is sent again without a condition.
         case sendAgain(HTTPRequestHandle?)
     }
 
-    /// Updates the cache with the head of a response.
+    /// Updates the cache with a response head.
     func judge(_ head: HTTPResponseHead) -> CacheVerdict {
         let method = request.values.method
         guard let cache, method == "GET" || method == "HEAD" else {
@@ -24,7 +24,7 @@ extension HTTPLoader {
             return .deliver
         }
         let now = CacheExchange.now
-        // A copy of all values would cost more than the usual case needs.
+        // Copying all values would cost more than the usual case needs.
         let (question, entry, fallback) = state.withLock { state in
             state.caching.responseTime = now
             return (state.caching.question, state.caching.validated, state.caching.fallback)
@@ -42,7 +42,7 @@ extension HTTPLoader {
         return head.status == 304 ? confirm(entry, head, cache, now) : .deliver
     }
 
-    /// Handles status 304 in answer to the condition of the cache.
+    /// Handles a 304 response to the cache's conditional request.
     private func confirm(
         _ entry: CacheEntry, _ head: HTTPResponseHead, _ cache: URLCache, _ now: Int
     ) -> CacheVerdict {
@@ -67,7 +67,7 @@ extension HTTPLoader {
         cache.storeCachedResponse(entry.response, for: task)
     }
 
-    /// Enters a phase that waits for the end of the exchange. Returns the handle with which the exchange ends early.
+    /// Enters a phase that waits for the end of the exchange. Returns the handle to end it early.
     private func enter(_ phase: Phase) -> HTTPRequestHandle? {
         state.withLock { state in
             guard state.phase == .waiting else { return nil }
@@ -76,7 +76,7 @@ extension HTTPLoader {
         }
     }
 
-    /// Compares a response to HEAD with the stored response to GET (RFC 9111 §4.3.5).
+    /// Compares a HEAD response with the stored GET response (RFC 9111 §4.3.5).
     private func compareHead(
         _ head: HTTPResponseHead, _ question: CacheQuestion, _ cache: URLCache, _ now: Int
     ) {
@@ -95,7 +95,7 @@ extension HTTPLoader {
         if known.isEmpty { cache.readFiles(of: key, then: check) } else { check(known) }
     }
 
-    /// Removes what a response to a method that is not safe makes invalid (RFC 9111 §4.4).
+    /// Invalidates stored responses after an unsafe method (RFC 9111 §4.4).
     private func invalidate(_ head: HTTPResponseHead) {
         let method = request.values.method
         guard method != "GET", method != "HEAD", !isWebSocket, let cache = network.settings.stores.cache,
@@ -113,7 +113,7 @@ extension HTTPLoader {
 
     // MARK: The end of the exchange
 
-    /// Delivers the stored response after the exchange that confirmed it. A revalidated response has two transactions.
+    /// Delivers the stored response after the exchange has confirmed it. A revalidated response has two transactions.
     func deliverConfirmed() {
         let (caching, record) = state.withLock { state -> (Caching, TransactionRecord?) in
             state.record?.dates.response.end = Date()
@@ -127,7 +127,7 @@ extension HTTPLoader {
         deliver(entry, question, isValidated: caching.isConfirmed)
     }
 
-    /// Delivers the stored response if the server could not be reached, and both sides permit it (RFC 5861 §4). Returns whether it does.
+    /// Delivers the stored response if the server could not be reached and both sides permit it (RFC 5861 §4). Returns whether it does.
     func deliversStale() -> Bool {
         let caching = state.withLock { state in state.caching }
         guard let stored = (caching.validated ?? caching.fallback)?.head, let question = caching.question,
@@ -139,7 +139,7 @@ extension HTTPLoader {
 
     // MARK: Validation beside the use
 
-    /// Validates a stale response that was used meanwhile, once for all tasks (RFC 5861 §3).
+    /// Validates a stale response after its use, once for all tasks (RFC 5861 §3).
     func refresh(_ entry: CacheEntry, _ value: HTTPRequestValue) {
         guard let cache, cache.isPlain, let key = cacheKey,
             let engine = network.engine(for: ConnectionNeeds(request.values), isSecure: value.origin.isSecure)?.engine,

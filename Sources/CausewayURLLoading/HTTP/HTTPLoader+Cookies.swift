@@ -6,13 +6,13 @@ internal import Foundation
 extension HTTPLoader {
     /// Where the cookies of a request come from.
     enum CookieSource: Sendable {
-        /// The storage of the session.
+        /// The session's storage.
         case storage
-        /// A storage of the program's own class, which has answered.
+        /// A program's subclass, which has returned these cookies.
         case given([HTTPCookie])
     }
 
-    /// The storage whose cookies the request gets; `nil` if it gets none.
+    /// The source of the request's cookies; `nil` if it gets none.
     private var sentCookies: HTTPCookieStorage? {
         guard network.settings.http.setsCookies, request.values.options[.handlesCookies],
             let storage = network.settings.stores.cookies, !storage.isKnownToBeEmpty,
@@ -21,7 +21,7 @@ extension HTTPLoader {
         return storage
     }
 
-    /// Whether the program's own class has the cookies, so that it is asked with ``findCookies(_:)``.
+    /// Whether a program's subclass supplies the cookies, so that ``findCookies(_:)`` must be called.
     var hasOwnCookies: Bool {
         guard let storage = network.settings.stores.cookies, type(of: storage) != HTTPCookieStorage.self else {
             return false
@@ -29,8 +29,7 @@ extension HTTPLoader {
         return sentCookies != nil
     }
 
-    /// Asks a storage of the program's own class for the cookies of the task. The closure is called once, on the thread on which the program
-    /// answers.
+    /// Asks a program's storage subclass for the task's cookies. The closure is called once, on the thread on which the program answers.
     func findCookies(_ then: @escaping @Sendable (CookieSource) -> Void) {
         guard let storage = sentCookies, let task = attempt.task.task else { return then(.storage) }
         let isAnswered = LockedValue(false)
@@ -45,7 +44,7 @@ extension HTTPLoader {
 
     /// Adds the stored cookies, unless the program has set the field.
     ///
-    /// - Parameter target: The target of the request, if it is the one of the program.
+    /// - Parameter target: The request target, if it is still the program's.
     func addCookies(from source: CookieSource, to value: inout HTTPRequestValue, _ target: RequestTarget?) {
         guard let storage = sentCookies, let url = request.values.url, !value.fields.contains("Cookie"),
             let text = fieldValue(source, storage, url, target?.cookieKey ?? .init(value.origin, value.target))
@@ -63,7 +62,7 @@ extension HTTPLoader {
         }
     }
 
-    /// Stores the cookies of a response, as the policy of the session permits.
+    /// Stores a response's cookies, as the session's policy permits.
     func storeCookies(_ fields: FieldSection) {
         let settings = network.settings
         guard let storage = settings.stores.cookies, let url = request.url, request.values.options[.handlesCookies],

@@ -3,8 +3,8 @@ internal import CausewayWire
 internal import Foundation
 
 extension HTTPLoader {
-    /// Asks for the connection in the middle of the response. The completion is called after all earlier content was reported: with the
-    /// connection, or with `nil` if the load has ended or the content does not end with the connection.
+    /// Requests the connection in the middle of the response. The completion is called after all earlier content was reported: with the
+    /// connection, or with `nil` if the load has ended or the content does not extend to the end of the connection.
     func handOver(_ completion: @escaping @Sendable (HTTPUpgradedStream?) -> Void) {
         let (handle, isOver) = state.withLock { state -> (HTTPRequestHandle?, Bool) in
             guard state.phase == .streaming || state.phase == .ended, !state.handOver.isOver else { return (nil, true) }
@@ -16,7 +16,7 @@ extension HTTPLoader {
         handle?.handOver()
     }
 
-    /// Whether the content is split into parts that replace each other, so that its bytes are not those of the connection.
+    /// Whether the content has parts that replace each other, so that its bytes are not those on the connection.
     var hasParts: Bool { state.withLock { state in state.parts != nil } }
 
     func handedOver(_ stream: HTTPUpgradedStream?) {
@@ -24,7 +24,7 @@ extension HTTPLoader {
         endHandOver(stream)
     }
 
-    /// Ends the handover that was asked for, if any, after the end of the load was reported.
+    /// Completes a requested handover, if any, after the end of the load was reported.
     func endHandOver(_ stream: HTTPUpgradedStream?) {
         let completion = state.withLock { state in
             state.handOver.isOver = true
@@ -33,7 +33,7 @@ extension HTTPLoader {
         completion?(stream)
     }
 
-    /// Ends the load with the connection of a response with status 101.
+    /// Ends the load and hands over the connection after status 101.
     func switched(_ response: HTTPURLResponse, _ stream: HTTPUpgradedStream) {
         guard let record = finishRecord() else { return }
         if let record = record { attempt.report(.measured(record)) }
@@ -42,7 +42,7 @@ extension HTTPLoader {
 }
 
 extension HTTPURLResponse {
-    /// Whether the content is what follows the head on the connection, to its end (RFC 9112 §6.3). Such a response can become a stream.
+    /// Whether the content extends from the head to the end of the connection (RFC 9112 §6.3). Such a response can become a stream.
     var endsWithConnection: Bool {
         versionText.hasPrefix("HTTP/1.") && !isContentDecoded && statusCode != 204 && statusCode != 304
             && !fields.contains("Content-Length") && !fields.contains("Transfer-Encoding")

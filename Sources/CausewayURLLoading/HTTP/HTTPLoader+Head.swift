@@ -3,7 +3,7 @@ internal import CausewayWire
 internal import Foundation
 
 extension HTTPLoader {
-    /// Returns the response with a head that the server sent.
+    /// Creates the response from a head that the server sent.
     func makeResponse(_ head: HTTPResponseHead) -> HTTPURLResponse {
         HTTPURLResponse(
             url: request.url, statusCode: head.status, version: Self.name(of: head.version),

@@ -5,10 +5,10 @@ internal import CausewaySystem
 internal import CausewayWire
 internal import Foundation
 
-/// Responses that are held back, because another request may follow them.
+/// Responses that are held back because another request may follow them.
 extension HTTPLoader {
-    /// Returns whether another request may follow this response: a redirect, a challenge that the client can answer, or a response that asks
-    /// for the same request once more.
+    /// Returns whether another request may follow this response: a redirect, a challenge that the client can answer, or a status that asks
+    /// for a retry.
     func mayBeFollowed(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation) -> Bool {
         if isProxyRefusal(head, connection) { return true }
         return switch head.status {
@@ -31,7 +31,7 @@ extension HTTPLoader {
         }
     }
 
-    /// Sends the request once more if the server did not process it, and a connection of another kind can help (RFC 9110 §15.5.20, RFC 8470
+    /// Sends the request once more if the server did not process it and a connection of another kind can help (RFC 9110 §15.5.20, RFC 8470
     /// §5.2). Otherwise the response is delivered.
     private func repeatRequest(after response: HTTPURLResponse) {
         let isReused = state.withLock { state in state.exchange.isReused }
@@ -80,7 +80,7 @@ extension HTTPLoader {
         }
     }
 
-    /// Sends the request again after the end of the current exchange.
+    /// Sends the request again after the current exchange ends.
     func sendAgain() {
         let (isComplete, handle) = state.withLock { state -> (Bool, HTTPRequestHandle?) in
             guard state.phase == .deciding else { return (false, nil) }
@@ -126,7 +126,7 @@ extension HTTPLoader {
         }
     }
 
-    /// Whether the loader can read the stream of the request again without the program.
+    /// Whether the loader can read the request's body stream again without the program.
     private var isRepeatable: Bool {
         switch attempt.task.plan.source {
         case .file, .form: true

@@ -7,10 +7,10 @@ internal import Foundation
 
 /// Authentication schemes for whole connections: Negotiate (RFC 4559) and NTLM (MS-NTHT).
 ///
-/// NTLM always uses separate connections, which belong to the credential afterwards. Kerberos by Negotiate needs one token and can use any
-/// connection, also one of HTTP/2. If the server answers the token with another one, the negotiation starts over on a separate connection.
+/// NTLM always uses separate connections, which then belong to the credential. Kerberos with Negotiate needs one token and can use any
+/// connection, including HTTP/2. If the server answers the token with another one, the negotiation starts over on a separate connection.
 extension HTTPLoader {
-    /// An authentication by several messages.
+    /// A multi-message authentication.
     struct Negotiating {
         var context: any NegotiateContext
         var credential: URLCredential
@@ -18,32 +18,32 @@ extension HTTPLoader {
         var offer: AuthenticationAttempts.Offer
     }
 
-    /// The use of connections that belong to a credential.
+    /// The use of connections bound to a credential.
     struct Bound {
         var owner: BoundConnections.Owner
         /// Whether the connection must be a new one.
         var isNew = true
         /// `nil` before the first request.
         var lease: BoundLease?
-        /// The connection of the last response.
+        /// The last response's connection.
         var arrived: PoolConnectionID?
-        /// The connection that must carry the next request.
+        /// The required connection for the next request.
         var continued: PoolConnectionID?
-        /// Whether the next request carries the first message of a handshake, and no content, because it is always refused.
+        /// Whether the next request carries the first handshake message, and no content, because it is always refused.
         var isOpening = false
         /// The number of handshakes that were repeated because their connection closed.
         var repetitions = 0
 
-        /// The connections for the next request. Without a lease they have no name yet.
+        /// The connections to use for the next request. Before a lease is acquired, the name is empty.
         var binding: ConnectionBinding { ConnectionBinding(identity: lease?.name ?? "", connection: continued) }
     }
 
-    /// The maximum number of handshakes that are repeated because their connection closed.
+    /// The maximum number of handshakes to repeat because their connection closed.
     private static let maximumRepetitions = 2
 
     /// Sends the request again with the first message.
     ///
-    /// - Parameters:
+    /// - isBound: Whether to use a connection bound to the credential. NTLM always does.
     ///   - isBound: Whether to use a connection of the credential. NTLM always does.
     ///   - fallback: Called if there is no message, for example because the user has no Kerberos ticket.
     func negotiate(
@@ -74,8 +74,8 @@ extension HTTPLoader {
         step(context, nil, scheme, offer, credential, otherwise: fallback)
     }
 
-    /// Sends the request again with the answer to a message of the server. If the message needs no answer, the server knows the user, who may
-    /// not do that: the program is asked for another credential.
+    /// Sends the request again with the answer to a server message. If the message needs no answer, the user is authenticated but lacks
+    /// permission: the program is asked for another credential.
     func continueNegotiation(_ offer: AuthenticationAttempts.Offer) {
         let token = offer.challenge.token.flatMap { Data(base64Encoded: $0) }
         let (negotiating, isBound) = state.withLock { state -> (Negotiating?, Bool) in
@@ -96,7 +96,7 @@ extension HTTPLoader {
         }
     }
 
-    /// Handles a response that refuses the user of a complete negotiation.
+    /// Handles a response that refuses the user after a complete negotiation.
     private func negotiationEnded() {
         let response = state.withLock { state -> HTTPURLResponse? in
             // The program may have ended the load meanwhile.
@@ -127,7 +127,7 @@ extension HTTPLoader {
 
     // MARK: Connections of a credential
 
-    /// Gets a lease for a request, then sends it.
+    /// Acquires a lease for a request, then sends the request.
     func lease(for owner: BoundConnections.Owner, _ value: HTTPRequestValue, _ body: HTTPRequestBody) {
         let isNew = state.withLock { state in state.access.bound?.isNew ?? true }
         network.boundConnections.acquire(for: owner, isNew: isNew) { [self] lease in
@@ -143,7 +143,7 @@ extension HTTPLoader {
         }
     }
 
-    /// Returns the content of a request that uses a connection of a credential.
+    /// Returns the content for a request on a bound connection.
     func makeBoundBody() throws(LoadFailure) -> HTTPRequestBody {
         guard state.withLock({ state in state.access.bound?.isOpening == true }) else { return try makeBody() }
         return request.values.body == .none ? .none : .data(Data())

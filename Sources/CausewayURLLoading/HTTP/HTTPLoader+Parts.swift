@@ -4,19 +4,19 @@ internal import CausewaySystem
 internal import CausewayWire
 internal import Foundation
 
-/// Splits the content of a response of type `multipart/x-mixed-replace`, whose parts replace each other.
+/// Splits `multipart/x-mixed-replace` content, whose parts replace each other.
 final class ReplacingParts: Sendable {
-    /// The status of the response, which its parts share.
+    /// The response status, which its parts share.
     let status: Int
     private let decoder: LockedValue<MultipartDecoder>
 
-    /// Returns `nil` for responses of other types, and if the outlet takes the content as it is.
+    /// Returns `nil` for other content types, and if the outlet takes the content unsplit.
     init?(_ head: HTTPResponseHead, for outlet: TaskPlan.Outlet) {
         switch outlet {
         case .delegate, .handler: break
         case .file, .bytes, .webSocket, .stream: return nil
         }
-        // Most responses have another type. The first letters tell that without an allocation.
+        // Most responses have another type. Comparing the first letters avoids an allocation.
         guard let index = head.fields.index(of: "Content-Type"), let first = head.fields[index].value.first,
             first & 0xDF == UInt8(ascii: "M"), let type = MediaType(parsing: Array(head.fields[index].value)[...]),
             type.essence == "multipart/x-mixed-replace", let boundary = MultipartBoundary.of(type)
@@ -43,7 +43,7 @@ final class ReplacingParts: Sendable {
 }
 
 extension HTTPLoader {
-    /// Delivers content whose parts replace each other. Each part begins with another response.
+    /// Delivers content whose parts replace each other. Each part begins with a new response.
     func deliver(_ content: Data, in parts: ReplacingParts) {
         do throws(HTTPSyntaxError) {
             for event in try parts.decode(content) {

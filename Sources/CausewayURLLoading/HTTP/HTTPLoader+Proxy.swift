@@ -6,8 +6,8 @@ internal import CausewayWire
 internal import Foundation
 
 extension HTTPLoader: ProxyUser {
-    /// Handles a failed connection that a proxy refused because it demands a credential: uses the one that the session knows, or asks the
-    /// program. The failure itself can be that of another proxy, which was tried later.
+    /// Handles a connection failure because a proxy demands a credential: uses the session's credential, or asks the program. The failure
+    /// itself can come from another proxy that was tried later.
     ///
     /// - Returns: `false` if the failure has another reason.
     func isAnswered(_ failure: HTTPFailure) -> Bool {
@@ -32,7 +32,7 @@ extension HTTPLoader: ProxyUser {
         return true
     }
 
-    /// Whether a response is that of a proxy that forwards requests and demands another credential.
+    /// Whether a response comes from a forwarding proxy that demands another credential.
     func isProxyRefusal(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation) -> Bool {
         guard connection.details.isForwarded, head.status == 407 || head.status == 401 else { return false }
         return head.status == 407 || !head.fields.contains("WWW-Authenticate") && forwardingRefusal != nil
@@ -44,8 +44,8 @@ extension HTTPLoader: ProxyUser {
         return started.flatMap { network.refusedProxy(of: origin, since: $0) }
     }
 
-    /// Handles a held response of a proxy that demands a credential: uses the one that the session knows, or asks the program. Without one,
-    /// the response is delivered.
+    /// Handles a held response from a proxy that demands a credential: uses the session's credential, or asks the program. Without one, the
+    /// response is delivered.
     func proxyChallenged(_ response: HTTPURLResponse) {
         guard let proxy = forwardingRefusal else { return deliverHeld() }
         let obstacle = network.obstacle(of: proxy)
@@ -82,7 +82,7 @@ extension HTTPLoader: ProxyUser {
 
     // MARK: Waiting
 
-    /// Ends an exchange that waits for connectivity, because a proxy demands a credential. The failure follows as the end of the exchange.
+    /// Ends an exchange that waits for connectivity, because a proxy demands a credential. The failure follows when the exchange ends.
     func endWaiting(refusedBy reason: NWError) -> Bool {
         guard case .posix(.EACCES) = reason else { return false }
         let (handle, origin, started) = state.withLock { state in

@@ -20,7 +20,7 @@ extension HTTPLoader {
             storeRedirect(response)
             report(next, response, refusal: nil)
         case .refuse(.downgrade, var proposed?) where network.secured(proposed.target) != nil:
-            // The redirect leads to a host that wants secure connections only, so it is no downgrade.
+            // The redirect leads to a host with Strict-Transport-Security, so it is no downgrade.
             proposed.target = network.secured(proposed.target) ?? proposed.target
             report(proposed, response, refusal: nil)
         case .refuse(let refusal, let proposed):
@@ -46,7 +46,7 @@ extension HTTPLoader {
         attempt.report(.redirect(redirect))
     }
 
-    /// Reports the measurements so far, because the task may leave the loader.
+    /// Reports the metrics so far, because the task may leave the loader.
     private func measure() {
         let record = state.withLock { state in
             state.record?.dates.response.end = Date()

@@ -6,8 +6,7 @@ internal import CausewayWire
 internal import Foundation
 
 extension HTTPLoader {
-    /// Returns the request for the engine, with the fields that the session adds. A URL without slashes or host is not valid (RFC 9110
-    /// §4.2.1).
+    /// Returns the request for the engine, with the session's fields added. A URL without slashes or host is not valid (RFC 9110 §4.2.1).
     func makeRequest(_ cookies: CookieSource) throws(LoadFailure) -> HTTPRequestValue {
         let target = uploading == nil ? target : nil
         guard var value = currentRequest(to: target), value.origin.port != 0 else { throw LoadFailure(.badURL) }
@@ -39,7 +38,7 @@ extension HTTPLoader {
         return value
     }
 
-    /// Returns the protocol that the request asks for (RFC 9110 §7.8); `nil` for none. Only a delegate can take over the connection.
+    /// Returns the `Upgrade` value that the request asks for (RFC 9110 §7.8); `nil` for none. Only a delegate can take over the connection.
     private func upgradeField(_ fields: FieldSection) -> String? {
         guard let name = fields.firstValue(of: "Upgrade"), !isWebSocket, !hasContent,
             case .delegate = attempt.task.plan.outlet, attempt.task.plan.source.isOfRequest
@@ -47,7 +46,7 @@ extension HTTPLoader {
         return name
     }
 
-    /// The request of the program, or the one that its upload sends now. Without the fields that the session adds.
+    /// The program's request, or the current one in a resumable upload, without the session's fields.
     var currentRequest: HTTPRequestValue? { currentRequest(to: target) }
 
     private func currentRequest(to target: RequestTarget?) -> HTTPRequestValue? {
@@ -75,7 +74,7 @@ extension HTTPLoader {
         guard request.values.method != "GET" || !hasBytes else { throw LoadFailure(.tooLarge) }
         if case .file(let url) = attempt.task.plan.source, hasContent {
             let size = try FileFacts.size(of: url)
-            // Beyond the end of a file that has become shorter, there is nothing to send.
+            // There is nothing to send beyond the end of a truncated file.
             let rest = max(0, size - offset)
             return .stream(
                 PausableSource(try FileBodyReader(url, from: offset, count: rest), for: attempt), length: Int(rest))
@@ -96,7 +95,7 @@ extension HTTPLoader {
         }
     }
 
-    /// Returns the content from a stream. A Content-Length field of the program states its length.
+    /// Returns a stream's content. The program's Content-Length field states its length.
     func makeBody(_ stream: Unchecked<InputStream>) -> HTTPRequestBody {
         let length = request.values.fields.firstValue(of: "Content-Length").flatMap { Int($0) }.flatMap {
             $0 >= 0 ? $0 : nil
@@ -105,7 +104,7 @@ extension HTTPLoader {
         return .stream(PausableSource(StreamBodyReader(stream: stream), for: attempt), length: rest)
     }
 
-    /// Adds the credential for this exchange, or one that the server has accepted before.
+    /// Adds this exchange's credential, or one that the server has accepted before.
     private func addAuthorization(to value: inout HTTPRequestValue) {
         let (given, binding, route) = state.withLock { state in
             (state.access.authorization.take(), state.access.bound?.binding, state.access.repeated)

@@ -16,7 +16,7 @@ extension HTTPLoader: HTTPResponseObserver {
         if isFirst { attempt.report(.waiting) }
     }
 
-    /// Reports that the load no longer waits for a path.
+    /// Reports that the load no longer waits for connectivity.
     func endWaiting() {
         let wasWaiting = state.withLock { state in
             defer { state.isWaitingForPath = false }
@@ -67,7 +67,7 @@ extension HTTPLoader: HTTPResponseObserver {
         endHandOver(nil)
     }
 
-    /// Ends the load with a response that arrived in one piece, unless the load has ended. Also returns the measurements.
+    /// Ends the load with a response that arrived in one piece, unless the load has ended. Also returns the metrics.
     private func endWhole(_ count: Int) -> (isWanted: Bool, record: TransactionRecord?, bound: Bound?) {
         state.withLock { state in
             guard state.phase == .streaming else { return (false, nil, nil) }
@@ -82,7 +82,7 @@ extension HTTPLoader: HTTPResponseObserver {
         }
     }
 
-    /// Takes note of the head of a final response. Returns the response, or `nil` if the program does not get it now.
+    /// Processes a final response head. Returns the response, or `nil` if the program does not get it now.
     private func accept(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation) -> HTTPURLResponse? {
         endWaiting()
         guard !continuesUpload(head) else { return nil }
@@ -112,7 +112,7 @@ extension HTTPLoader: HTTPResponseObserver {
         if usesCredential, head.status != 401, !isProxyRefusal(head, connection) { credentialAccepted(head.fields) }
         switch verdict {
         case .deliver: break
-        // The exchange of a 304 has ended but for its last event. Another one ends early.
+        // The exchange with the 304 response has ended except for its last event. Another one ends early.
         case .useStored(let handle):
             if head.status != 304 { handle?.cancel() }
             return nil
@@ -215,14 +215,14 @@ extension HTTPLoader: HTTPResponseObserver {
 
     // MARK: Content
 
-    /// Delivers content of the final response.
+    /// Delivers content from the final response.
     func deliver(_ content: Data, isEncoded: Bool) {
         if isEncoded, startDecoding(with: content) { return }
         attempt.report(.data(content))
         if !attempt.wantsBytes { updateReading() }
     }
 
-    /// Creates the decoder for the first content of an encoded response. A response without content needs none.
+    /// Creates the decoder when the first content of an encoded response arrives. A response without content needs none.
     private func startDecoding(with content: Data) -> Bool {
         let (response, known) = state.withLock { state in (state.exchange.response, state.content) }
         guard let response else { return false }
@@ -263,7 +263,7 @@ extension HTTPLoader: HTTPResponseObserver {
 
     private func failed(_ failure: HTTPFailure) {
         let (phase, origin, refusal) = state.withLock { state in
-            // The connection of a handshake is gone.
+            // The handshake's connection is gone.
             let isHandshake = state.access.bound?.continued != nil
             return (state.phase, state.exchange.origin, isHandshake ? .noResponse(nil) : state.exchange.proxyFailure)
         }

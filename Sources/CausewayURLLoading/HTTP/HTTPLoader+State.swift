@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension HTTPLoader {
-    /// Begins the measurements of an exchange.
+    /// Begins an exchange's metrics.
     static func newRecord(_ request: URLRequest) -> TransactionRecord {
         var record = TransactionRecord(request: request)
         record.fetchType = .networkLoad
@@ -11,14 +11,14 @@ extension HTTPLoader {
 }
 
 extension HTTPLoader.State {
-    /// Ends the exchange and the use of connections that belong to a credential.
+    /// Ends the exchange and the use of connections bound to a credential.
     mutating func endExchange() -> HTTPLoader.Exchange.End {
         var end = exchange.end()
         if access.bound != nil { end.bound = access.bound.take() }
         return end
     }
 
-    /// Returns whether the connection should read more of the response, if the task wants content or not.
+    /// Returns whether the connection should read more of the response, given whether the task wants content.
     func wantsContent(_ taskWants: Bool) -> Bool {
         switch phase {
         case .waiting: true

@@ -7,7 +7,7 @@ internal import CausewayWire
 internal import Dispatch
 internal import Foundation
 
-/// The state of an upload that can be resumed. A separate object, so that other loads carry no more than a reference.
+/// The state of a resumable upload. A separate object, so that other loads carry only a reference.
 final class RunningUpload: Sendable {
     private let state: LockedValue<ResumableUpload>
 
@@ -20,8 +20,8 @@ final class RunningUpload: Sendable {
 
 /// Uploads that continue after their connection broke.
 extension HTTPLoader {
-    /// Returns the upload of an upload task: an earlier one that it continues, or a new one. A program can choose the version of the draft by
-    /// its field. Returns `nil` if there is no content, or if the program sends the other fields of the draft.
+    /// Returns the resumable upload for an upload task: an earlier one that it continues, or a new one. A program can select the draft
+    /// version with its field. Returns `nil` if there is no content, or if the program sends the draft's other fields.
     static func upload(of attempt: LoadAttempt) -> ResumableUpload? {
         let (task, values) = (attempt.task, attempt.request.values)
         if let earlier = task.state.withLock({ state in state.load.upload.take() })?.value { return earlier }
@@ -40,10 +40,10 @@ extension HTTPLoader {
         return ResumableUpload(length: length, mayStartOver: RetryRules.isIdempotent(values.method), version: version)
     }
 
-    /// The upload as far as the server has confirmed it.
+    /// The upload, as far as the server has confirmed it.
     var upload: ResumableUpload? { uploading?.withLock { $0 } }
 
-    /// The offset of the content that the next request sends; `nil` if it sends none.
+    /// The content offset that the next request sends from; `nil` if it sends no content.
     var nextOffset: Int64? {
         guard let upload else { return 0 }
         return switch upload.request {
@@ -53,7 +53,7 @@ extension HTTPLoader {
         }
     }
 
-    /// Returns the request that an upload sends now.
+    /// Returns an upload's current request.
     func request(of upload: ResumableUpload) -> HTTPRequestValue? {
         let values = request.values
         guard let text = values.url?.absoluteString, let target = URIReference(text) else { return nil }
@@ -65,7 +65,7 @@ extension HTTPLoader {
 
     // MARK: Responses
 
-    /// Remembers the resource that the server names for the upload.
+    /// Stores the upload resource that the server names.
     func noteUpload(_ head: HTTPResponseHead) {
         guard let text = request.values.url?.absoluteString, let target = URIReference(text) else { return }
         uploading?.withLock { upload in
@@ -73,7 +73,7 @@ extension HTTPLoader {
         }
     }
 
-    /// Handles a response that only tells how the upload continues. Returns whether it is one.
+    /// Handles a response that only reports how the upload continues. Returns whether it is one.
     func continuesUpload(_ head: HTTPResponseHead) -> Bool {
         guard let uploading else { return false }
         enum Next { case deliver, fail, wait, pause(HTTPLoader.Exchange, Duration) }
@@ -87,7 +87,7 @@ extension HTTPLoader {
             case .deliver: return .deliver
             case .fail: return .fail
             case .send(.zero) where step == .retrieval:
-                // The response to HEAD has no content, and its connection can be used again.
+                // A HEAD response has no content, and its connection can be used again.
                 state.phase = .restarting
                 return .wait
             case .send(let delay): return .pause(state.pause(), delay)

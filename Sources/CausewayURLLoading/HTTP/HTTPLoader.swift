@@ -6,11 +6,11 @@ internal import CausewaySystem
 internal import CausewayWire
 internal import Foundation
 
-/// Loads `http` and `https` URLs over the engine of the session.
+/// Loads `http` and `https` URLs over the session's engine.
 ///
-/// A loader sends its request once, or again with a credential after a challenge. The events of one exchange with the server arrive in
-/// order, and the next exchange starts after the end of the previous one. The response to a redirect or a challenge is held back until the
-/// program has decided; it is delivered if nothing else follows.
+/// A loader sends its request once, or again with a credential after a challenge. The events of one exchange arrive in order, and the next
+/// exchange starts after the previous one has ended. A redirect or challenge response is held back until the program has decided; it is
+/// delivered if nothing else follows.
 final class HTTPLoader: Loader {
     /// The maximum number of content bytes that are held back.
     static let heldLimit = 64 << 10
@@ -22,11 +22,11 @@ final class HTTPLoader: Loader {
         case holding
         /// The program decides about the held response.
         case deciding
-        /// The held response is discarded. The next exchange starts after the end of this one.
+        /// The held response is discarded. The next exchange starts after this one ends.
         case restarting
         /// The exchange has been left. The next one starts a little later.
         case pausing
-        /// A stored response is delivered after the end of the exchange.
+        /// A stored response is delivered after the exchange ends.
         case confirmed
         case streaming
         case ended
@@ -37,15 +37,15 @@ final class HTTPLoader: Loader {
         var exchange = Exchange()
         var held = HeldContent()
         var content: DecodedContent?
-        /// The decoder of content whose parts replace each other; `nil` for other content.
+        /// The decoder for content whose parts replace each other; `nil` for other content.
         var parts: ReplacingParts?
         /// Whether the exchange reads the response.
         var isReading = true
         var access = Access()
         var caching = Caching()
-        /// The measurements; `nil` if the task is not measured.
+        /// The metrics; `nil` if the task is not measured.
         var record: TransactionRecord?
-        /// The challenge of the connection that waits for an answer.
+        /// The connection challenge that waits for an answer.
         var challenge: ChallengeOnce?
         var handOver = HandOver()
         /// Whether the load has reported that it waits for connectivity, and not yet that it continues.
@@ -54,12 +54,12 @@ final class HTTPLoader: Loader {
 
     /// The current exchange with the server.
     struct Exchange {
-        /// The parts of an exchange that its end needs.
+        /// The values needed to end an exchange.
         struct End {
             var handle: HTTPRequestHandle?
-            /// The origin of a secure connection; `nil` for other connections.
+            /// The origin if the connection is secure; otherwise `nil`.
             var secureOrigin: HTTPOrigin?
-            /// The use of connections that belong to a credential. It ends with this value.
+            /// The use of connections bound to a credential. It ends with this value.
             var bound: Bound?
         }
 
@@ -70,16 +70,16 @@ final class HTTPLoader: Loader {
         var body: (any HTTPBodySource)?
         var origin = HTTPOrigin(isSecure: false, host: "")
         var response: HTTPURLResponse?
-        /// Whether the connection of a held response carried an earlier request.
+        /// Whether the held response's connection carried an earlier request.
         var isReused = false
         /// The time at which the exchange began; `nil` if it uses no proxy.
         var proxyStart: Duration?
-        /// The failure of a connection that a proxy refused, if the exchange was ended for that.
+        /// The connection failure because a proxy refused it, if the exchange was ended for that.
         var proxyFailure: HTTPFailure?
-        /// The key of a WebSocket handshake.
+        /// The WebSocket handshake key.
         var upgradeKey = ""
 
-        /// Ends the exchange. A copy of all values would cost more than most of the load.
+        /// Ends the exchange. Copying all values would cost more than most of the load.
         mutating func end() -> End {
             let end = End(handle: handle.take(), secureOrigin: origin.isSecure ? origin : nil)
             reading = nil
@@ -90,7 +90,7 @@ final class HTTPLoader: Loader {
         }
     }
 
-    /// The handover of the connection to a stream task.
+    /// The connection's handover to a stream task.
     struct HandOver {
         /// Receives the connection, or `nil` if the load ends without a handover.
         var completion: (@Sendable (HTTPUpgradedStream?) -> Void)?
@@ -98,14 +98,14 @@ final class HTTPLoader: Loader {
         var isOver = false
     }
 
-    /// The content of a response that another request may follow.
+    /// The content of a held response.
     struct HeldContent {
         var pieces: [Data] = []
         var count = 0
         var isComplete = false
     }
 
-    /// The credentials of this load.
+    /// This load's credentials.
     struct Access {
         var attempts = AuthenticationAttempts()
         /// The field value for the next exchange.
@@ -115,13 +115,13 @@ final class HTTPLoader: Loader {
         /// The credential to store after the server has accepted it.
         var accepted: (URLCredential, URLProtectionSpace)?
         var proposed: Set<URLCredential> = []
-        /// The credential of the current request.
+        /// The current request's credential.
         var last: PasswordCredential?
-        /// The authentication of the connection by several messages; `nil` if there is none.
+        /// The multi-message connection authentication; `nil` if there is none.
         var negotiating: Negotiating?
-        /// The use of connections that belong to a credential; `nil` for those that all requests share.
+        /// The use of connections bound to a credential; `nil` for shared connections.
         var bound: Bound?
-        /// The connection of the request that follows a response such as 421; `nil` if there was none.
+        /// The earlier request's route after a response such as 421, which repeats the request; `nil` if there was none.
         var repeated: RetryDecision.Route?
         /// The credentials for proxies; `nil` before a proxy has refused a connection.
         var proxy: ProxyAccess? {
@@ -136,17 +136,17 @@ final class HTTPLoader: Loader {
 
     let attempt: LoadAttempt
     let network: HTTPNetwork
-    /// The target of the request; `nil` if its URL is not valid.
+    /// The request target; `nil` if its URL is not valid.
     let target: RequestTarget?
     /// Whether the request opens a WebSocket.
     let isWebSocket: Bool
-    /// The cache of the session; `nil` if the task does not use it.
+    /// The session's cache; `nil` if the task does not use it.
     let cache: URLCache?
-    /// The upload that can be resumed; `nil` for other requests.
+    /// The resumable upload; `nil` for other requests.
     let uploading: RunningUpload?
     let state: LockedValue<State>
 
-    /// - Parameter known: The target of the request, if it is known.
+    /// - Parameter known: The request target, if it is known.
     init(_ network: HTTPNetwork, for attempt: LoadAttempt, _ known: RequestTarget? = nil) {
         self.attempt = attempt
         self.network = network
@@ -252,7 +252,7 @@ final class HTTPLoader: Loader {
         endHandOver(nil)
     }
 
-    /// Ends the load and returns the measurements: an inner `nil` if the task is not measured, `nil` if the load had already ended.
+    /// Ends the load and returns the metrics: an inner `nil` if the task is not measured, `nil` if the load had already ended.
     func finishRecord() -> TransactionRecord?? {
         let (end, record) = state.withLock { state -> (Exchange.End?, TransactionRecord?) in
             guard state.phase != .ended else { return (nil, nil) }
@@ -270,7 +270,7 @@ final class HTTPLoader: Loader {
 
     // MARK: Back-pressure
 
-    /// Stops or resumes reading, by what the task wants. Can be called from any thread.
+    /// Stops or resumes reading, depending on the task's demand. Can be called from any thread.
     func updateReading() {
         while true {
             let wants = attempt.wantsBytes
@@ -286,7 +286,7 @@ final class HTTPLoader: Loader {
         }
     }
 
-    /// Sets the reading of the exchange. If another thread sets it at the same time, the last state counts.
+    /// Applies the reading state to the exchange. If another thread changes it at the same time, the last state counts.
     private func apply(_ handle: HTTPRequestHandle, _ isReading: Bool) {
         var applied = isReading
         while true {

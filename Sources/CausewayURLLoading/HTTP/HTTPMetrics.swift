@@ -5,10 +5,10 @@ internal import CausewayWire
 internal import Foundation
 
 extension TransactionRecord {
-    /// Records the size of the head of a request, in the form of HTTP/1.1.
+    /// Records the size of a request head in HTTP/1.1 form.
     mutating func note(_ request: HTTPRequestValue, _ body: HTTPRequestBody) {
         let head = request.head
-        // The request line has two spaces, the version and the end of the line.
+        // The request line has two spaces, the version and the line end.
         let line = head.method.utf8.count + head.target.utf8.count + 12
         let framing =
             switch body {
@@ -20,14 +20,14 @@ extension TransactionRecord {
         counts.requestHeader = Int64(line + framing + Self.headerBytes(head.fields))
     }
 
-    /// Records that content of the request was sent. Negative if it is sent again.
+    /// Records that request content was sent. Negative if it is sent again.
     mutating func noteSent(_ count: Int) {
         counts.requestBody += Int64(count)
         counts.requestBodyBeforeEncoding = counts.requestBody
         dates.request.end = Date()
     }
 
-    /// Records the head of the response and the connection that carries it.
+    /// Records the response head and its connection.
     mutating func note(
         _ head: HTTPResponseHead, _ response: HTTPURLResponse, _ information: HTTPConnectionInformation
     ) {
@@ -67,7 +67,7 @@ extension TransactionRecord {
         return (host.debugDescription, Int(port.rawValue))
     }
 
-    /// The number of bytes of a field section in HTTP/1.1.
+    /// The size of a field section in HTTP/1.1 form, in bytes.
     private static func headerBytes(_ fields: FieldSection) -> Int {
         fields.reduce(2) { $0 + $1.name.count + $1.value.count + 4 }
     }
@@ -85,7 +85,7 @@ extension URLSessionTaskMetrics.DomainResolutionProtocol {
     }
 }
 
-/// Converts times of the monotonic clock to dates.
+/// Converts monotonic clock times to dates.
 struct MonotonicOffset {
     private let now: Date
     private let time: Duration

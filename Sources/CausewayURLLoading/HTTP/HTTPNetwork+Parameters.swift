@@ -4,7 +4,7 @@ internal import CausewayProtocols
 internal import Foundation
 
 extension HTTPNetwork {
-    /// Returns the parameters of a connection to an origin, with the settings of the session and the needs of the request.
+    /// Returns the parameters for a connection to an origin, with the session's settings and the request's needs.
     func makeParameters(for origin: HTTPOrigin, _ needs: ConnectionNeeds) -> NWParameters {
         let parameters = HTTPEngine.defaultParameters(for: origin)
         limit(parameters, isSecure: origin.isSecure, needs)
@@ -17,7 +17,7 @@ extension HTTPNetwork {
         return parameters
     }
 
-    /// Applies the settings of the session to the parameters of a connection.
+    /// Applies the session's settings to connection parameters.
     func limit(_ parameters: NWParameters, isSecure: Bool, _ needs: ConnectionNeeds) {
         let options = needs.options
         parameters.prohibitExpensivePaths = !options[.allowsExpensiveAccess]
@@ -30,7 +30,7 @@ extension HTTPNetwork {
         if let context = try? proxies(isSecure: isSecure) { parameters.setPrivacyContext(context) }
     }
 
-    /// Applies the TLS versions of the session.
+    /// Applies the session's TLS versions.
     func limit(_ tls: NWProtocolTLS.Options) {
         let (security, transport) = (tls.securityProtocolOptions, settings.transport)
         sec_protocol_options_set_min_tls_protocol_version(security, transport.minimumTLSVersion)

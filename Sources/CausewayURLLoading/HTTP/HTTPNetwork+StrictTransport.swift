@@ -5,16 +5,16 @@ internal import Foundation
 
 /// HTTP Strict Transport Security (RFC 6797).
 extension HTTPNetwork {
-    /// Notes the policy of a response that came over a secure connection, unless its certificate chain has errors (RFC 6797 §8.1).
+    /// Records the policy from a secure connection's response, unless the certificate chain has errors (RFC 6797 §8.1).
     func noteStrictTransport(_ fields: FieldSection, of origin: HTTPOrigin) {
         guard let policy = StrictTransportPolicy(fields), !challenges.isOverridden(origin) else { return }
         strictTransport.note(policy, of: origin)
     }
 
-    /// Returns a target with a secure scheme if its host wants one; `nil` otherwise.
+    /// Returns a target with a secure scheme if its host requires one; `nil` otherwise.
     func secured(_ target: URIReference) -> URIReference? { strictTransport.secured(target) }
 
-    /// Returns a request with a secure scheme if its host wants one, otherwise the same request.
+    /// Returns a request with a secure scheme if its host requires one, otherwise the same request.
     func secured(_ request: URLRequest) -> URLRequest {
         guard !strictTransport.isEmpty, let url = request.url, Self.isPlain(url.scheme),
             let target = URIReference(url.absoluteString), let secure = secured(target),

@@ -4,19 +4,19 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import Foundation
 
-/// The network side of a session: its engines, the credentials that it sends again, and the loaders that answer challenges of connections.
+/// A session's network side: its engines, the reused credentials, and the loaders for connection challenges.
 ///
-/// Requests with different ``ConnectionNeeds`` use different engines, because a connection belongs to one set of interfaces and to one service
-/// class. Most sessions have one engine, which is made by the first request.
+/// Requests with different ``ConnectionNeeds`` use different engines, because a connection belongs to one set of interfaces and one service
+/// class. Most sessions have one engine, which the first request creates.
 final class HTTPNetwork: Sendable {
     private struct State {
-        /// A session has one engine, or a few. A search costs less than a hash value.
+        /// A session has only a few engines, so a linear search costs less than hashing.
         var engines: [(needs: ConnectionNeeds, engine: HTTPEngine)] = []
         var isClosed = false
         var authorization = AuthorizationCache()
-        /// The credentials that servers and proxies have accepted by schemes for connections. Later loads use them without a question.
+        /// Credentials accepted by servers and proxies with connection schemes. Later loads use them without asking.
         var negotiated: [ProtectionSpace: URLCredential] = [:]
-        /// The servers whose connections are authenticated, with the credential that the next load uses.
+        /// Servers with authenticated connections, and the owner for the next load.
         var bound: [ProtectionSpace.Authority: BoundConnections.Owner] = [:]
         /// The proxies for plain and for secure connections; `nil` before the settings are first read.
         var proxies: (plain: NWParameters.PrivacyContext??, secure: NWParameters.PrivacyContext??)
@@ -33,19 +33,19 @@ final class HTTPNetwork: Sendable {
     }
 
     private let box: Unchecked<SessionSettings>
-    /// The loaders that wait for a secure connection.
+    /// The loaders waiting for a secure connection.
     let challenges: ConnectionChallenges
-    /// The hosts that want secure connections only.
+    /// The hosts with Strict-Transport-Security.
     let strictTransport: StrictTransportStore
-    /// The challenges of proxies.
+    /// Pending proxy challenges.
     let proxyChallenges = ProxyChallengeTable()
-    /// The connections that belong to a credential.
+    /// The connections bound to a credential.
     let boundConnections: BoundConnections
-    /// The other places of origins.
+    /// The origins' alternative services.
     let alternatives = AlternativeMemory()
     private let queue: DispatchQueue
     private let state = LockedValue(State())
-    /// The parts of the last URL. Programs often load one URL repeatedly, and parsing takes longer than a comparison.
+    /// The parsed last URL. Programs often load one URL repeatedly, and parsing takes longer than a comparison.
     private let lastTarget = LockedValue<RequestTarget?>(nil)
 
     init(_ settings: Unchecked<SessionSettings>, queue: DispatchQueue) {
@@ -69,7 +69,7 @@ final class HTTPNetwork: Sendable {
 
     // MARK: Engines
 
-    /// Returns the engine for requests with these needs, and whether their connections use a proxy, which is known after the first call of
+    /// Returns the engine for requests with these needs, and whether their connections use a proxy, which is known after the first call to
     /// ``proxies(isSecure:)``. Returns `nil` after ``close()``.
     func engine(for key: ConnectionNeeds, isSecure: Bool) -> (engine: HTTPEngine, usesProxy: Bool)? {
         let (known, usesProxy, isClosed) = state.withLock { state in
@@ -108,7 +108,7 @@ final class HTTPNetwork: Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Removes the credentials that are sent again.
+    /// Removes the reused credentials.
     func forgetCredentials() {
         state.withLock { state in
             state.authorization.removeAll()
@@ -132,7 +132,7 @@ final class HTTPNetwork: Sendable {
 
     // MARK: URLs
 
-    /// Returns the target of an absolute URL if it is the last one whose target was asked for, and its scheme is `http` or `https`.
+    /// Returns the target for an absolute URL if it is the most recent one and its scheme is `http` or `https`.
     func lastTarget(of text: String) -> RequestTarget? {
         lastTarget.withLock { last in
             guard let last, last.isWeb, last.text == text else { return nil }
@@ -140,7 +140,7 @@ final class HTTPNetwork: Sendable {
         }
     }
 
-    /// Returns the origin and the target of an absolute URL; `nil` if the URL is not valid.
+    /// Returns an absolute URL's origin and target; `nil` if the URL is not valid.
     func target(of text: String) -> RequestTarget? {
         if let known = lastTarget.withLock({ $0?.text == text ? $0 : nil }) { return known }
         guard let made = RequestTarget(text) else { return nil }
@@ -157,22 +157,22 @@ final class HTTPNetwork: Sendable {
     /// Whether no credential is sent again.
     var hasNoCredential: Bool { state.withLock { state in state.authorization.isEmpty && state.bound.isEmpty } }
 
-    /// The maximum number of servers and proxies whose credential for a scheme for connections is kept.
+    /// The maximum number of servers and proxies whose connection credentials are kept.
     private static let maximumNegotiated = 256
 
-    /// Returns the credential that a server or a proxy has accepted by a scheme for connections.
+    /// Returns the accepted credential of a server or proxy for a connection scheme.
     func negotiatedCredential(of space: ProtectionSpace) -> URLCredential? {
         state.withLock { $0.negotiated[Self.withoutRealm(space)] }
     }
 
-    /// Returns the owner of the connections that the next load from a server uses; `nil` if its connections belong to no credential.
+    /// Returns the owner of the connections for the next load from a server; `nil` if its connections are not bound to a credential.
     func boundOwner(of authority: ProtectionSpace.Authority) -> BoundConnections.Owner? {
         state.withLock { $0.bound[authority] }
     }
 
-    /// Keeps the credential that a server or a proxy has accepted by a scheme for connections; `nil` forgets it.
+    /// Keeps a server's or proxy's accepted credential for a connection scheme; `nil` discards it.
     ///
-    /// - Parameter owner: The owner of the connection, if it is one that belongs to the credential.
+    /// - Parameter owner: The connection's owner, if the connection is bound to the credential.
     func noteNegotiated(
         _ credential: URLCredential?, of space: ProtectionSpace, owner: BoundConnections.Owner? = nil
     ) {
@@ -197,10 +197,10 @@ final class HTTPNetwork: Sendable {
 
     // MARK: Proxies
 
-    /// Whether connections use proxies. Known after the first call of ``proxies(isSecure:)``.
+    /// Whether connections use proxies. Known after the first call to ``proxies(isSecure:)``.
     func usesProxy(isSecure: Bool) -> Bool { state.withLock { state in state.usesProxy(isSecure: isSecure) } }
 
-    /// Returns a name of the proxies that forward all plain requests to an origin; `nil` if there are none, or others besides.
+    /// Returns a name for the proxies if they forward all plain requests to an origin; `nil` if there are none, or also other ones.
     private func forwardingRoute(to origin: HTTPOrigin) -> String? {
         guard case .some(.some(let context)) = state.withLock({ state in state.proxies.plain }) else { return nil }
         return context.forwardingRoute(to: HTTPEngine.endpoint(of: origin))
@@ -208,7 +208,7 @@ final class HTTPNetwork: Sendable {
 
     /// Returns the context with the proxies for plain or secure connections; `nil` if there are none.
     ///
-    /// - Throws: The error of a proxy setting that cannot be used. Ignoring it would bypass the proxy.
+    /// - Throws: The error of an unusable proxy setting. Ignoring it would bypass the proxy.
     func proxies(isSecure: Bool) throws(NWError) -> NWParameters.PrivacyContext? {
         let known = state.withLock { state in isSecure ? state.proxies.secure : state.proxies.plain }
         if let known { return known }

@@ -4,9 +4,9 @@ internal import CausewayProtocols
 internal import Foundation
 
 extension LoadFailure {
-    /// Creates the failure of a load from the failure of its exchange.
+    /// Converts an exchange failure to a load failure.
     ///
-    /// - Parameter rejection: The certificate chain of the server that was rejected, if any.
+    /// - Parameter rejection: The server's certificate chain, if it was rejected.
     init(_ failure: HTTPFailure, rejection: TrustRejection?, _ request: URLRequest) {
         switch failure {
         case .cannotConnect(let error): self.init(connecting: error, rejection, request.values.options)
@@ -35,7 +35,8 @@ extension LoadFailure {
         }
     }
 
-    /// Creates the failure of a request that cannot be sent. The description names the part, because the one of the code names the URL.
+    /// Creates the failure for a request that cannot be sent. The description names the invalid part, because the code's own description
+    /// names the URL.
     init(unsendable failure: HTTP1Failure, hasContent: Bool) {
         var cause = Cause.badURL
         let reason = failure.explanation
@@ -57,10 +58,10 @@ extension LoadFailure {
         details[Self.reasonKey] = failure.explanation
     }
 
-    /// The key of the user info with the reason as text.
+    /// The user info key for the reason as text.
     static let reasonKey = NSLocalizedFailureReasonErrorKey
 
-    /// Creates the failure of a load whose proxy settings cannot be used.
+    /// Creates the failure for a load whose proxy settings cannot be used.
     init(unusableProxies error: NWError) {
         let reason =
             switch error {
@@ -71,7 +72,7 @@ extension LoadFailure {
         self.init(.connectionRefused, underlying: error, details: [Self.reasonKey: reason])
     }
 
-    /// Creates the failure of a connection that cannot be established.
+    /// Creates the failure for a connection that cannot be established.
     init(connecting error: NWError, _ rejection: TrustRejection?, _ options: RequestOptions) {
         switch error {
         case .posix(.ETIMEDOUT): self.init(.timedOut, underlying: error)
@@ -93,7 +94,7 @@ extension LoadFailure {
         }
     }
 
-    /// Creates the failure of a TLS handshake. `reason` is `nil` if the program rejected the certificate chain.
+    /// Creates the failure for a TLS handshake. `reason` is `nil` if the program rejected the certificate chain.
     private init(security reason: NWError?, _ status: OSStatus) {
         guard case .tls(let code) = reason ?? .tls(errSSLXCertChainInvalid) else {
             self.init(.certificateUntrusted)
@@ -113,7 +114,7 @@ extension LoadFailure {
         }
     }
 
-    /// Returns the cause of an alert about the certificate of this client.
+    /// Returns the cause for a TLS alert about the client's certificate.
     private static func clientCertificate(_ code: OSStatus) -> Cause? {
         switch code {
         case errSSLCertificateRequired: .clientCertificateRequired
@@ -124,7 +125,7 @@ extension LoadFailure {
         }
     }
 
-    /// Adds the reason why no network may be used, if the request forbids an interface that works.
+    /// Adds the reason why the network may not be used, if the request forbids an interface that works.
     private mutating func noteForbiddenPath(_ options: RequestOptions) {
         let interfaces = PathQuery.everywhere().interfaces.filter(\.isCarrying)
         let reasons: [(URLError.NetworkUnavailableReason, RequestOptions, (PathQuery.Interface) -> Bool)] = [

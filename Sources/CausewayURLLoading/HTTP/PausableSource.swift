@@ -5,25 +5,25 @@ internal import CausewayWire
 internal import Dispatch
 internal import Foundation
 
-/// Reads the content of a request. Used by one thread at a time.
+/// Reads request content. Used by one thread at a time.
 protocol BodyReader: Sendable {
     func read() -> HTTPBodyPiece
     func close()
 }
 
-/// A source of request content that pauses while the task is suspended.
+/// A request content source that pauses while the task is suspended.
 ///
 /// It reads on a private queue, because a read can block: a program may fill a bound pair of streams slowly.
 final class PausableSource: HTTPBodySource {
     private struct State {
-        /// `nil` after the end. A connection can hold its lock while it releases a source, so a source must not be the last owner of a task.
+        /// `nil` after the end. A connection can hold its lock while it releases a source, so the source must not be a task's last owner.
         var attempt: LoadAttempt?
         var isStopped = false
-        /// The completion for the next piece, while the task is suspended.
+        /// The completion for the next chunk, while the task is suspended.
         var wanted: (@Sendable (HTTPBodyPiece) -> Void)?
     }
 
-    /// The size of one piece in bytes.
+    /// The chunk size in bytes.
     static let pieceSize = 64 << 10
 
     private let reader: any BodyReader
@@ -43,7 +43,7 @@ final class PausableSource: HTTPBodySource {
         if !isStopped { demandChanged() }
     }
 
-    /// Reads the next piece if one is wanted and the task is running.
+    /// Reads the next chunk if one is requested and the task is running.
     func demandChanged() {
         guard let attempt = state.withLock({ state in state.attempt }), attempt.isRunning,
             let wanted = state.withLock({ state in state.wanted.take() })
@@ -70,7 +70,7 @@ final class PausableSource: HTTPBodySource {
     }
 }
 
-/// Reads the content of a stream.
+/// Reads a stream.
 struct StreamBodyReader: BodyReader {
     let stream: Unchecked<InputStream>
 
@@ -84,7 +84,7 @@ struct StreamBodyReader: BodyReader {
             stream.close()
             return .end(FieldSection())
         case 1...: return .content(Data(buffer[..<count]))
-        // The property `streamError` ends the process if the stream has no error object.
+        // Reading `streamError` would crash the process if the stream has no error object.
         default: return .failure(LoadFailure(.bodyStreamExhausted))
         }
     }
@@ -92,14 +92,14 @@ struct StreamBodyReader: BodyReader {
     func close() { stream.value.close() }
 }
 
-/// Reads the content of a file.
+/// Reads a file.
 final class FileBodyReader: BodyReader {
     private let handle: FileHandle
     private let rest: LockedValue<Int64>
 
     /// - Parameters:
-    ///   - offset: Where the content to send begins.
-    ///   - count: The number of bytes to send. A file that has become shorter is a failure.
+    ///   - offset: The offset of the first byte to send.
+    ///   - count: The number of bytes to send. A truncated file is a failure.
     init(_ url: URL, from offset: Int64 = 0, count: Int64) throws(LoadFailure) {
         do {
             handle = try FileHandle(forReadingFrom: url)

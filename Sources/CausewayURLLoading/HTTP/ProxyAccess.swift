@@ -1,30 +1,30 @@
 internal import CausewayProtocols
 internal import Foundation
 
-/// The credentials that a load or a stream task has given to proxies.
+/// The credentials sent to proxies by a load or stream task.
 struct ProxyAccess: Sendable {
     /// The answer to a refusal.
     enum Step: Sendable {
-        /// Connect again without a question, because the proxy has not yet seen the credential.
+        /// Connect again without asking, because the proxy has not yet received the credential.
         case again
         case offer([AuthenticationAttempts.Offer])
         case giveUp
     }
 
-    /// The maximum number of connections that are tried again without a question.
+    /// The maximum number of reconnects without asking.
     private static let maximumRepetitions = 3
 
     var attempts = AuthenticationAttempts()
     /// The credential to store after the proxy has accepted it.
     var accepted: (URLCredential, URLProtectionSpace)?
-    /// Whether the next request needs a connection that is established after this one.
+    /// Whether the next request needs a connection established after this point.
     var needsNewConnection = false
     private var proposed: Set<URLCredential> = []
     private var repetitions = 0
 
     /// Decides how to handle a refusal.
     ///
-    /// - Parameter schemes: The schemes for whole connections that can be answered.
+    /// - Parameter schemes: The connection schemes that can be answered.
     mutating func next(after proxy: RefusedProxy, schemes: ConnectionSchemes) -> Step {
         accepted = nil
         // A connection that closed after the refusal could not send a password, and one that began before the answer has none.
@@ -44,6 +44,6 @@ struct ProxyAccess: Sendable {
         }
     }
 
-    /// Returns whether the default handling has not yet tried a credential.
+    /// Returns whether default handling has not yet tried a credential.
     mutating func isFirstUse(of credential: URLCredential) -> Bool { proposed.insert(credential).inserted }
 }

@@ -1,6 +1,6 @@
 internal import Causeway
 
-/// Translates the proxy settings of a session to the proxies that connections use.
+/// Translates a session's proxy settings to the proxies that connections use.
 struct ProxySettings {
     private let configurations: [ProxyConfiguration]
     private let dictionary: ProxyDictionary?
@@ -10,9 +10,9 @@ struct ProxySettings {
         dictionary = transport.proxyDictionary.map { ProxyDictionary($0) }
     }
 
-    /// Returns the proxies for URLs with a scheme, in order of preference. Without settings of the session, the environment determines them.
+    /// Returns the proxies for a URL scheme in order of preference. Without session settings, environment variables determine them.
     ///
-    /// - Throws: The errors of ``ProxyDictionary/proxies(for:)``, and those of the environment.
+    /// - Throws: The errors from ``ProxyDictionary/proxies(for:)`` and from the environment variables.
     func proxies(for scheme: String) throws(NWError) -> [ProxyConfiguration] {
         if !configurations.isEmpty { return configurations }
         guard let dictionary else { return try ProxyConfiguration.environment(forScheme: scheme) }

@@ -5,7 +5,7 @@ internal import Foundation
 /// A load or a stream task whose connections go through proxies, which can demand credentials.
 protocol ProxyUser: AnyObject, Sendable {
     var network: HTTPNetwork { get }
-    /// The task that a credential storage is asked for; `nil` after its end.
+    /// The task to pass to a credential storage; `nil` after the task has ended.
     var askingTask: URLSessionTask? { get }
 
     func withProxyAccess<Result: Sendable>(_ body: (inout ProxyAccess) -> Result) -> Result
@@ -17,12 +17,12 @@ protocol ProxyUser: AnyObject, Sendable {
     func connectAgain(isNew: Bool)
 }
 
-/// A refusal of a proxy, which a credential may answer.
+/// A proxy's refusal, which a credential may answer.
 struct ProxyDemand: Sendable {
     let proxy: RefusedProxy
-    /// The error of the connection; `nil` if the proxy answered a request.
+    /// The connection error; `nil` if the proxy answered a request.
     var error: URLError?
-    /// The answer of the proxy to a request; `nil` if it refused a connection.
+    /// The proxy's response to a request; `nil` if it refused a connection.
     var response: HTTPURLResponse?
     /// Ends the task with the error, or delivers the response.
     let giveUp: @Sendable () -> Void
@@ -31,7 +31,7 @@ struct ProxyDemand: Sendable {
 extension ProxyUser {
     private typealias Offers = ArraySlice<AuthenticationAttempts.Offer>
 
-    /// Uses a credential that the session knows, or asks the program.
+    /// Uses the session's credential, or asks the program.
     func answer(_ demand: ProxyDemand) {
         let values = demand.proxy.refusal.challenges
         let schemes = network.connectionSchemes(of: values)
@@ -98,7 +98,7 @@ extension ProxyUser {
         }
     }
 
-    /// Connects again with the first token of a scheme for whole connections (RFC 4559 §4.2). Later connections make their own tokens.
+    /// Connects again with the first token of a connection scheme (RFC 4559 §4.2). Later connections make their own tokens.
     ///
     /// - Parameter fallback: Called if there is no token, for example because the user has no Kerberos ticket.
     private func negotiate(
@@ -117,10 +117,9 @@ extension ProxyUser {
 }
 
 extension HTTPNetwork {
-    /// The schemes among the challenges of a server or a proxy that authenticate connections and can be answered. Loads a library only if its
-    /// scheme is offered.
+    /// The offered schemes that authenticate connections and can be answered. Loads a library only if its scheme is offered.
     ///
-    /// If no challenge of any kind can be answered, the schemes whose library is missing: a credential for one of them leads to an error that
+    /// If no challenge can be answered, returns the schemes whose library is missing: a credential for one of them leads to an error that
     /// names the library.
     func connectionSchemes(of challenges: [String]) -> ConnectionSchemes {
         var (schemes, missing): (ConnectionSchemes, ConnectionSchemes) = ([], [])
@@ -132,7 +131,7 @@ extension HTTPNetwork {
         return AuthenticationChallenge.answerable(parsed, schemes: schemes).isEmpty ? missing : schemes
     }
 
-    /// The reasons why challenges of a proxy cannot be answered, with what to install; `nil` if there is none.
+    /// Why a proxy's challenges cannot be answered, with what to install; `nil` if they can.
     func obstacle(of proxy: RefusedProxy) -> String? {
         let reasons = offeredSchemes(in: proxy.refusal.challenges)
             .compactMap { $0.1.obstacle(at: "The proxy \(proxy.host)") }
@@ -148,7 +147,7 @@ extension HTTPNetwork {
         }
     }
 
-    /// Creates the context of an authentication with a host; `nil` without the library. Empty names stand for those of the system.
+    /// Creates an authentication context for a host; `nil` without the library. Empty names stand for the system's defaults.
     static func makeContext(
         _ scheme: ConnectionScheme, with host: String, _ credential: URLCredential
     ) -> (any NegotiateContext)? {

@@ -22,12 +22,12 @@ struct RefusedProxy: Sendable {
 
     var isSOCKS: Bool { challenges.kind == .socks }
 
-    /// Whether the session knows a credential that the proxy has not seen.
+    /// Whether the session has a credential that the proxy has not yet received.
     var lacksCredential: Bool {
         !refusal.hadCredential && (refusal.hasCredential || challenges.credential != nil || challenges.hasAuthenticator)
     }
 
-    /// Returns the protection space of a challenge, as the program sees it. A challenge without a realm has the host as realm.
+    /// Returns a challenge's protection space as the program sees it. A challenge without a realm uses the host as realm.
     func makeSpace(_ offer: AuthenticationAttempts.Offer) -> URLProtectionSpace {
         let (type, realm, method) =
             switch challenges.kind {
@@ -54,12 +54,12 @@ struct RefusedProxy: Sendable {
 }
 
 extension HTTPNetwork {
-    /// Returns the proxy that was the last to refuse a connection to an origin, if that was at or after a time.
+    /// Returns the last proxy that refused a connection to an origin, if that was at or after a time.
     func refusedProxy(of origin: HTTPOrigin, since time: Duration) -> RefusedProxy? {
         refusedProxy(to: HTTPEngine.endpoint(of: origin), since: time)
     }
 
-    /// Returns the proxy that was the last to refuse a connection to an endpoint, if that was at or after a time.
+    /// Returns the last proxy that refused a connection to an endpoint, if that was at or after a time.
     func refusedProxy(to endpoint: NWEndpoint, since time: Duration) -> RefusedProxy? {
         proxyChallenges.refused(endpoint, since: time).flatMap { RefusedProxy($0.0, $0.1) }
     }

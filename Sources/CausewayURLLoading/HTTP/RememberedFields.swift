@@ -2,10 +2,10 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayWire
 
-/// The last result of a function that adds something to fields. Programs often repeat a request, and a comparison costs less than changed
-/// copies of fields.
+/// Caches the last result of a function that adds something to header fields. Programs often repeat a request, and a comparison costs less
+/// than copying and changing the fields.
 ///
-/// A result is used only for exactly the same fields and the same addition, so that nothing of one request gets into another.
+/// A result is used only for exactly the same fields and the same addition, so that no request receives another one's values.
 struct RememberedFields<Addition: Equatable & Sendable>: Sendable {
     /// An object, because a lookup would copy the values.
     private final class Last: Sendable {
@@ -22,13 +22,13 @@ struct RememberedFields<Addition: Equatable & Sendable>: Sendable {
 
     private var last: Last?
 
-    /// Returns the result for the same fields and the same addition; `nil` if it is not known.
+    /// Returns the cached result for the same fields and the same addition; `nil` if there is none.
     func result(for fields: FieldSection, _ addition: Addition) -> FieldSection? {
         guard let last, last.fields.isIdentical(to: fields), last.addition == addition else { return nil }
         return last.result
     }
 
-    /// Keeps a result, unless it is longer than ``RequestTarget/maximumRemembered``.
+    /// Caches a result, unless it is longer than ``RequestTarget/maximumRemembered``.
     mutating func keep(_ result: FieldSection, for fields: FieldSection, _ addition: Addition) {
         guard result.byteCount <= RequestTarget.maximumRemembered else { return }
         last = Last(fields, addition, result)
@@ -36,7 +36,7 @@ struct RememberedFields<Addition: Equatable & Sendable>: Sendable {
 }
 
 extension LockedValue {
-    /// Returns the known result, or makes and keeps it.
+    /// Returns the cached result, or makes and caches it.
     func result<Addition>(
         for fields: FieldSection, _ addition: Addition, _ make: () -> FieldSection
     ) -> FieldSection where Value == RememberedFields<Addition> {

@@ -4,27 +4,27 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayWire
 
-/// The parts of a URL that a request needs. An object, because the requests to one URL share it.
+/// The URL components that a request needs. An object, because requests to one URL share it.
 final class RequestTarget: Sendable {
     /// The URL.
     let text: String
-    /// Whether the scheme is `http` or `https`, and not that of a WebSocket.
+    /// Whether the scheme is `http` or `https`, not `ws` or `wss`.
     let isWeb: Bool
     let origin: HTTPOrigin
-    /// The path and the query in the form of a request line (RFC 9112 §3.2.1).
+    /// The path and query as in a request line (RFC 9112 §3.2.1).
     let originForm: String
-    /// The fields of a request for which the program has set none: `Host` and the default fields.
+    /// The header fields for a request without its own: `Host` and the default fields.
     let usualFields: FieldSection
-    /// What the cookies of a request depend on.
+    /// Everything that decides about a request's cookies.
     let cookieKey: CookieJar.AnswerKey
-    /// The key of stored responses. HEAD is answered from the response to GET.
+    /// The key for stored responses. HEAD is answered from the response to GET.
     let cacheKey: MemoryCache.Key
-    /// The last results of the functions below.
+    /// The cached results of the functions below.
     private let completed = LockedValue(RememberedFields<Bool>())
     private let withCookies = LockedValue(RememberedFields<String>())
     private let conditional = LockedValue(RememberedFields<StoredResponse.Validators>())
 
-    /// The maximum length in bytes of fields that are kept for the next request.
+    /// The maximum length of cached header fields in bytes.
     static let maximumRemembered = 4096
 
     /// Returns `nil` unless the scheme is `http` or `https` and the host and the port are valid.
@@ -42,8 +42,7 @@ final class RequestTarget: Sendable {
         cacheKey = MemoryCache.Key(method: "GET", url: text)
     }
 
-    /// Returns the fields of a request for which the program has set some: without those that the engine manages, and with the default
-    /// fields that are missing.
+    /// Returns the program's header fields without those that the engine manages, and with the missing default fields.
     func fields(completing own: FieldSection) -> FieldSection {
         guard !own.isEmpty else { return usualFields }
         return completed.result(for: own, true) {
@@ -55,7 +54,7 @@ final class RequestTarget: Sendable {
         }
     }
 
-    /// Returns the fields of a request with the cookies for it.
+    /// Adds the `Cookie` field to a request's header fields.
     func fields(_ fields: FieldSection, addingCookies text: String) -> FieldSection {
         withCookies.result(for: fields, text) {
             var fields = fields
@@ -64,7 +63,7 @@ final class RequestTarget: Sendable {
         }
     }
 
-    /// Returns the fields of a request with the conditions of a stored response.
+    /// Adds `If-None-Match` and `If-Modified-Since` from a stored response to a request's header fields.
     func fields(_ fields: FieldSection, addingConditionsOf stored: StoredResponse) -> FieldSection {
         conditional.result(for: fields, stored.validators) {
             var fields = fields

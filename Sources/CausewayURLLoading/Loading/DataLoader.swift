@@ -34,7 +34,7 @@ final class DataLoader: Loader {
         }
         self.attempt = attempt
         content = Data(parsed.content)
-        // As on Apple platforms, the charset of the default media type is not reported.
+        // As on Apple platforms, the default media type's charset is not reported.
         let charset = parsed.mediaType == DataURL.defaultMediaType ? nil : type.charset?.lowercased()
         response = URLResponse(
             url: url, mimeType: type.essence, expectedContentLength: parsed.content.count, textEncodingName: charset)

@@ -9,7 +9,7 @@ final class FileLoader: Loader {
         var hasEnded = false
     }
 
-    /// The size of one read in bytes.
+    /// The read size in bytes.
     static let pieceSize = 64 * 1024
 
     private let attempt: LoadAttempt
@@ -92,7 +92,7 @@ final class FileLoader: Loader {
 
 /// File attributes, with errors that map to the `URLError` codes that programs expect.
 enum FileFacts {
-    /// Returns the size of a regular file in bytes.
+    /// Returns a regular file's size in bytes.
     static func size(of url: URL) throws(LoadFailure) -> Int64 {
         var isDirectory: ObjCBool = false
         let path = url.path

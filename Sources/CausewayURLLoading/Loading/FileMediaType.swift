@@ -22,6 +22,6 @@ enum FileMediaType {
         "yaml": "application/yaml", "yml": "application/yaml", "zip": "application/zip", "zst": "application/zstd",
     ]
 
-    /// Returns the media type of a file, or `nil` for an unknown extension.
+    /// Returns a file's media type, or `nil` for an unknown extension.
     static func of(_ url: URL) -> String? { types[url.pathExtension.lowercased()] }
 }

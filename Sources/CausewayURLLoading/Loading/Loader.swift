@@ -6,13 +6,13 @@ internal import Foundation
 /// Loads one request for a task.
 ///
 /// A loader reports events to its ``LoadAttempt`` from any thread, without holding a lock, and reports its end exactly once. A task calls
-/// the methods of its loader from any thread. Each method returns immediately.
+/// its loader's methods from any thread. Each method returns immediately.
 protocol Loader: AnyObject, Sendable {
     /// Starts loading. Called once.
     func start()
 
-    /// Notifies the loader that ``LoadAttempt/wantsBytes`` may have changed. The notification can be late or repeated, so the loader must
-    /// read the property again.
+    /// Called when ``LoadAttempt/wantsBytes`` may have changed. The call can be late or repeated, so the loader must read the property
+    /// again.
     ///
     /// This carries back-pressure to the network: while the loader does not read, received bytes stay in the kernel's buffer.
     func demandChanged()
@@ -23,7 +23,7 @@ protocol Loader: AnyObject, Sendable {
 
 /// An event that a loader reports.
 enum LoadEvent: Sendable {
-    /// The head of the final response.
+    /// The final response head.
     case response(URLResponse, URLCache.StoragePolicy)
     /// The next response may be stored in the cache. Reported directly before ``response(_:_:)``.
     indirect case cacheable(CacheExchange)
@@ -43,21 +43,21 @@ enum LoadEvent: Sendable {
     case continuation(URLRequest)
     /// An authentication challenge. The loader continues after `answer` is called.
     indirect case challenge(URLAuthenticationChallenge, answer: ChallengeAnswer)
-    /// The content of the request is sent again from an offset on.
+    /// The request content is sent again from an offset.
     case sendsAgain(from: Int64)
     /// The body must be sent again from an offset. The loader continues after `answer` is called.
     case needsStream(from: Int64, answer: @Sendable (Unchecked<InputStream>?) -> Void)
-    /// The measurements of the load. Optional; reported before the end.
+    /// The load's metrics. Optional; reported before the end.
     indirect case measured(TransactionRecord)
     /// The request is sent again, which begins another transaction.
     indirect case begins(TransactionRecord)
     /// The server switched to the WebSocket protocol. The load has ended.
     case upgraded(WebSocketOpening)
-    /// The server switched to another protocol that the request asked for. The load has ended.
+    /// The server switched to another protocol requested with `Upgrade`. The load has ended.
     case switched(HTTPURLResponse, HTTPUpgradedStream)
     /// The content is complete.
     case finished
-    /// A whole response for a completion handler, with the facts that the cache needs if it may store the response. The load has ended.
+    /// A whole response for a completion handler, with the exchange for the cache if it may store the response. The load has ended.
     indirect case whole(HTTPURLResponse, Data, CacheExchange?)
     case failed(any Error)
 
@@ -67,10 +67,10 @@ enum LoadEvent: Sendable {
 
 /// A redirect that a loader proposes.
 struct Redirect: Sendable {
-    /// The request that follows the redirect.
+    /// The next request.
     var request: URLRequest
     var response: HTTPURLResponse
-    /// The failure of the task if no delegate decides to follow the redirect; `nil` if the redirect is followed by default.
+    /// The task's failure if no delegate decides to follow the redirect; `nil` if the redirect is followed by default.
     var refusal: LoadFailure?
     /// Makes the loader deliver the redirect response with its content. `nil` if the loader has ended.
     var decline: (@Sendable () -> Void)?
@@ -81,7 +81,7 @@ typealias ChallengeAnswer = @Sendable (URLSession.AuthChallengeDisposition, URLC
 
 /// One load of a request by one loader. The task ignores events from attempts other than its current one.
 final class LoadAttempt: Sendable {
-    /// The request that the loader sends.
+    /// The loader's request.
     let request: URLRequest
     private let owner: LockedValue<TaskCore>
 

@@ -2,7 +2,7 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// Loads a request with a ``URLProtocol`` subclass that the program supplies.
+/// Loads a request with a ``URLProtocol`` subclass of the program.
 final class ProtocolLoader: Loader {
     private enum Progress {
         case ready(URLProtocol)
@@ -35,7 +35,7 @@ final class ProtocolLoader: Loader {
         }
     }
 
-    /// Does nothing: a `URLProtocol` object cannot be paused. The content that it delivers meanwhile is buffered.
+    /// Does nothing: a `URLProtocol` object cannot be paused. Its content is buffered meanwhile.
     func demandChanged() {}
 
     func stop() {
@@ -51,8 +51,8 @@ final class ProtocolLoader: Loader {
     }
 }
 
-/// Forwards the client calls of a ``URLProtocol`` to a task, in order, until the load ends.
-// SAFETY: the stored properties are a constant and a lock.
+/// Forwards a ``URLProtocol`` object's client calls to a task, in order, until the load ends. SAFETY: the stored properties are a constant
+/// and a lock.
 final class ProtocolClient: NSObject, URLProtocolClient, @unchecked Sendable {
     private let attempt: LoadAttempt
     private let isOpen = LockedValue(true)

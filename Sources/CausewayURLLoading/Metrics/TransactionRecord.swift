@@ -1,9 +1,9 @@
 internal import Causeway
 internal import Foundation
 
-/// The measurements of one request and its response while they are collected.
+/// The metrics of one request and its response while they are collected.
 struct TransactionRecord: Sendable {
-    /// The start and end dates of the phases. A date is `nil` if the phase did not take place or did not end.
+    /// The start and end dates for each phase. A date is `nil` if the phase did not take place or did not end.
     struct Dates: Sendable {
         var fetchStart: Date?
         var domainLookup: DatePair = DatePair()
@@ -13,7 +13,7 @@ struct TransactionRecord: Sendable {
         var response: DatePair = DatePair()
     }
 
-    /// The start and end dates of a phase.
+    /// A phase's start and end dates.
     struct DatePair: Sendable {
         var start: Date?
         var end: Date?
@@ -29,7 +29,7 @@ struct TransactionRecord: Sendable {
         var responseBodyAfterDecoding: Int64 = 0
     }
 
-    /// The connection that carried the transaction.
+    /// The transaction's connection.
     struct Connection: Sendable {
         var protocolName: String?
         var local: (address: String, port: Int)?

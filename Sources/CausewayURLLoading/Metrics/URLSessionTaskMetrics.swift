@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Measurements of a task.
+/// A task's metrics.
 ///
 /// Counterpart: macOS 10.12, iOS 10.
 // SAFETY: the stored properties of this class change only in its initializers. Subclasses outside this module must make their own properties thread-safe.
@@ -9,7 +9,7 @@ public import Foundation
     public enum ResourceFetchType: Int, Sendable {
         /// The value is not known.
         case unknown = 0
-        /// The resource was loaded from the network, or by the loader of another scheme.
+        /// The resource was loaded from the network, or by another scheme's loader.
         case networkLoad = 1
         /// The server pushed the resource.
         case serverPush = 2
@@ -17,7 +17,7 @@ public import Foundation
         case localCache = 3
     }
 
-    /// The protocol with which a host name was resolved.
+    /// The DNS transport that resolved a host name.
     ///
     /// Counterpart: macOS 11, iOS 14.
     public enum DomainResolutionProtocol: Int, Sendable {
@@ -48,12 +48,12 @@ public import Foundation
         redirects = redirectCount
     }
 
-    /// The metrics of each request and response, in order.
+    /// The metrics for each request and response, in order.
     open var transactionMetrics: [URLSessionTaskTransactionMetrics] { transactions }
 
-    /// The time from the creation of the task to its end.
+    /// The time from the task's creation to its end.
     open var taskInterval: DateInterval { interval }
 
-    /// The number of redirects that were followed.
+    /// The number of followed redirects.
     open var redirectCount: Int { redirects }
 }

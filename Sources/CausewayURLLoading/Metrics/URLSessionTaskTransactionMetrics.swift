@@ -1,15 +1,15 @@
 public import Causeway
 public import Foundation
 
-/// Measurements of one request and its response.
+/// The metrics of one request and its response.
 ///
 /// Counterpart: macOS 10.12, iOS 10.
 // SAFETY: the stored property of this class changes only in its initializers. Subclasses outside this module must make their own properties thread-safe.
 @preconcurrency open class URLSessionTaskTransactionMetrics: NSObject, @unchecked Sendable {
     private var record: TransactionRecord
 
-    /// Creates metrics of a request without a URL, for subclasses with an initializer of their own.
-    // The only designated initializer, as on Apple platforms: only then may those initializers leave out `super.init()`.
+    /// Creates metrics for a request without a URL, for subclasses with an initializer of their own. The only designated initializer, as on
+    /// Apple platforms: only then may those initializers leave out `super.init()`.
     public override init() {
         record = TransactionRecord(request: URLRequest(values: NSURLRequest().values))
         super.init()
@@ -78,11 +78,11 @@ public import Foundation
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     open var countOfResponseBodyBytesAfterDecoding: Int64 { record.counts.responseBodyAfterDecoding }
-    /// The local IP address of the connection.
+    /// The connection's local IP address.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     open var localAddress: String? { record.connection.local?.address }
-    /// The local port of the connection.
+    /// The connection's local port.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     open var localPort: Int? { record.connection.local?.port }
@@ -118,7 +118,7 @@ public import Foundation
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     open var isMultipath: Bool { record.connection.traits.contains(.multipath) }
-    /// The protocol with which the host name was resolved.
+    /// The DNS transport that resolved the host name.
     ///
     /// Counterpart: macOS 11, iOS 14.
     open var domainResolutionProtocol: URLSessionTaskMetrics.DomainResolutionProtocol { record.connection.resolution }

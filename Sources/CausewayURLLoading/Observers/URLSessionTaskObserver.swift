@@ -1,14 +1,14 @@
-/// Observes the tasks of sessions, for logs, metrics and traces. It sees all tasks: with completion handlers,
-/// delegates, and of `async` functions.
+/// Observes the tasks in sessions, for logs, metrics and traces. It sees all tasks: those with completion handlers, with delegates, and
+/// from `async` functions.
 ///
 /// Set observers with ``URLSessionConfiguration/taskObservers``. The product `CausewayObservability` has observers for swift-log,
 /// swift-metrics and swift-distributed-tracing.
 ///
 /// An addition: Apple's API has no counterpart.
 public protocol URLSessionTaskObserver: Sendable {
-    /// Called when a task is about to start, on the thread that resumes it for the first time, before anything is sent.
+    /// Called when a task is about to start, on the thread of its first `resume()`, before anything is sent.
     ///
-    /// The thread is that of the program, so the values of the current Swift task are available. The call must not block.
+    /// This is the program's thread, so the current Swift task-local values are available. The call must not block.
     ///
     /// - Returns: The observation of this task; `nil` if the observer is not interested in it.
     func taskWillStart(_ task: URLSessionTask) -> (any URLSessionTaskObservation)?
@@ -19,11 +19,11 @@ public protocol URLSessionTaskObservation: Sendable {
     /// Header fields that are added to the request, such as `traceparent`. A field that the request already has is not replaced.
     var requestFields: [String: String] { get }
 
-    /// Called once when the task has ended, before its last callback, on the queue of that callback or on a background queue.
+    /// Called once when the task has ended, before its last callback, on that callback's queue or on a background queue.
     ///
     /// - Parameters:
     ///   - task: The task. Its response and byte counts are final.
-    ///   - metrics: The measurements of the task.
+    ///   - metrics: The task's metrics.
     ///   - error: The error with which the task ended; `nil` after a complete response of any status.
     func taskDidEnd(_ task: URLSessionTask, metrics: URLSessionTaskMetrics, error: (any Error)?)
 }
@@ -34,7 +34,7 @@ extension URLSessionTaskObservation {
 }
 
 extension URLSessionConfiguration {
-    /// The observers of the session's tasks, in the order in which they are called. The default is none.
+    /// The observers for the session's tasks, in the order in which they are called. The default is none.
     ///
     /// An addition: Apple's API has no counterpart.
     public var taskObservers: [any URLSessionTaskObserver] {

@@ -1,7 +1,7 @@
 internal import CausewaySystem
 internal import Foundation
 
-/// The classes that programs register with ``URLProtocol/registerClass(_:)``.
+/// Classes registered with ``URLProtocol/registerClass(_:)``.
 enum ProtocolRegistry {
     private static let classes = LockedValue<[URLProtocol.Type]>([])
 
@@ -23,7 +23,7 @@ enum ProtocolRegistry {
     static var registered: [URLProtocol.Type] { classes.withLock { $0 } }
 }
 
-/// The classes that represent the built-in loaders in ``URLSessionConfiguration/protocolClasses``. They are never instantiated: if a task
+/// Placeholder classes for the built-in loaders in ``URLSessionConfiguration/protocolClasses``. They are never instantiated: if a task
 /// selects one of them, the corresponding loader is used.
 enum BuiltInProtocols {
     static let all: [AnyClass] = [HTTPLoading.self, DataLoading.self, FileLoading.self]

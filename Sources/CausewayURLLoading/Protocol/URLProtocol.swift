@@ -1,7 +1,7 @@
 internal import Causeway
 public import Foundation
 
-/// An abstract class for loading URLs of a custom scheme or for replacing the built-in loaders. Programs subclass it, mostly in tests.
+/// An abstract class for loading URLs with a custom scheme or for replacing the built-in loaders. Programs subclass it, mostly in tests.
 ///
 /// A subclass overrides ``canInit(with:)-(URLRequest)``, ``canonicalRequest(for:)``, ``startLoading()`` and ``stopLoading()``, and reports
 /// its progress to its ``client``. Both initializers are `required`, because on Linux an object whose class is known only at run time can
@@ -26,7 +26,7 @@ public import Foundation
         super.init()
     }
 
-    /// Creates a protocol object for the current request of a task.
+    /// Creates a protocol object for a task's current request.
     ///
     /// Counterpart: macOS 10.10, iOS 8.
     public required convenience init(
@@ -38,16 +38,16 @@ public import Foundation
         values.task = task
     }
 
-    /// The object that receives the response, the content and the outcome.
+    /// Receives the response, the content and the outcome.
     open var client: (any URLProtocolClient)? { values.client }
 
-    /// The request in its canonical form.
+    /// The canonical request.
     open var request: URLRequest { values.request }
 
     /// The cached response for the request.
     open var cachedResponse: CachedURLResponse? { values.cachedResponse }
 
-    /// The task that is loaded; `nil` for a load by `NSURLConnection`.
+    /// The loaded task; `nil` for a load by `NSURLConnection`.
     ///
     /// Counterpart: macOS 10.10, iOS 8.
     open var task: URLSessionTask? { values.task }
@@ -77,7 +77,7 @@ public import Foundation
     /// Stops loading. Called once after each ``startLoading()``, even if the load has already ended.
     open func stopLoading() {}
 
-    /// Returns a property that was stored with a request.
+    /// Returns a property stored with a request.
     open class func property(forKey key: String, in request: URLRequest) -> Any? {
         request.values.properties?.value[key]
     }
@@ -89,7 +89,7 @@ public import Foundation
         request.values.properties = Unchecked(properties)
     }
 
-    /// Removes a property that was stored with a request.
+    /// Removes a property stored with a request.
     open class func removeProperty(forKey key: String, in request: NSMutableURLRequest) {
         var properties = request.values.properties?.value ?? [:]
         properties[key] = nil

@@ -36,7 +36,7 @@ struct ArchivedRequest: Codable {
         body = values.body.data
     }
 
-    /// The values of the request. Raw values that match no enumeration case are replaced by the default.
+    /// The request's values. Raw values that match no enumeration case are replaced by the default.
     var values: RequestValues {
         var values = RequestValues(
             url: url.flatMap { URL(string: $0) },
@@ -57,7 +57,7 @@ struct ArchivedRequest: Codable {
 }
 
 extension NSCoder {
-    /// The archive key under which the classes of this module store their property list.
+    /// The archive key under which this module's classes store their property list.
     private static var valuesKey: String { "CausewayValues" }
 
     /// Encodes a value as a property list under one key.

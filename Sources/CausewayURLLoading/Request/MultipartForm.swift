@@ -2,9 +2,9 @@ internal import CausewayHTTP
 internal import CausewayWire
 public import Foundation
 
-/// The content of a form with text, data and files, as `multipart/form-data` (RFC 7578). This type is an addition to Apple's API.
+/// A form with text, data and files, sent as `multipart/form-data` (RFC 7578). This type is an addition to Apple's API.
 ///
-/// Files are read while they are sent, so their size does not matter. The length of the form is known before, and is sent as
+/// Files are read while they are sent, so their size does not matter. The form's length is known before sending, and is sent as
 /// `Content-Length`.
 ///
 /// ```swift
@@ -32,16 +32,16 @@ public struct MultipartForm: Sendable {
 
     /// Creates a form without parts. No part may contain the boundary.
     ///
-    /// - Parameter boundary: 1 to 70 of the characters that RFC 2046 §5.1.1 permits. The result is `nil` for other texts.
+    /// - Parameter boundary: 1 to 70 characters that RFC 2046 §5.1.1 permits. The result is `nil` for other texts.
     public init?(boundary: String) {
         guard let limit = MultipartBoundary(boundary) else { return nil }
         self.limit = limit
     }
 
-    /// The text that separates the parts.
+    /// The delimiter between the parts.
     public var boundary: String { limit.text }
 
-    /// The value of the field `Content-Type`, with the boundary.
+    /// The `Content-Type` value, with the boundary.
     public var contentType: String { limit.formType }
 
     /// The number of parts.
@@ -57,11 +57,11 @@ public struct MultipartForm: Sendable {
     /// Appends data.
     ///
     /// - Parameters:
-    ///   - data: The content of the part.
-    ///   - name: The name of the form's field.
-    ///   - fileName: The name of the file; `nil` if the part is not a file.
-    ///   - contentType: The media type. Without one, or if the text is not a media type, the extension of the file name decides; a part
-    ///     that is not a file then has no type.
+    ///   - data: The part's content.
+    ///   - name: The form field's name.
+    ///   - fileName: The file name; `nil` if the part is not a file.
+    ///   - contentType: The media type. Without one, or if the text is not a media type, the file name's extension decides; a part that is
+    ///     not a file then has no type.
     public mutating func append(_ data: Data, name: String, fileName: String? = nil, contentType: String? = nil) {
         let type = Self.mediaType(contentType) ?? fileName.map(Self.mediaType(ofFile:))
         parts.append((MultipartPart(name: name, filename: fileName, mediaType: type), .data(data)))
@@ -72,9 +72,9 @@ public struct MultipartForm: Sendable {
     ///
     /// - Parameters:
     ///   - file: The URL of a regular file.
-    ///   - name: The name of the form's field.
-    ///   - fileName: The file name to send; `nil` for that of the file.
-    ///   - contentType: The media type. Without one, or if the text is not a media type, the extension of the file name decides.
+    ///   - name: The form field's name.
+    ///   - fileName: The file name to send; `nil` for the file's own name.
+    ///   - contentType: The media type. Without one, or if the text is not a media type, the file name's extension decides.
     public mutating func append(
         contentsOf file: URL, name: String, fileName: String? = nil, contentType: String? = nil
     ) {
@@ -97,7 +97,7 @@ public struct MultipartForm: Sendable {
 
     // MARK: Encoding
 
-    /// Returns the length of the encoded form in bytes. Looks up the sizes of the files.
+    /// Returns the encoded form's length in bytes. Looks up the file sizes.
     ///
     /// - Throws: `URLError` if a file is missing or cannot be read.
     public func contentLength() throws -> Int64 { try presenting { () throws(LoadFailure) in try content().count } }
@@ -118,8 +118,8 @@ public struct MultipartForm: Sendable {
         }
     }
 
-    /// Returns a stream of the encoded form, for `httpBodyStream` and for delegates that are asked for a new stream. The files are read while
-    /// the stream is read. An upload task from a form needs no stream.
+    /// Returns a stream of the encoded form, for `httpBodyStream` and for delegates that are asked for a new stream. The files are read
+    /// while the stream is read. An upload task with a form needs no stream.
     ///
     /// - Throws: `URLError` if a file is missing or cannot be read.
     public func makeInputStream() throws -> InputStream {
@@ -130,7 +130,7 @@ public struct MultipartForm: Sendable {
         do throws(LoadFailure) { return try body() } catch { throw error.urlError(for: nil) }
     }
 
-    /// Returns what an upload task sends. Looks up the sizes of the files.
+    /// Returns the upload content. Looks up the file sizes.
     func content() throws(LoadFailure) -> MultipartContent {
         var content = MultipartContent()
         do throws(MultipartFailure) {
@@ -151,7 +151,7 @@ public struct MultipartForm: Sendable {
 }
 
 extension LoadFailure {
-    /// Creates the failure of a form that cannot be read.
+    /// Creates the failure for a form that cannot be read.
     init(_ failure: MultipartFailure) {
         let cause: Cause =
             switch failure {

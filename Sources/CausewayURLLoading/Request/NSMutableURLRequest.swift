@@ -47,7 +47,7 @@ public import Foundation
         set { values.url = newValue }
     }
 
-    /// The URL of the main document, used by the cookie policy; `nil` means that the request itself is for the main document.
+    /// The main document's URL, used by the cookie policy; `nil` means that the request itself is for the main document.
     open override var mainDocumentURL: URL? {
         get { values.mainDocumentURL }
         set { values.mainDocumentURL = newValue }
@@ -135,7 +135,7 @@ public import Foundation
         set { values.options[.allowsPersistentDNS] = newValue }
     }
 
-    /// The identifier of the partition for partitioned cookies. Has no effect.
+    /// The partition identifier for partitioned cookies. Has no effect.
     ///
     /// Counterpart: macOS 15.2, iOS 18.2.
     open override var cookiePartitionIdentifier: String? {
@@ -162,7 +162,7 @@ public import Foundation
         set { values.body = newValue.map { .data($0) } ?? .none }
     }
 
-    /// The stream that supplies the request body. Setting this property removes the body data.
+    /// The stream with the request body. Setting this property removes the body data.
     open override var httpBodyStream: InputStream? {
         get { values.body.stream }
         set { values.body = newValue.map { .stream(Unchecked($0)) } ?? .none }

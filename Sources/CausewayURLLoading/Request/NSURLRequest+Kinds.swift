@@ -3,7 +3,7 @@ extension NSURLRequest {
     ///
     /// Counterpart: macOS 10.2, iOS 2.
     public enum CachePolicy: UInt, Sendable {
-        /// The rules of the protocol apply, such as RFC 9111 for HTTP.
+        /// The protocol's rules apply, such as RFC 9111 for HTTP.
         case useProtocolCachePolicy = 0
         /// The local cache is not read.
         case reloadIgnoringLocalCacheData = 1
@@ -20,7 +20,7 @@ extension NSURLRequest {
         public static var reloadIgnoringCacheData: CachePolicy { .reloadIgnoringLocalCacheData }
     }
 
-    /// The kind of traffic that a request is for.
+    /// The kind of traffic in a request.
     ///
     /// Counterpart: macOS 10.7, iOS 4.
     public enum NetworkServiceType: UInt, Sendable {

@@ -70,13 +70,13 @@ internal import CausewayWire
     /// A textual description: the class and the URL.
     open override var description: String { "<\(type(of: self))> { URL: \(values.url?.absoluteString ?? "(null)") }" }
 
-    /// Returns the value of a header field. Field names are case-insensitive.
+    /// Returns a header field's value. Field names are case-insensitive.
     open func value(forHTTPHeaderField field: String) -> String? { values.fields.firstValue(of: field) }
 
     /// The URL.
     open var url: URL? { values.url }
 
-    /// The URL of the main document, used by the cookie policy; `nil` means that the request itself is for the main document.
+    /// The main document's URL, used by the cookie policy; `nil` means that the request itself is for the main document.
     open var mainDocumentURL: URL? { values.mainDocumentURL }
 
     /// How the request uses the cache. The default is ``NSURLRequest/CachePolicy/useProtocolCachePolicy``.
@@ -128,7 +128,7 @@ internal import CausewayWire
     /// Counterpart: macOS 15, iOS 18.
     open var allowsPersistentDNS: Bool { values.options[.allowsPersistentDNS] }
 
-    /// The identifier of the partition for partitioned cookies. Has no effect.
+    /// The partition identifier for partitioned cookies. Has no effect.
     ///
     /// Counterpart: macOS 15.2, iOS 18.2.
     open var cookiePartitionIdentifier: String? { values.cookiePartitionIdentifier }
@@ -142,7 +142,7 @@ internal import CausewayWire
     /// The request body. Setting this property removes the body stream.
     open var httpBody: Data? { values.body.data }
 
-    /// The stream that supplies the request body. Setting this property removes the body data.
+    /// The stream with the request body. Setting this property removes the body data.
     open var httpBodyStream: InputStream? { values.body.stream }
 
     /// Whether the request sends stored cookies and stores received ones. The default is `true`.

@@ -3,7 +3,7 @@ internal import CausewayWire
 /// Line ends in header fields. A line end that a space or tab follows folds a value (RFC 9112 §5.2). Any other line end, and a zero byte,
 /// could add other fields to the request.
 extension RequestValues {
-    /// Returns whether a field can be set: its name contains no CR, LF or NUL, and its value none outside of a fold.
+    /// Returns whether a field can be set: its name contains no CR, LF or NUL, and its value has none outside a fold.
     static func canSet(_ value: some StringProtocol, _ name: some StringProtocol) -> Bool {
         guard !name.utf8.contains(where: isLineBreak) else { return false }
         guard value.utf8.contains(where: isLineBreak) else { return true }
@@ -15,7 +15,7 @@ extension RequestValues {
         return true
     }
 
-    /// The fields as they are sent: with a space in place of each fold, because senders must not fold (RFC 9112 §5.2).
+    /// The fields as they are sent: with a space instead of each fold, because senders must not fold (RFC 9112 §5.2).
     var unfoldedFields: FieldSection {
         guard fields.contains(where: { $0.value.contains(0x0D) }) else { return fields }
         var unfolded = FieldSection()
@@ -28,7 +28,7 @@ extension RequestValues {
         var rest = value
         while let start = rest.firstIndex(of: 0x0D), let end = endOfFold(in: rest, at: start) {
             result += rest[..<start]
-            // White space in front of the line end belongs to the fold.
+            // White space before the line end belongs to the fold.
             while let last = result.last, HTTPCharacters.isSpace(last) { result.removeLast() }
             result.append(0x20)
             rest = rest[end...].drop(while: HTTPCharacters.isSpace)
@@ -36,7 +36,7 @@ extension RequestValues {
         return HTTPCharacters.trimmed((result + rest)[...])
     }
 
-    /// Returns the position after the line end at `start` and the space or tab that follows; `nil` if it begins no fold.
+    /// Returns the position after the line end at `start` and the following space or tab; `nil` if it begins no fold.
     private static func endOfFold(in bytes: ArraySlice<UInt8>, at start: Int) -> Int? {
         let fold = bytes[start...].prefix(3)
         guard fold.count == 3, fold[start] == 0x0D, fold[start + 1] == 0x0A, HTTPCharacters.isSpace(fold[start + 2])

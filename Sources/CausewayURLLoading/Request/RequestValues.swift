@@ -2,7 +2,7 @@ internal import Causeway
 internal import CausewayWire
 internal import Foundation
 
-/// The Boolean settings of a request.
+/// A request's Boolean settings.
 struct RequestOptions: OptionSet, Hashable, Sendable {
     let rawValue: UInt16
 
@@ -15,10 +15,10 @@ struct RequestOptions: OptionSet, Hashable, Sendable {
     static let allowsPersistentDNS = RequestOptions(rawValue: 1 << 6)
     static let handlesCookies = RequestOptions(rawValue: 1 << 7)
     static let usesPipelining = RequestOptions(rawValue: 1 << 8)
-    /// Whether the dictionary of the header fields exists also without fields. Ignored in comparisons.
+    /// Whether the header field dictionary exists even without fields. Ignored in comparisons.
     static let hasFieldDictionary = RequestOptions(rawValue: 1 << 9)
 
-    /// The options that are set in a new request.
+    /// The options in a new request.
     static let initial: RequestOptions = [
         .allowsCellularAccess, .allowsExpensiveAccess, .allowsConstrainedAccess, .handlesCookies,
     ]
@@ -32,7 +32,7 @@ struct RequestOptions: OptionSet, Hashable, Sendable {
     }
 }
 
-/// The body of a request: data, a stream, or nothing.
+/// A request body: data, a stream, or nothing.
 enum RequestBody: Hashable, Sendable {
     case none
     case data(Data)
@@ -43,7 +43,7 @@ enum RequestBody: Hashable, Sendable {
         if case .data(let data) = self { data } else { nil }
     }
 
-    /// The stream that supplies the body.
+    /// The body stream; `nil` for data.
     var stream: InputStream? {
         if case .stream(let box) = self { box.value } else { nil }
     }
@@ -67,12 +67,12 @@ enum RequestBody: Hashable, Sendable {
     }
 }
 
-/// The values of a request, used by both the structure and the classes.
+/// A request's values, used by both the structure and the classes.
 struct RequestValues: Sendable {
     var url: URL?
     var mainDocumentURL: URL?
     var cachePolicy = NSURLRequest.CachePolicy.useProtocolCachePolicy
-    /// In seconds.
+    /// The timeout in seconds.
     var timeoutInterval: TimeInterval = 60
     var networkServiceType = NSURLRequest.NetworkServiceType.default
     var attribution = NSURLRequest.Attribution.developer
@@ -81,7 +81,7 @@ struct RequestValues: Sendable {
     private(set) var method = "GET"
     var fields = FieldSection()
     var body = RequestBody.none
-    /// The properties that programs set with ``URLProtocol/setProperty(_:forKey:in:)``. They are ignored in comparisons.
+    /// Properties set with ``URLProtocol/setProperty(_:forKey:in:)``. They are ignored in comparisons.
     var properties: Unchecked<[String: Any]>?
 
     init(url: URL?, cachePolicy: NSURLRequest.CachePolicy, timeoutInterval: TimeInterval) {
@@ -101,7 +101,7 @@ struct RequestValues: Sendable {
 }
 
 extension RequestValues: Hashable {
-    /// Returns whether all values are equal. The order of the header fields does not matter.
+    /// Returns whether all values are equal. The order of header fields does not matter.
     static func == (one: RequestValues, other: RequestValues) -> Bool {
         one.url == other.url && one.method == other.method && one.mainDocumentURL == other.mainDocumentURL
             && one.cachePolicy == other.cachePolicy && one.timeoutInterval == other.timeoutInterval
@@ -148,8 +148,8 @@ extension RequestValues {
         for (name, value) in (newFields ?? [:]).sorted(by: { $0.key < $1.key }) { setField(value, name) }
     }
 
-    /// Sets or removes a header field. A new field gets the usual capitalization of a well-known name, and an existing field keeps its position
-    /// and the spelling of its name. A value or name with CR, LF or NUL changes nothing, unless the value is folded.
+    /// Sets or removes a header field. A new field gets a well-known name's usual capitalization, and an existing field keeps its position
+    /// and its name's spelling. A value or name with CR, LF or NUL changes nothing, unless the value is folded.
     mutating func setField(_ value: String?, _ name: String) {
         if let value, !Self.canSet(value, name) { return }
         if value != nil { options.insert(.hasFieldDictionary) }

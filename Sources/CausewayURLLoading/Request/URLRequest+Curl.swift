@@ -2,11 +2,11 @@ internal import CausewayHTTPProtocols
 internal import Foundation
 
 extension URLRequest {
-    /// Returns the request as a command line for curl in a POSIX shell, to repeat it by hand. Fields that a session adds are not part of it. The
-    /// content of a body stream is read from standard input.
+    /// Returns the request as a curl command line for a POSIX shell, to repeat it by hand. Fields that a session adds are not included. A
+    /// body stream's content is read from standard input.
     ///
-    /// - Parameter showsSecrets: Whether the values of `Authorization`, `Proxy-Authorization` and `Cookie` are part of the text. Otherwise they
-    ///   are replaced, so that the text can be shared.
+    /// - Parameter showsSecrets: Whether to include the values of `Authorization`, `Proxy-Authorization` and `Cookie`. Otherwise they are
+    ///   replaced, so that the text can be shared.
     public func curlCommand(showsSecrets: Bool = false) -> String {
         let content: CurlCommand.Content =
             switch values.body {

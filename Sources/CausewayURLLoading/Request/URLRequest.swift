@@ -2,8 +2,8 @@ internal import Causeway
 internal import CausewayWire
 public import Foundation
 
-/// Stores the values of a ``URLRequest``, so that a copy only retains one reference.
-// SAFETY: `values` changes only while one structure refers to the box (`isKnownUniquelyReferenced`). `RequestTests` changes copies.
+/// Stores a ``URLRequest``'s values, so that a copy only retains one reference. SAFETY: `values` changes only while one structure refers to
+/// the box (`isKnownUniquelyReferenced`). `RequestTests` changes copies.
 private final class RequestBox: @unchecked Sendable {
     var values: RequestValues
 
@@ -39,7 +39,7 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
 
     init(values: consuming RequestValues) { box = RequestBox(values) }
 
-    /// The values, without a copy of all of them for each access to one.
+    /// The values. Yielded in place, so that reading one does not copy all of them.
     var values: RequestValues { _read { yield box.values } }
 
     /// Changes the values in place if no other structure shares them.
@@ -62,7 +62,7 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
     /// The URL as a string.
     public var debugDescription: String { description }
 
-    /// Returns the value of a header field. Field names are case-insensitive.
+    /// Returns a header field's value. Field names are case-insensitive.
     public func value(forHTTPHeaderField field: String) -> String? { values.fields.firstValue(of: field) }
 
     /// Sets a header field, or removes it if `value` is `nil`. Field names are case-insensitive. Well-known names get their
@@ -84,7 +84,7 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
         set { change { values in values.url = newValue } }
     }
 
-    /// The URL of the main document, used by the cookie policy; `nil` means that the request itself is for the main document.
+    /// The main document's URL, used by the cookie policy; `nil` means that the request itself is for the main document.
     public var mainDocumentURL: URL? {
         get { values.mainDocumentURL }
         set { change { values in values.mainDocumentURL = newValue } }
@@ -172,7 +172,7 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
         set { change { values in values.options[.allowsPersistentDNS] = newValue } }
     }
 
-    /// The identifier of the partition for partitioned cookies. Has no effect.
+    /// The partition identifier for partitioned cookies. Has no effect.
     ///
     /// Counterpart: macOS 15.2, iOS 18.2.
     public var cookiePartitionIdentifier: String? {
@@ -199,7 +199,7 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
         set { change { values in values.body = newValue.map { .data($0) } ?? .none } }
     }
 
-    /// The stream that supplies the request body. Setting this property removes the body data.
+    /// The stream with the request body. Setting this property removes the body data.
     public var httpBodyStream: InputStream? {
         get { values.body.stream }
         set { change { values in values.body = newValue.map { .stream(Unchecked($0)) } ?? .none } }
@@ -219,7 +219,7 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
 }
 
 extension URLRequest: CustomReflectable {
-    /// The values that debuggers show.
+    /// The values for debuggers.
     public var customMirror: Mirror {
         Mirror(
             self,

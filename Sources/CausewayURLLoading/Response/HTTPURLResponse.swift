@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayWire
 public import Foundation
 
-/// The status and header fields of an HTTP response.
+/// An HTTP response's status and header fields.
 ///
 /// The header fields are stored as received. The dictionary ``allHeaderFields`` is built when it is first read;
 /// ``value(forHTTPHeaderField:)`` does not use it.
@@ -12,7 +12,7 @@ public import Foundation
 // SAFETY: the stored properties are constants, and a lock guards the cached dictionary. Subclasses outside this module must make their own
 // properties thread-safe.
 @preconcurrency open class HTTPURLResponse: URLResponse, @unchecked Sendable {
-    /// The values that an archive stores in addition to those of the superclass.
+    /// The archived values in addition to the superclass's.
     struct Head: Codable, Hashable, Sendable {
         var url: URL?
         var statusCode: Int
@@ -74,14 +74,14 @@ public import Foundation
         super.init(values: Values(url: url, expectedContentLength: -1))
     }
 
-    /// Returns a response with another status and other fields.
+    /// Returns a copy with another status and other fields.
     func copy(status: Int, fields: FieldSection) -> HTTPURLResponse {
         HTTPURLResponse(url: values.url, statusCode: status, version: version, fields: fields, isDecoded: isDecoded)
     }
 
-    /// Returns the response as one from the cache. A response of a program's own class stays as it is.
+    /// Returns the response marked as cached. A response of a program's own subclass is returned unchanged.
     ///
-    /// - Parameter age: The value of `Age` in seconds (RFC 9111 §5.1); `nil` to keep that of the response.
+    /// - Parameter age: The `Age` value in seconds (RFC 9111 §5.1); `nil` to keep the response's own value.
     func fromCache(age: Int?) -> HTTPURLResponse {
         guard type(of: self) == HTTPURLResponse.self else { return self }
         var fields = fields
@@ -91,7 +91,7 @@ public import Foundation
             isFromCache: true)
     }
 
-    /// The version of HTTP, such as `HTTP/1.1`.
+    /// The HTTP version, such as `HTTP/1.1`.
     var versionText: String { version ?? "" }
 
     /// Decodes a response. Returns `nil` if the archive was not written by this module.
@@ -110,7 +110,7 @@ public import Foundation
     /// Encodes the response.
     open override func encode(with coder: NSCoder) { coder.encodePropertyList(head) }
 
-    /// Returns a response from archived values; `nil` if they do not fit together.
+    /// Returns a response from archived values; `nil` if they are inconsistent.
     static func restored(_ head: Head) -> HTTPURLResponse? {
         guard head.names.count == head.values.count else { return nil }
         var fields = FieldSection()
@@ -131,8 +131,8 @@ public import Foundation
     /// The status code.
     open var statusCode: Int { status }
 
-    /// All header fields. The values of fields with the same name are joined with `, `. Well-known names have their usual capitalization;
-    /// other names are unchanged.
+    /// All header fields. Values of fields with the same name are joined with `, `. Well-known names have their usual capitalization; other
+    /// names are unchanged.
     open var allHeaderFields: [AnyHashable: Any] {
         if let known = dictionary.withLock({ $0 }) { return known.value }
         let made = Unchecked(madeDictionary())
@@ -140,7 +140,7 @@ public import Foundation
         return made.value
     }
 
-    /// Returns the value of a header field. The values of fields with the same name are joined with `, `. Field names are case-insensitive.
+    /// Returns a header field's value. Values of fields with the same name are joined with `, `. Field names are case-insensitive.
     open func value(forHTTPHeaderField field: String) -> String? {
         guard let first = fields.index(of: field) else { return nil }
         guard fields.index(of: field, from: first + 1) != nil else {
@@ -155,16 +155,16 @@ public import Foundation
     /// The charset in lower case.
     open override var textEncodingName: String? { mediaType?.charset?.lowercased() }
 
-    /// The length of the content in bytes, from Content-Length; -1 if it is not known or if a content coding was removed.
+    /// The content length in bytes, from Content-Length; -1 if it is not known or if a content coding was removed.
     open override var expectedContentLength: Int64 {
         guard !isDecoded, let index = fields.index(of: "Content-Length") else { return -1 }
         return Self.length(fields.value(at: index)) ?? -1
     }
 
-    /// Returns a number of bytes; `nil` for anything but a number from 0 on that `Int64` can represent.
+    /// Parses a number of bytes; `nil` unless it is a nonnegative number that `Int64` can represent.
     private static func length(_ digits: ArraySlice<UInt8>) -> Int64? {
         var length = 0 as Int64
-        // A text would be made for each response.
+        // Converting to a `String` would allocate for each response.
         for digit in digits {
             guard (0x30...0x39).contains(digit), digits.count <= 18 else {
                 return Int64(String(decoding: digits, as: UTF8.self)).flatMap { $0 >= 0 ? $0 : nil }
@@ -174,16 +174,16 @@ public import Foundation
         return digits.isEmpty ? nil : length
     }
 
-    /// The suggested name for a file with the content.
+    /// The suggested file name for the content.
     open override var suggestedFilename: String? {
         fields.index(of: "Content-Disposition").flatMap { SuggestedFilename.inDisposition(fields[$0].value) }
             ?? super.suggestedFilename
     }
 
-    /// Returns a description of a status code in lower case, such as `not found` for 404.
+    /// Returns a status code's description in lower case, such as `not found` for 404.
     open class func localizedString(forStatusCode statusCode: Int) -> String { StatusText.localized(statusCode) }
 
-    /// Returns whether the URL, the status and the header fields of both responses are equal.
+    /// Returns whether both responses have the same URL, status and header fields.
     open override func isEqual(_ other: Any?) -> Bool {
         guard let other = other as? HTTPURLResponse else { return false }
         return other === self
@@ -191,7 +191,7 @@ public import Foundation
                 && other.isDecoded == isDecoded
     }
 
-    /// The hash value of the URL and the status.
+    /// The hash value of the URL and status.
     open override var hash: Int {
         var hasher = Hasher()
         hasher.combine(values)
@@ -199,7 +199,7 @@ public import Foundation
         return hasher.finalize()
     }
 
-    /// A textual description: the class, the URL, the status and the header fields.
+    /// A textual description with the class, URL, status and header fields.
     open override var description: String {
         let text = fields.map {
             "    \"\(String(decoding: $0.name, as: UTF8.self))\" = \"\(String(decoding: $0.value, as: UTF8.self))\";\n"

@@ -1,6 +1,6 @@
 /// Descriptions of status codes.
 enum StatusText {
-    /// Returns the description of a status code in lower case.
+    /// Returns a status code's description in lower case.
     static func localized(_ statusCode: Int) -> String {
         if let phrase = phrases[statusCode] { return phrase }
         switch statusCode {
@@ -13,7 +13,7 @@ enum StatusText {
         }
     }
 
-    /// The registered reason phrases (RFC 9110 §15 and IANA's registry), in lower case.
+    /// The registered reason phrases (RFC 9110 §15 and the IANA registry), in lower case.
     private static let phrases: [Int: String] = [
         100: "continue", 101: "switching protocols", 102: "processing", 103: "early hints", 200: "no error",
         201: "created", 202: "accepted", 203: "non-authoritative information", 204: "no content", 205: "reset content",

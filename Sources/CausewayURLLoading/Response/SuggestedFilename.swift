@@ -1,7 +1,7 @@
 internal import CausewayWire
 internal import Foundation
 
-/// The suggested file name of a response. It never contains a path separator and is never `.` or `..`.
+/// A response's suggested file name. It never contains a path separator and is never `.` or `..`.
 enum SuggestedFilename {
     /// The name for a response that suggests none.
     static let unknown = "Unknown"
@@ -17,7 +17,7 @@ enum SuggestedFilename {
         return (extended ?? plain).flatMap { safe($0) }
     }
 
-    /// Returns the last path component of a URL, or ``unknown``.
+    /// Returns a URL's last path component, or ``unknown``.
     static func of(_ url: URL?) -> String {
         guard let url, url.scheme?.lowercased() != "data", let name = safe(url.lastPathComponent), name != "_" else {
             return unknown

@@ -1,12 +1,12 @@
 internal import Causeway
 public import Foundation
 
-/// The metadata of a response: everything except its content.
+/// A response's metadata: everything except its content.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
 // SAFETY: all stored properties of this class are constants. Subclasses outside this module must make their own properties thread-safe.
 @preconcurrency open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    /// The values of a response that an archive stores.
+    /// The archived values.
     struct Values: Hashable, Codable, Sendable {
         var url: URL?
         var mimeType: String?
@@ -21,7 +21,7 @@ public import Foundation
     /// - Parameters:
     ///   - url: The URL.
     ///   - mimeType: The media type.
-    ///   - length: The length of the content in bytes; -1 if it is not known.
+    ///   - length: The content length in bytes; -1 if it is not known.
     ///   - name: The charset name, as registered with IANA.
     public init(url: URL, mimeType: String?, expectedContentLength length: Int, textEncodingName name: String?) {
         values = Values(url: url, mimeType: mimeType, expectedContentLength: Int64(length), textEncodingName: name)
@@ -55,19 +55,19 @@ public import Foundation
     /// Returns this object. No copy is made because the object is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// The URL of the content.
+    /// The content's URL.
     open var url: URL? { values.url }
 
     /// The media type in lower case, without parameters.
     open var mimeType: String? { values.mimeType }
 
-    /// The length of the content in bytes; -1 if it is not known.
+    /// The content length in bytes; -1 if it is not known.
     open var expectedContentLength: Int64 { values.expectedContentLength }
 
     /// The charset in lower case.
     open var textEncodingName: String? { values.textEncodingName }
 
-    /// The suggested name for a file with the content: from the Content-Disposition field, otherwise from the URL, otherwise `Unknown`. It
+    /// The suggested file name for the content: from the Content-Disposition field, otherwise from the URL, otherwise `Unknown`. It
     /// contains no path separator.
     open var suggestedFilename: String? { SuggestedFilename.of(url) }
 

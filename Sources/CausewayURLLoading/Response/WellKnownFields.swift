@@ -16,6 +16,6 @@ enum WellKnownFields {
 
     private static let byLowerCase = Dictionary(uniqueKeysWithValues: names.map { ($0.lowercased(), $0) })
 
-    /// Returns the usual capitalization of a well-known name. Other names are returned unchanged.
+    /// Returns a well-known name's usual capitalization. Other names are returned unchanged.
     static func capitalized(_ name: String) -> String { byLowerCase[name.lowercased()] ?? name }
 }

@@ -2,7 +2,7 @@ internal import CausewaySystem
 internal import DequeModule
 internal import Foundation
 
-/// Passes the content of a task to an asynchronous reader. If the reader stops reading, the loader stops as well (back-pressure).
+/// Passes a task's content to an asynchronous reader. If the reader stops reading, the loader stops as well (back-pressure).
 final class ByteChannel: Sendable {
     fileprivate enum Waiter {
         case response(CheckedContinuation<URLResponse, any Error>)
@@ -98,7 +98,7 @@ final class ByteChannel: Sendable {
             case .failure(let error): return (.failure(error), nil)
             case .success: return (.success(nil), nil)
             case nil:
-                // Only one reader can wait. A second reader replaces the first, which receives the end of the sequence.
+                // Only one reader can wait. A second reader replaces the first, which then reaches the end of the sequence.
                 let earlier = progress.takeWaiter()
                 progress.waiter = .bytes(continuation)
                 return (nil, earlier)

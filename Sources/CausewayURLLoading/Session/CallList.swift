@@ -3,25 +3,25 @@ internal import CausewaySystem
 internal import DequeModule
 internal import Foundation
 
-/// Where the calls of a task to the program run.
+/// Where a task runs callbacks to the program.
 enum CallPlace: Sendable {
-    /// A delegate queue of the program.
+    /// A delegate queue supplied by the program.
     case operations(OperationQueue)
-    /// The serial delegate queue that a session made.
+    /// The serial delegate queue that a session created.
     case batch(CallBatch)
-    /// A thread of the Swift runtime. Only for tasks with a single call, which runs no code of the program but resumes a Swift task.
+    /// Any Swift runtime thread. Only for tasks with a single callback, which runs no program code but resumes a Swift task.
     case anywhere
 }
 
-/// Runs calls of all tasks of a session on its serial delegate queue. Calls that are added while others run share their operation, because
-/// an operation costs more than most callbacks.
+/// Runs the callbacks of all tasks in a session on its serial delegate queue. Callbacks that are added while others run share their
+/// operation, because an operation costs more than most callbacks.
 final class CallBatch: Sendable {
     private struct Waiting {
         var calls = Deque<@Sendable () -> Void>()
         var isScheduled = false
     }
 
-    /// The maximum number of callbacks per operation, so that other operations of the queue also run.
+    /// The maximum number of callbacks per operation, so that the queue's other operations also run.
     private static let callsPerOperation = 64
 
     private let queue: OperationQueue
@@ -29,7 +29,7 @@ final class CallBatch: Sendable {
 
     init(_ queue: OperationQueue) { self.queue = queue }
 
-    /// Appends a call.
+    /// Appends a callback.
     func add(_ call: @escaping @Sendable () -> Void) {
         let schedules = waiting.withLock { waiting in
             waiting.calls.append(call)
@@ -39,7 +39,7 @@ final class CallBatch: Sendable {
         if schedules { schedule() }
     }
 
-    /// Adds an operation. A loop does so after its batch of events, which then shares the operation.
+    /// Adds an operation. An event loop does so after its batch of events, which then share the operation.
     private func schedule() {
         HTTPEngine.resumeTask { [self] in queue.addOperation { [self] in run() } }
     }
@@ -58,7 +58,7 @@ final class CallBatch: Sendable {
     }
 }
 
-/// Runs the delegate callbacks and completion handlers of one task in their place, in order and one at a time.
+/// Runs one task's delegate callbacks and completion handlers in its ``CallPlace``, in order and one at a time.
 ///
 /// Several callbacks share one operation or block.
 final class CallList: Sendable {
@@ -68,7 +68,7 @@ final class CallList: Sendable {
         var isScheduled = false
     }
 
-    /// The maximum number of callbacks per operation. Further callbacks run in a new operation, so that other operations of the queue also
+    /// The maximum number of callbacks per operation. Further callbacks run in a new operation, so that the queue's other operations also
     /// run.
     private static let callsPerOperation = 16
 
@@ -76,7 +76,7 @@ final class CallList: Sendable {
 
     init(_ place: CallPlace) { waiting = LockedValue(Waiting(place: place)) }
 
-    /// Changes the place. Called before the first callback.
+    /// Changes where callbacks run. Called before the first callback.
     func move(to place: CallPlace) { waiting.withLock { $0.place = place } }
 
     /// Appends a callback.

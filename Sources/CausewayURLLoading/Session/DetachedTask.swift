@@ -1,7 +1,7 @@
 internal import CausewaySystem
 internal import Foundation
 
-/// The state of a task that was created without a session.
+/// The state of a task created without a session.
 final class DetachedTask: Sendable {
     private let values = LockedValue(TaskState.Options())
     private let created = LockedValue<Progress?>(nil)

@@ -1,7 +1,7 @@
 internal import CausewaySystem
 internal import Foundation
 
-/// The temporary file of a download. While it is open it is locked, so that no other download continues it.
+/// A download's temporary file. While it is open it is locked, so that no other download continues it.
 final class FileSink: Sendable {
     let url: URL
     private let handle: LockedValue<FileHandle?>
@@ -13,7 +13,7 @@ final class FileSink: Sendable {
         handle = LockedValue(file)
     }
 
-    /// Creates an empty file in the directory of a background session. The lock of the session protects it, so it has none.
+    /// Creates an empty file in a background session's directory. The session's lock protects it, so it has none.
     init(new url: URL) throws(LoadFailure) {
         self.url = url
         guard let file = Self.open(url, O_WRONLY | O_CREAT | O_EXCL, isLocked: false) else {
@@ -22,10 +22,10 @@ final class FileSink: Sendable {
         handle = LockedValue(file)
     }
 
-    /// Opens the file of an earlier download, and removes what follows the first `offset` bytes. Returns `nil` if they are not there, or if
-    /// another download uses the file.
+    /// Opens an earlier download's file, and truncates it to the first `offset` bytes. Returns `nil` if they are not there, or if another
+    /// download uses the file.
     ///
-    /// - Parameter isLocked: Whether the file is locked. Files of background sessions are not, see ``init(new:)``.
+    /// - Parameter isLocked: Whether the file is locked. Background session files are not, see ``init(new:)``.
     init?(continuing url: URL, at offset: Int64, isLocked: Bool = true) {
         guard let file = Self.open(url, O_WRONLY, isLocked: isLocked),
             Self.size(of: file.fileDescriptor) ?? -1 >= offset,
@@ -35,7 +35,7 @@ final class FileSink: Sendable {
         handle = LockedValue(file)
     }
 
-    /// Opens a file, and locks it if asked for. Follows no link, and accepts only a regular file of this user.
+    /// Opens a file, and optionally locks it. Follows no symbolic link, and accepts only a regular file of this user.
     private static func open(_ url: URL, _ flags: Int32, isLocked: Bool = true) -> FileHandle? {
         let descriptor = openFile(url.path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
@@ -44,7 +44,7 @@ final class FileSink: Sendable {
         return !isLocked || flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? file : nil
     }
 
-    /// Returns the size of an open file; `nil` if it is not a regular file of this user.
+    /// Returns an open file's size; `nil` if it is not a regular file of this user.
     private static func size(of descriptor: Int32) -> Int64? {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_uid == geteuid() else {
@@ -53,7 +53,7 @@ final class FileSink: Sendable {
         return Int64(facts.st_size)
     }
 
-    /// Returns the size of a regular file of this user; `nil` if there is none.
+    /// Returns the size of this user's regular file; `nil` if there is none.
     static func size(of url: URL) -> Int64? {
         let descriptor = openFile(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
@@ -61,13 +61,13 @@ final class FileSink: Sendable {
         return size(of: descriptor)
     }
 
-    /// Removes the file of an earlier download, unless another download uses it.
+    /// Removes an earlier download's file, unless another download uses it.
     static func remove(_ url: URL) {
         guard let file = open(url, O_WRONLY) else { return }
         withExtendedLifetime(file) { try? FileManager.default.removeItem(at: url) }
     }
 
-    /// Returns the URL of a new file in the temporary directory.
+    /// Returns a URL for a new file in the temporary directory.
     static func newURL() -> URL {
         let name = UUID().uuidString.prefix(8)
         return FileManager.default.temporaryDirectory.appendingPathComponent("CFNetworkDownload_\(name).tmp")
@@ -81,7 +81,7 @@ final class FileSink: Sendable {
         }
     }
 
-    /// Synchronizes the content to the medium. Returns whether that succeeded. Blocks.
+    /// Synchronizes the content to disk. Returns whether that succeeded. Blocks.
     func synchronize() -> Bool {
         guard let handle = handle.withLock({ $0 }) else { return false }
         return (try? handle.synchronize()) != nil
@@ -92,7 +92,7 @@ final class FileSink: Sendable {
             defer { handle = nil }
             return handle
         }
-        // Closing releases the lock only after children that were just forked have run their programs.
+        // Unlocked explicitly: after a close alone, a forked child would keep the lock until it executes its program.
         if let handle { _ = flock(handle.fileDescriptor, LOCK_UN) }
         do {
             try handle?.close()

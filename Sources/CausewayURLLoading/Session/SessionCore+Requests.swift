@@ -33,8 +33,8 @@ extension SessionCore {
                 .isEmpty
     }
 
-    /// Returns the class that loads a task, or `nil` if there is none. The shared session tries registered classes first. Then come the
-    /// classes of the configuration and the built-in classes.
+    /// Returns the `URLProtocol` class for a task, or `nil` if there is none. The shared session tries registered classes first, then the
+    /// configuration's classes and the built-in ones.
     func protocolClass(for task: URLSessionTask, _ request: URLRequest) -> URLProtocol.Type? {
         guard hasProgramProtocols else { return nil }
         var classes: [AnyClass] = []

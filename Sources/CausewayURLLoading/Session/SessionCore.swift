@@ -3,13 +3,13 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// The part of a session that its tasks use: the settings, the queues, and the table of tasks.
+/// The session state that its tasks use: the settings, the queues, and the task table.
 final class SessionCore: Sendable {
     private enum Phase {
         case valid
         /// No new tasks are started.
         case finishing
-        /// The tasks are cancelled, also those that a background session has yet to restore.
+        /// The tasks are cancelled, including those that a background session has yet to restore.
         case cancelling
         case invalid
     }
@@ -25,10 +25,10 @@ final class SessionCore: Sendable {
     private let box: Unchecked<SessionSettings>
     /// The delegate queue.
     let queue: OperationQueue
-    /// Where the calls to the program run.
+    /// Where callbacks to the program run.
     let callPlace: CallPlace
     private let hasOwnProtocols: Bool
-    /// Whether the session was made with a delegate. Without one, tasks need not ask under the lock.
+    /// Whether the session was created with a delegate. Without one, tasks need not check under the lock.
     private let hadDelegate: Bool
     /// The queue on which loaders run and messages are handled.
     let work = DispatchQueue(label: "causeway.url-session", attributes: .concurrent)
@@ -38,7 +38,7 @@ final class SessionCore: Sendable {
     let network: HTTPNetwork
     private let state: LockedValue<State>
     private let timeouts: TimeoutWatch
-    /// Where the tasks are stored.
+    /// Where tasks are stored.
     let background: BackgroundPlace
 
     init(
@@ -74,14 +74,14 @@ final class SessionCore: Sendable {
         return queue
     }
 
-    /// Whether the configuration names classes of the program, or only some of the built-in classes.
+    /// Whether the configuration lists the program's own classes, or only some built-in classes.
     private static func hasOwnProtocols(_ settings: SessionSettings) -> Bool {
         guard let classes = settings.protocolClasses else { return true }
         let builtIn = BuiltInProtocols.all
         return classes.count != builtIn.count || zip(classes, builtIn).contains { $0 != $1 }
     }
 
-    /// Whether classes of the program may load requests.
+    /// Whether the program's classes may load requests.
     var hasProgramProtocols: Bool { hasOwnProtocols || isShared && !ProtocolRegistry.registered.isEmpty }
 
     /// The delegate; `nil` after the session has become invalid.
@@ -130,8 +130,8 @@ final class SessionCore: Sendable {
         if !isValid { core.cancel() }
     }
 
-    /// Retains a stored task until it completes, unless the session has ended. Cancels it if the tasks are to be cancelled. Returns whether
-    /// the task goes on.
+    /// Retains a stored task until it completes, unless the session has ended. Cancels it if the session is being cancelled. Returns
+    /// whether the task continues.
     func addRestored(_ task: URLSessionTask) -> Bool {
         guard let core = task.core else { return false }
         let phase = state.withLock { state in
@@ -157,17 +157,17 @@ final class SessionCore: Sendable {
         if mayEnd { endIfIdle(core.session) }
     }
 
-    /// The tasks that programs see in lists, in order of creation. As on Apple platforms, those that were never resumed are missing. Lists of
-    /// background sessions have them, because a later program may resume them.
+    /// The tasks in the session's public lists, in creation order. As on Apple platforms, tasks that were never resumed are missing, except
+    /// in background sessions, because a later program may resume them.
     var tasks: [URLSessionTask] {
         state.withLock { state in state.tasks.sorted { $0.key < $1.key }.map(\.value) }
             .filter { isBackground ? $0.state != .completed : $0.core?.isListed == true }
     }
 
-    /// The cores of the tasks that have not completed.
+    /// The cores of tasks that have not completed.
     var cores: [TaskCore] { state.withLock { state in state.tasks.values.compactMap(\.core) } }
 
-    /// Starts monitoring the timeouts of a task. Call this again when the timeouts continue after a pause.
+    /// Starts monitoring a task's timeouts. Call this again when the timeouts continue after a pause.
     func watch(_ core: TaskCore) {
         if let deadline = core.state.withLock({ $0.deadline }) { watch(until: deadline) }
     }
@@ -187,7 +187,7 @@ final class SessionCore: Sendable {
             return cancelsTasks ? Array(state.tasks.values) : []
         }
         for task in tasks { task.cancel() }
-        // The stored tasks belong to the session, also while another process has them.
+        // Stored tasks belong to the session, even while another process runs them.
         if background.session?.mayEnd == false {
             afterRestoring { [self] in endIfIdle(session) }
         } else {

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The idle timeout and the resource timeout of a task. Times are measured from an arbitrary fixed instant.
+/// A task's idle timeout and resource timeout. Times are measured from an arbitrary fixed instant.
 struct TaskClock: Sendable {
     private var idleLimit: Duration
     /// When the resource timeout expires; `nil` if it is not running.
@@ -13,8 +13,8 @@ struct TaskClock: Sendable {
         idleLimit = Self.duration(idle)
     }
 
-    /// Returns the idle timeout of a request: the session's value if the request has the default of 60 seconds, otherwise the request's
-    /// value. Zero means 60 seconds.
+    /// Returns a request's idle timeout: the session's value if the request has the default of 60 seconds, otherwise the request's value.
+    /// Zero means 60 seconds.
     static func idleLimit(request: TimeInterval, session: TimeInterval) -> TimeInterval {
         let limit = request == 60 ? session : request
         return limit > 0 ? limit : 60
@@ -50,7 +50,7 @@ struct TaskClock: Sendable {
         noteActivity(at: now)
     }
 
-    /// Stops the idle timeout for ever.
+    /// Stops the idle timeout permanently.
     mutating func endIdle() { lastActivity = nil }
 
     /// Stops both timeouts.

@@ -3,7 +3,7 @@ internal import CausewayHTTP
 internal import Foundation
 
 extension TaskCore {
-    /// The delegates of the task, in the order in which they are called: its own delegate, then the session's delegate.
+    /// The task's delegates in the order in which they are called: its own delegate, then the session's delegate.
     var delegates: [DelegateViews] {
         let own = state.withLock { $0.options.delegate }
         return [own, session.core.delegate].compactMap { $0 }
@@ -48,7 +48,7 @@ extension TaskCore {
         }
     }
 
-    /// Notifies the delegate of sent content. While the delegate queue is busy, reports are combined, so that they need no memory.
+    /// Notifies the delegate of sent content. While the delegate queue is busy, notifications are combined, so that they need no memory.
     func notifyOfSending(_ count: Int64) {
         let candidates = taskDelegates.filter { !DelegateProbe.isKnownToLack($0, .sentBodyData) }
         guard !candidates.isEmpty, let task else { return }
@@ -73,8 +73,8 @@ extension TaskCore {
         }
     }
 
-    /// Notifies the delegate that bytes were written to the file of a download. They count as waiting for the program until the delegate
-    /// returns, so a busy delegate queue pauses the download.
+    /// Notifies the delegate of bytes written to a download's file. They count as pending until the delegate returns, so a busy delegate
+    /// queue pauses the download.
     func notifyOfWriting(_ count: Int, _ total: Int64, _ expected: Int64) {
         guard case .file(nil) = plan.outlet, let task = task as? URLSessionDownloadTask else { return took(count) }
         let candidates = delegates.compactMap(\.download).filter { !DelegateProbe.isKnownToLack($0, .wroteData) }
@@ -94,7 +94,7 @@ extension TaskCore {
 
     // MARK: Decisions
 
-    /// The answer to a redirect.
+    /// The delegate's decision on a redirect.
     enum RedirectAnswer: Sendable {
         /// No delegate implements the method.
         case unanswered

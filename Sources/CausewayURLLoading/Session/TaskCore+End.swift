@@ -75,7 +75,7 @@ extension TaskCore {
             if !isOver, let delegate = receivers.first {
                 delegate.urlSession(session, downloadTask: task, didFinishDownloadingTo: file.url)
             }
-            // A result that was not delivered stays for the next session if this one leaves its tasks.
+            // An undelivered result stays for the next session if this one leaves its tasks.
             if !isOver || plan.transfer?.keepsResults != true { file.remove() }
         }
         finish(nil)
@@ -83,8 +83,8 @@ extension TaskCore {
 
     // MARK: The cache
 
-    /// Returns whether a response may be stored. A response of a `URLProtocol` class must be a successful response to a GET request and
-    /// must not forbid storage; others were judged by their loader.
+    /// Returns whether a response may be stored. A response from a `URLProtocol` class must be a successful response to a GET request and
+    /// must not forbid storage; other responses were checked by their loader.
     func mayCache(_ response: URLResponse, _ policy: URLCache.StoragePolicy) -> Bool {
         guard policy != .notAllowed, plan.usesCache, session.core.settings.stores.cache != nil else { return false }
         if state.withLock({ $0.content.exchange != nil }) { return true }
@@ -144,7 +144,7 @@ extension TaskCore {
         if hasProgress { finishProgress() }
         reportMetrics(of: task, error)
         callHandler(error, task)
-        // Released without the lock, because the deinitializer of a delegate can use the task. No other can be set now.
+        // Released without the lock, because a delegate's deinitializer can use the task. No other delegate can be set now.
         if hasOwnDelegate { withExtendedLifetime(state.withLock { $0.options.delegate.take() }) {} }
         plan.transfer?.ended(isCancelled: (error as? URLError)?.code == .cancelled)
         session.core.remove(task)
@@ -192,7 +192,7 @@ extension TaskCore {
     /// Converts the data task to a download task, which takes over the rest of the load.
     func becomeDownload() {
         guard let old = task as? URLSessionDataTask, let request = originalRequest else { return }
-        // A data task of a background session is not stored, so the download is not, either.
+        // Background sessions do not store data tasks, so they do not store the download, either.
         let core = session.core.makeCore(
             session, request, TaskPlan(source: plan.source, outlet: .file(nil)), isStored: false)
         let download = URLSessionDownloadTask(core: core)
@@ -222,7 +222,7 @@ extension TaskCore {
         }
     }
 
-    /// Takes over the load of a data task.
+    /// Takes over a data task's load.
     private func adopt(
         _ load: TaskState.Load, _ content: TaskState.Content, _ counts: TaskState.Counts, _ messages: [TaskMessage],
         _ request: URLRequest?

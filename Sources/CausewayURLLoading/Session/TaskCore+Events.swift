@@ -3,7 +3,7 @@ internal import CausewayHTTP
 internal import Foundation
 
 extension TaskCore {
-    /// The maximum number of redirects that are followed (RFC 9110 §15.4).
+    /// The maximum number of followed redirects (RFC 9110 §15.4).
     static let maximumRedirects = 20
 
     /// Handles an event from the current loader.
@@ -66,7 +66,7 @@ extension TaskCore {
         if mayCache(response, policy) { state.withLock { $0.content.forCache = Data() } }
         if hasProgress { noteProgress() }
         switch plan.outlet {
-        // As on Apple platforms, the delegate does not decide about the responses to background uploads.
+        // As on Apple platforms, the delegate does not decide about responses to background uploads.
         case .delegate where plan.transfer != nil: break
         case .delegate: askForDisposition(response, switched)
         case .bytes(let channel): channel.respond(response)
@@ -88,7 +88,7 @@ extension TaskCore {
             if let stored = state.content.forCache, !data.isEmpty {
                 let limit = session.core.maximumCachedSize
                 let isFitting = stored.count + data.count <= limit
-                // A content that arrives in one piece is not copied.
+                // Content that arrives in one piece is not copied.
                 state.content.forCache = isFitting ? stored.isEmpty ? data : stored + data : nil
             }
             return (
@@ -115,11 +115,11 @@ extension TaskCore {
         }
     }
 
-    /// Handles a whole response for a completion handler. Its loader has ended, so nothing stops it.
+    /// Handles a whole response for a completion handler. Its loader has ended, so nothing needs to be stopped.
     private func received(_ response: HTTPURLResponse, _ data: Data, _ exchange: CacheExchange?) {
         if isLeftToProgram(response) { return finish(LoadFailure(.cancelled)) }
         let expected = response.expectedContentLength
-        // The loader has compared the length that the response states.
+        // The loader has checked the stated content length.
         let isStorable = exchange != nil && (expected == data.count || data.count <= session.core.maximumCachedSize)
         let hasProgress = state.withLock { state in
             state.load.loader = nil
@@ -188,7 +188,7 @@ extension TaskCore {
             state.counts.sent = 0
             return state.currentRequest?.values.body
         }
-        // The stream of the last request has been read, so this request needs another one.
+        // The last request's stream has been read, so this request needs another one.
         guard case .stream = request.values.body, request.values.body == before else { return load(request) }
         attachStream(to: request)
     }

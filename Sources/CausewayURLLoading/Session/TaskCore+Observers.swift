@@ -1,10 +1,10 @@
 internal import Foundation
 
 extension TaskCore {
-    /// Whether a delegate or an observer receives measurements of the task.
+    /// Whether a delegate or an observer receives the task's metrics.
     var isMeasured: Bool { hasDelegate || !session.core.settings.observers.isEmpty }
 
-    /// Notifies the observers that the task is about to start.
+    /// Notifies the observers before the task starts.
     func notifyObserversOfStart() {
         let observers = session.core.settings.observers
         guard !observers.isEmpty, let task else { return }
@@ -12,7 +12,7 @@ extension TaskCore {
         state.withLock { $0.observations = observations }
     }
 
-    /// Adds the fields of the observers to the request.
+    /// Adds the observers' fields to the request.
     func observed(_ request: URLRequest) -> URLRequest {
         guard !session.core.settings.observers.isEmpty else { return request }
         let observations = state.withLock { $0.observations }
@@ -25,7 +25,7 @@ extension TaskCore {
         return request
     }
 
-    /// Lets the observers watch the task that takes over the load.
+    /// Moves the observations to the task taking over the load.
     func moveObservations(to other: TaskCore) {
         let observations = state.withLock { state in
             defer { state.observations = [] }
@@ -34,7 +34,7 @@ extension TaskCore {
         other.state.withLock { $0.observations = observations }
     }
 
-    /// Notifies the observers of the end of the task.
+    /// Notifies the observers of the task's end.
     func notifyObserversOfEnd(_ task: URLSessionTask, _ metrics: URLSessionTaskMetrics, _ error: (any Error)?) {
         let observations = state.withLock { state in
             defer { state.observations = [] }

@@ -43,7 +43,7 @@ extension TaskCore {
             request.httpBodyStream = FormInputStream(content)
             load(request)
         case .stream where plan.upload != nil:
-            // The server tells where the content goes on, and only then the delegate supplies the stream.
+            // The server reports the offset to continue from, and only then does the delegate supply the stream.
             request.httpBodyStream = InputStream(data: Data())
             load(request)
         case .stream:
@@ -66,7 +66,7 @@ extension TaskCore {
         guard !isFromCache && !session.core.hasProgramProtocols || request.url?.scheme != nil else {
             return finish(LoadFailure(.unsupportedURL))
         }
-        // Loaders of HTTP use the cache themselves.
+        // HTTP loaders use the cache themselves.
         guard isFromCache, plan.usesCache, !isLoadedByHTTP(request), let dataTask = task as? URLSessionDataTask else {
             return startLoader(request, cached: nil)
         }
@@ -91,7 +91,7 @@ extension TaskCore {
 
     private func startLoader(_ request: URLRequest, cached: CachedURLResponse?) {
         guard let task else { return finish(LoadFailure(.cancelled)) }
-        // Classes of the program load responses, not connections.
+        // The program's classes load responses, not connections.
         let type = webSocket == nil ? session.core.protocolClass(for: task, request) : nil
         let isBuiltIn = type.map { BuiltInProtocols.contains($0) } ?? true
         let canonical = isBuiltIn ? request : type?.canonicalRequest(for: request) ?? request
@@ -115,7 +115,7 @@ extension TaskCore {
         }
     }
 
-    /// Begins a record of the metrics, which only delegates and observers receive.
+    /// Begins a transaction's metrics, which only delegates and observers receive.
     private func noteTransaction(_ request: URLRequest) {
         var record = TransactionRecord(request: request)
         record.dates.fetchStart = Date()

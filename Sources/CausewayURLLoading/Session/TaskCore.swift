@@ -7,7 +7,7 @@ internal import Foundation
 /// Messages from loaders and from the program go through the mailbox, so that one thread at a time handles them, in order. No lock is held
 /// while a loader or the program is called.
 final class TaskCore: Sendable {
-    /// The maximum number of bytes that wait for delivery before the loader must pause.
+    /// The maximum number of undelivered bytes before the loader must pause.
     static let maximumPending = 64 * 1024
 
     let identifier: Int
@@ -54,7 +54,7 @@ final class TaskCore: Sendable {
         withExtendedLifetime(task) {}
     }
 
-    /// Returns the number of body bytes if it is known before sending.
+    /// Returns the body size in bytes if it is known before sending.
     private static func expectedToSend(_ request: URLRequest?, _ plan: TaskPlan) -> Int64 {
         switch plan.source {
         case .data(let data): return Int64(data.count)
@@ -134,7 +134,7 @@ final class TaskCore: Sendable {
             guard state.load.attempt === attempt, !state.life.isOver else { return (false, false) }
             if case .data(let data) = event { state.counts.pending += data.count }
             if let now { state.clock.noteActivity(at: now) } else { state.clock.endIdle() }
-            // An event that is handled at once is no message. Its attempt is still the current one.
+            // An event that is handled at once is not posted. Its attempt is still the current one.
             if state.mailbox.claimIfIdle() { return (true, false) }
             return (false, state.mailbox.post(.load(event, attempt)))
         }
@@ -153,7 +153,7 @@ final class TaskCore: Sendable {
     /// Whether lists of the session's tasks contain the task.
     var isListed: Bool { state.withLock { $0.life.isListed } }
 
-    /// The priority of the task.
+    /// The task's priority.
     var priority: Float { state.withLock { $0.options.priority } }
 
     /// Records that content was delivered, and asks a paused loader for more.
@@ -179,20 +179,20 @@ final class TaskCore: Sendable {
         while let message = state.withLock({ $0.mailbox.next() }) { handle(message) }
     }
 
-    /// Whether the task can start on the thread of the program that resumes it: starting calls no code of the program and reads no file.
+    /// Whether the task can start on the program's thread that resumes it: starting calls no program code and reads no file.
     private var startsHere: Bool {
         guard !session.core.hasProgramProtocols, let policy = originalRequest?.cachePolicy else { return false }
         switch plan.source {
         case .file, .form, .stream: return false
         case .request, .data: break
         }
-        // A subclass of the cache is code of the program.
+        // A cache subclass is program code.
         guard session.core.settings.stores.cache?.isPlain != false else { return false }
         return policy != .returnCacheDataElseLoad && policy != .returnCacheDataDontLoad
             && session.core.settings.cachePolicy == .useProtocolCachePolicy
     }
 
-    /// Lets the calls of a task without a delegate run on any thread. They only resume the Swift task that waits for the result.
+    /// Lets callbacks of a task without a delegate run on any thread. They only resume the Swift task that waits for the result.
     func callAnywhere() {
         if !hasDelegate { calls.move(to: .anywhere) }
     }
@@ -204,7 +204,7 @@ final class TaskCore: Sendable {
             if state.withLock({ $0.load.attempt === attempt }) {
                 handle(event)
             } else if case .data(let data) = event {
-                // Content of a loader that the task has left would count as waiting, and pause the next loader forever.
+                // Content from a loader that the task has left would count as pending, and pause the next loader forever.
                 took(data.count)
             }
         case .end(let failure): finish(failure)
@@ -233,7 +233,7 @@ final class TaskCore: Sendable {
     }
 }
 
-/// The monotonic clock of the timeouts.
+/// The monotonic clock for timeouts.
 enum MonotonicTime {
     static var now: Duration { System.now }
 }

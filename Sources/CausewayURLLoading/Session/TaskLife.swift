@@ -4,7 +4,7 @@ struct TaskLife: Sendable {
         case notBegun, begun, canceling, completed
     }
 
-    /// The action that the caller of ``resume()`` must take.
+    /// The required action for the caller of ``resume()``.
     enum Consequence: Equatable {
         case none
         /// Start loading: the task runs for the first time.
@@ -14,12 +14,12 @@ struct TaskLife: Sendable {
     }
 
     private var phase = Phase.notBegun
-    /// The number of `resume` calls that are needed until the task runs.
+    /// The number of `resume` calls needed until the task runs.
     private var suspensions = 1
     /// Whether the task has ever been running.
     private var hasRun = false
 
-    /// The state that programs see.
+    /// The state as programs see it.
     var state: URLSessionTask.State {
         switch phase {
         case .notBegun, .begun: suspensions > 0 ? .suspended : .running

@@ -3,11 +3,11 @@ internal import CausewayHTTP
 internal import CausewayHTTPProtocols
 internal import Foundation
 
-/// The purpose of a task: the body that it sends and the destination of the response.
+/// A task's purpose: the body to send and the destination for the response.
 struct TaskPlan: Sendable {
     /// The source of the request body.
     enum Source: Sendable {
-        /// The body of the request.
+        /// The request's body.
         case request
         case data(Data)
         case file(URL)
@@ -16,12 +16,12 @@ struct TaskPlan: Sendable {
         /// A stream that the delegate supplies.
         case stream
 
-        /// Whether the content is the one of the request, so that the task is no upload task.
+        /// Whether the content is the request's own body, so that the task is no upload task.
         var isOfRequest: Bool {
             if case .request = self { true } else { false }
         }
 
-        /// A new stream of content that can be read any number of times without the program; `nil` for other content.
+        /// A new stream if the content can be read repeatedly without the program; `nil` for other content.
         var newStream: InputStream? {
             switch self {
             case .file(let url): InputStream(url: url)
@@ -36,12 +36,12 @@ struct TaskPlan: Sendable {
         }
     }
 
-    /// A completion handler that receives the content of the response.
+    /// A completion handler that receives the response content.
     typealias DataHandler = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     /// A completion handler that receives the URL of the downloaded file.
     typealias FileHandler = @Sendable (URL?, URLResponse?, (any Error)?) -> Void
 
-    /// Where the content of the response is delivered.
+    /// Where the response content is delivered.
     enum Outlet: Sendable {
         /// To the delegate, in pieces.
         case delegate
@@ -51,21 +51,21 @@ struct TaskPlan: Sendable {
         case file(FileHandler?)
         /// To an asynchronous sequence of bytes.
         case bytes(ByteChannel)
-        /// Messages of a WebSocket.
+        /// WebSocket messages.
         case webSocket(WebSocketChannel)
-        /// Bytes of a connection.
+        /// Connection bytes.
         case stream(StreamChannel)
     }
 
     var source = Source.request
     var outlet = Outlet.delegate
-    /// The reason why the task cannot start; `nil` if it can start.
+    /// Why the task cannot start; `nil` if it can start.
     var failure: LoadFailure?
-    /// The earlier download that the task continues.
+    /// The earlier download to continue.
     var resumption: Resumption?
-    /// The stored side of the task, in background sessions.
+    /// The task's persistent state, in background sessions.
     var transfer: BackgroundTransfer?
-    /// The earlier upload that the task continues.
+    /// The earlier upload to continue.
     var upload: Boxed<ResumableUpload>?
     /// Whether the task reads responses from the cache and stores them.
     var usesCache: Bool {

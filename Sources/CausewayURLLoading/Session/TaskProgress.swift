@@ -1,12 +1,11 @@
 internal import Foundation
 
-/// The progress of a task. Pausing, resuming and cancelling it, or a progress above it, acts on the task before the call returns.
+/// A task's progress. Pausing, resuming or cancelling it, or a parent progress, acts on the task before the call returns.
 ///
-/// The handlers of `Progress` are not used: it calls them later on a concurrent queue, so that the handler of a pause can run after that of
-/// the resumption which followed it.
-// SAFETY: `Progress` is thread-safe, and the target is set once.
+/// `Progress` handlers are not used: they run later on a concurrent queue, so that a pause could take effect after a later resumption.
+/// SAFETY: `Progress` is thread-safe, and the target is set once.
 final class TaskProgress: Progress, @unchecked Sendable {
-    /// What a progress acts on.
+    /// The object that a progress controls.
     protocol Target: AnyObject, Sendable {
         func suspend()
         func resume()

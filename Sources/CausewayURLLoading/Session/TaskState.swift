@@ -14,7 +14,7 @@ enum TaskMessage: Sendable {
     case run(@Sendable () -> Void)
 }
 
-/// The mutable state of a task. Guarded by the lock of ``TaskCore``.
+/// A task's mutable state. Guarded by the lock of ``TaskCore``.
 struct TaskState: Sendable {
     /// Byte counts.
     struct Counts: Sendable {
@@ -53,13 +53,13 @@ struct TaskState: Sendable {
         var transactions: [TransactionRecord] = []
     }
 
-    /// A suspension of a download. The server can close the connection meanwhile, which shows only later.
+    /// A suspension during a download. The server can close the connection meanwhile, which is detected only later.
     struct Interruption: Sendable {
         /// Whether the task was suspended since its last request.
         var wasSuspended = false
-        /// Whether the task asks for the rest of the content when it is resumed.
+        /// Whether the task requests the rest of the content when it is resumed.
         var isWaiting = false
-        /// The part of the content that the task has received itself, and whose rest it asks for.
+        /// The content received so far, if the task itself requests the rest.
         var resumption: Resumption?
     }
 
@@ -73,7 +73,7 @@ struct TaskState: Sendable {
         /// The content for the cache; `nil` if the response is not stored.
         var forCache: Data?
         var cachePolicy = URLCache.StoragePolicy.notAllowed
-        /// The facts about the exchange of a response that HTTP permits to store.
+        /// The exchange, if HTTP permits storing the response.
         var exchange: CacheExchange?
 
         /// Appends content. The first piece, which is often the only one, is not copied.
@@ -86,7 +86,7 @@ struct TaskState: Sendable {
     struct Outcome: Sendable {
         var hasEnded = false
         var error: (any Error)?
-        /// The handlers that receive the resume data.
+        /// The handlers for the resume data.
         var resumeHandlers: [@Sendable (Data?) -> Void] = []
     }
 
@@ -99,14 +99,15 @@ struct TaskState: Sendable {
     var content = Content()
     var outcome = Outcome()
     var progress: Progress?
-    /// What the observers of the session watch the task with.
+    /// The observers' observations of the task.
     var observations: [any URLSessionTaskObservation] = []
     var mailbox = Mailbox<TaskMessage>()
 
-    /// Whether as much content waits for the program as a task buffers. The loader then pauses.
+    /// Whether the undelivered content has reached the buffer limit. The loader then pauses.
     var isFull: Bool { counts.pending >= TaskCore.maximumPending }
 
-    /// The records of the metrics. A task that got its delegate after the start has recorded nothing; its last exchange then stands for all.
+    /// The metrics of all transactions. A task that got its delegate after the start has recorded nothing; its last exchange then
+    /// represents all.
     var measuredTransactions: [TransactionRecord] {
         guard load.transactions.isEmpty, let currentRequest, let response = content.response else {
             return load.transactions
@@ -116,6 +117,6 @@ struct TaskState: Sendable {
         return [record]
     }
 
-    /// When the next timeout expires; `nil` if none is running. The time that the program takes to read does not count as idle time.
+    /// When the next timeout expires; `nil` if none is running. While the program is slow to read, no idle time counts.
     var deadline: Duration? { isFull ? clock.resourceDeadline : clock.deadline }
 }

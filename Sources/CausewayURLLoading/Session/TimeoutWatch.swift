@@ -3,10 +3,10 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// Ends tasks of a session when their timeouts expire.
+/// Ends a session's tasks when their timeouts expire.
 ///
-/// One timer serves all tasks, and the session knows the tasks, so that a task pays for no entry in a table. The timer is set to the earliest deadline and checks all tasks when it fires, because deadlines are postponed by
-/// progress far more often than they expire.
+/// One timer serves all tasks. The session already lists its tasks, so no task pays for another table entry. The timer is set to the
+/// earliest deadline and checks all tasks when it fires, because deadlines are postponed by progress far more often than they expire.
 final class TimeoutWatch: Sendable {
     private struct State {
         var timer: (any DispatchSourceTimer)?
@@ -40,7 +40,7 @@ final class TimeoutWatch: Sendable {
         }
     }
 
-    /// Sets the timer to a deadline if it is earlier than the current one. Call this when the timeouts of a task begin, and when they continue
+    /// Sets the timer to a deadline if it is earlier than the current one. Call this when a task's timeouts begin, and when they continue
     /// after a pause.
     func arm(_ earliest: Duration) {
         state.withLock { box in

@@ -60,7 +60,7 @@ extension URLSession {
         try await run(delegate) { dataTask(with: url, completionHandler: $0) }
     }
 
-    /// Uploads a file and returns the content of the response and the response.
+    /// Uploads a file and returns the response content and the response.
     ///
     /// Cancellation: cancels the task and throws `URLError.cancelled`.
     ///
@@ -71,7 +71,7 @@ extension URLSession {
         try await run(delegate) { uploadTask(with: request, fromFile: fileURL, completionHandler: $0) }
     }
 
-    /// Uploads data and returns the content of the response and the response.
+    /// Uploads data and returns the response content and the response.
     ///
     /// Cancellation: cancels the task and throws `URLError.cancelled`.
     ///
@@ -82,7 +82,7 @@ extension URLSession {
         try await run(delegate) { uploadTask(with: request, from: bodyData, completionHandler: $0) }
     }
 
-    /// Resumes an upload and returns the content of the response and the response.
+    /// Resumes an upload and returns the response content and the response.
     ///
     /// Cancellation: cancels the task and throws `URLError.cancelled`.
     ///
@@ -93,7 +93,7 @@ extension URLSession {
         try await run(delegate) { uploadTask(withResumeData: resumeData, completionHandler: $0) }
     }
 
-    /// Downloads the content of a request to a temporary file. The caller must remove the file.
+    /// Downloads a request's content to a temporary file. The caller must remove the file.
     ///
     /// Cancellation: cancels the task and throws `URLError.cancelled`.
     ///
@@ -104,7 +104,7 @@ extension URLSession {
         try await runDownload(delegate) { downloadTask(with: request, completionHandler: $0) }
     }
 
-    /// Downloads the content of a URL to a temporary file. The caller must remove the file.
+    /// Downloads a URL's content to a temporary file. The caller must remove the file.
     ///
     /// Cancellation: cancels the task and throws `URLError.cancelled`.
     ///

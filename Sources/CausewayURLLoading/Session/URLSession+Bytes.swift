@@ -2,7 +2,7 @@ internal import CausewaySystem
 public import Foundation
 
 extension URLSession {
-    /// Loads a request. When the response has arrived, returns it with the content as an asynchronous sequence of bytes.
+    /// Loads a request. Returns when the response has arrived, with the content as an asynchronous sequence of bytes.
     ///
     /// The content is received only as fast as the program reads the sequence (back-pressure).
     ///
@@ -27,7 +27,7 @@ extension URLSession {
         return (AsyncBytes(task: task, reader: BytesReader(channel, task)), response)
     }
 
-    /// Loads a URL. When the response has arrived, returns it with the content as an asynchronous sequence of bytes.
+    /// Loads a URL. Returns when the response has arrived, with the content as an asynchronous sequence of bytes.
     ///
     /// Cancellation: cancels the task and throws `URLError.cancelled`.
     ///
@@ -38,7 +38,7 @@ extension URLSession {
         try await bytes(for: URLRequest(url: url), delegate: delegate)
     }
 
-    /// An asynchronous sequence of the bytes of a response. It can be iterated only once.
+    /// A response's bytes as an asynchronous sequence. It can be iterated only once.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public struct AsyncBytes: AsyncSequence, Sendable {
@@ -47,7 +47,7 @@ extension URLSession {
         /// The iterator.
         public typealias AsyncIterator = Iterator
 
-        /// The task that loads the content.
+        /// The loading task.
         public let task: URLSessionDataTask
         let reader: BytesReader
 
@@ -71,7 +71,7 @@ extension URLSession {
                 return try await nextOfNewPiece()
             }
 
-            /// Returns the next byte like ``next()``, in the isolation of the caller.
+            /// Returns the next byte like ``next()``, in the caller's isolation.
             @inlinable
             public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> UInt8? {
                 if let byte = nextOfPiece() { return byte }

@@ -5,13 +5,13 @@ extension URLSession {
     /// Creates a task that uploads a form. The task sets `Content-Type`, and reads the form again after redirects and challenges without asking
     /// the delegate. GET becomes POST.
     ///
-    /// The sizes of the form's files are looked up by this method. If a file is missing then, or has changed its size when it is read, the task
+    /// This method looks up the sizes of the form's files. If a file is missing then, or has changed its size when it is read, the task
     /// fails.
     public func uploadTask(with request: URLRequest, from form: MultipartForm) -> URLSessionUploadTask {
         makeUploadTask(request, form, .delegate)
     }
 
-    /// Creates a task that uploads a form and passes the content of the response to a completion handler on the delegate queue.
+    /// Creates a task that uploads a form and passes the response content to a completion handler on the delegate queue.
     public func uploadTask(
         with request: URLRequest, from form: MultipartForm,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -19,7 +19,7 @@ extension URLSession {
         makeUploadTask(request, form, .handler(completionHandler))
     }
 
-    /// Uploads a form and returns the content of the response and the response.
+    /// Uploads a form and returns the response content and the response.
     ///
     /// Cancellation: cancels the task and throws `URLError.cancelled`.
     public func upload(

@@ -1,8 +1,8 @@
-/// The value of a byte count that is not known.
+/// The value for an unknown byte count.
 public let NSURLSessionTransferSizeUnknown: Int64 = -1
-/// The user info key for the data with which a download can be resumed.
+/// The user info key for a download's resume data.
 public let NSURLSessionDownloadTaskResumeData = "NSURLSessionDownloadTaskResumeData"
-/// The user info key for the data with which an upload can be resumed.
+/// The user info key for an upload's resume data.
 public let NSURLSessionUploadTaskResumeData = "NSURLSessionUploadTaskResumeData"
 /// The name of ``NSURLSessionDownloadTaskResumeData`` in swift-corelibs-foundation.
 public let URLSessionDownloadTaskResumeData = NSURLSessionDownloadTaskResumeData
@@ -44,8 +44,8 @@ extension URLSession {
         case allow = 1
         /// Convert the task to a download task.
         case becomeDownload = 2
-        /// Convert the task to a stream task, which begins after the head of the response. This is possible if the server has switched to the
-        /// protocol of the request's field `Upgrade` (status 101), or if the content ends with an HTTP/1.1 connection: it has no
+        /// Convert the task to a stream task, which begins after the response head. This is possible if the server has switched to the
+        /// protocol in the request's `Upgrade` field (status 101), or if the content ends with an HTTP/1.1 connection: it has no
         /// `Content-Length`, `Transfer-Encoding` or `Content-Encoding`. Otherwise the task fails with `URLError.unsupportedURL`.
         ///
         /// Counterpart: macOS 10.11, iOS 9.

@@ -21,7 +21,7 @@ extension URLSession {
     }
 }
 
-/// A publisher of one response with its content.
+/// A publisher for one response with its content.
 ///
 /// ```swift
 /// for try await (data, response) in session.dataTaskPublisher(for: url).values { ... }
@@ -29,14 +29,14 @@ extension URLSession {
 ///
 /// Counterpart: `URLSession.DataTaskPublisher`, macOS 10.15, iOS 13.
 public struct URLSessionDataPublisher: Sendable {
-    /// The values of the publisher.
+    /// The publisher's values.
     public typealias Output = (data: Data, response: URLResponse)
     /// The error with which a load fails.
     public typealias Failure = URLError
 
     /// The request.
     public let request: URLRequest
-    /// The session that loads the request.
+    /// The session for the load.
     public let session: URLSession
 
     /// Creates a publisher.
@@ -45,17 +45,17 @@ public struct URLSessionDataPublisher: Sendable {
         self.session = session
     }
 
-    /// An asynchronous sequence of one value. Each iteration loads the request.
+    /// An asynchronous sequence with one value. Each iteration loads the request.
     public var values: Values { Values(publisher: self) }
 
-    /// The sequence of ``URLSessionDataPublisher/values``.
+    /// The sequence in ``URLSessionDataPublisher/values``.
     public struct Values: AsyncSequence, Sendable {
         /// A response with its content.
         public typealias Element = Output
 
         let publisher: URLSessionDataPublisher
 
-        /// Returns an iterator, which loads the request when its first value is asked for.
+        /// Returns an iterator, which loads the request when its first value is requested.
         public func makeAsyncIterator() -> Iterator { Iterator(publisher: publisher) }
 
         /// An iterator over one value.

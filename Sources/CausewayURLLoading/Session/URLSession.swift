@@ -5,26 +5,25 @@ public import Foundation
 /// Creates tasks that load URLs. Its tasks share the settings, the delegate, the cache, the cookies and the credentials.
 ///
 /// A session retains its delegate until the session becomes invalid, so call ``finishTasksAndInvalidate()`` or ``invalidateAndCancel()``. A
-/// session loads `http:`, `https:`, `data:` and `file:` URLs, and URLs that a ``URLProtocol`` subclass of the program handles; WebSocket tasks
-/// load `ws:` and `wss:` URLs. Other URLs
-/// fail with `URLError.unsupportedURL`.
+/// session loads `http:`, `https:`, `data:` and `file:` URLs, and URLs that a program's ``URLProtocol`` subclass handles; WebSocket tasks
+/// load `ws:` and `wss:` URLs. Other URLs fail with `URLError.unsupportedURL`.
 ///
 /// Counterpart: macOS 10.9, iOS 7.
 // SAFETY: the stored property of this class is set only by its initializers. Subclasses outside this module must make their own properties thread-safe.
 @preconcurrency open class URLSession: NSObject, @unchecked Sendable {
-    /// A completion handler that receives the result of a data task.
+    /// A completion handler for a data task's result.
     typealias DataHandler = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
-    /// A completion handler that receives the result of a download task.
+    /// A completion handler for a download task's result.
     typealias FileHandler = @Sendable (URL?, URLResponse?, (any Error)?) -> Void
 
     private static let sharedSession = URLSession(
         core: SessionCore(URLSessionConfiguration.default.settings, delegate: nil, queue: nil, isShared: true))
     private(set) var core: SessionCore
 
-    /// The shared session of the process. It has default settings and no delegate, and cannot be invalidated.
+    /// The process-wide shared session. It has default settings and no delegate, and cannot be invalidated.
     open class var shared: URLSession { sharedSession }
 
-    // `init()` is the only designated initializer, as on Apple platforms: only then does `override init() {}` of a test double compile.
+    // `init()` is the only designated initializer, as on Apple platforms: only then does `override init() {}` in a test double compile.
 
     /// Creates a session with default settings, for subclasses in tests.
     public override init() {
@@ -64,7 +63,7 @@ public import Foundation
     /// The delegate; `nil` after the session has become invalid.
     open var delegate: (any URLSessionDelegate)? { core.delegate?.session }
 
-    /// A copy of the configuration that the session was created with.
+    /// A copy of the configuration passed to the initializer.
     open var configuration: URLSessionConfiguration { URLSessionConfiguration(core.settings) }
 
     /// An application-defined description.
@@ -79,8 +78,8 @@ public import Foundation
     /// Cancels all tasks and invalidates the session. Has no effect on the shared session.
     open func invalidateAndCancel() { core.invalidate(self, cancelsTasks: true) }
 
-    /// Removes all cookies, cached responses and credentials, and forgets which hosts want secure connections only. Later requests use new
-    /// connections. The completion handler is called on the delegate queue.
+    /// Removes all cookies, cached responses, credentials and Strict-Transport-Security hosts. Later requests use new connections. The
+    /// completion handler is called on the delegate queue.
     open func reset(completionHandler: @escaping @Sendable () -> Void) {
         let stores = core.settings.stores
         stores.cache?.removeAllCachedResponses()
@@ -161,9 +160,8 @@ public import Foundation
         makeUploadTask(request, .data(bodyData), .delegate)
     }
 
-    /// Creates a task that resumes an upload. It asks the server how much has arrived, and sends the rest. If the server has forgotten the
-    /// upload, or the file has changed, the task starts over. If the resume data is invalid, the task fails with
-    /// `URLError.unsupportedURL`.
+    /// Creates a task that resumes an upload. It asks the server how much has arrived, and sends the rest. If the server no longer has the
+    /// upload, or the file has changed, the task starts over. If the resume data is invalid, the task fails with `URLError.unsupportedURL`.
     ///
     /// Counterpart: macOS 14, iOS 17.
     open func uploadTask(withResumeData resumeData: Data) -> URLSessionUploadTask {
@@ -175,7 +173,7 @@ public import Foundation
         makeUploadTask(request, .stream, .delegate)
     }
 
-    /// Creates a task that uploads a file and passes the content of the response to a completion handler on the delegate queue.
+    /// Creates a task that uploads a file and passes the response content to a completion handler on the delegate queue.
     open func uploadTask(
         with request: URLRequest, fromFile fileURL: URL,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -183,7 +181,7 @@ public import Foundation
         makeUploadTask(request, .file(fileURL), .handler(completionHandler))
     }
 
-    /// Creates a task that uploads data and passes the content of the response to a completion handler on the delegate queue.
+    /// Creates a task that uploads data and passes the response content to a completion handler on the delegate queue.
     open func uploadTask(
         with request: URLRequest, from bodyData: Data?,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -191,7 +189,7 @@ public import Foundation
         makeUploadTask(request, .data(bodyData ?? Data()), .handler(completionHandler))
     }
 
-    /// Creates a task that resumes an upload and passes the content of the response to a completion handler on the delegate queue.
+    /// Creates a task that resumes an upload and passes the response content to a completion handler on the delegate queue.
     ///
     /// Counterpart: macOS 14, iOS 17.
     open func uploadTask(
@@ -203,20 +201,20 @@ public import Foundation
 
     // MARK: Download tasks
 
-    /// Creates a task that downloads the content of a request to a file.
+    /// Creates a task that downloads a request's content to a file.
     open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask { makeDownloadTask(request, nil) }
 
-    /// Creates a task that downloads the content of a URL to a file.
+    /// Creates a task that downloads a URL's content to a file.
     open func downloadTask(with url: URL) -> URLSessionDownloadTask { makeDownloadTask(URLRequest(url: url), nil) }
 
-    /// Creates a task that resumes a download. It asks for the rest of the content with `Range` and `If-Range` (RFC 9110 §13.1.5, §14.2),
-    /// and starts over if the content has changed, the server sends no ranges, or the file of the earlier download is gone. If the resume
-    /// data is invalid, the task fails with `URLError.unsupportedURL`.
+    /// Creates a task that resumes a download. It requests the rest of the content with `Range` and `If-Range` (RFC 9110 §13.1.5, §14.2),
+    /// and starts over if the content has changed, the server sends no ranges, or the earlier download's file is gone. If the resume data
+    /// is invalid, the task fails with `URLError.unsupportedURL`.
     open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
         makeDownloadTask(resuming: resumeData, nil)
     }
 
-    /// Creates a task that downloads the content of a request to a file. The file is removed when the completion handler returns.
+    /// Creates a task that downloads a request's content to a file. The file is removed when the completion handler returns.
     open func downloadTask(
         with request: URLRequest,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -224,7 +222,7 @@ public import Foundation
         makeDownloadTask(request, completionHandler)
     }
 
-    /// Creates a task that downloads the content of a URL to a file. The file is removed when the completion handler returns.
+    /// Creates a task that downloads a URL's content to a file. The file is removed when the completion handler returns.
     open func downloadTask(
         with url: URL, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {
@@ -241,7 +239,7 @@ public import Foundation
 
     // MARK: Stream and WebSocket tasks
 
-    /// Creates a task for a TCP connection to a host. Resuming the task connects. The proxies and the restrictions of the session apply.
+    /// Creates a task for a TCP connection to a host. Resuming the task connects. The session's proxies and restrictions apply.
     ///
     /// Counterpart: macOS 10.11, iOS 9.
     ///
@@ -253,22 +251,22 @@ public import Foundation
     }
 
     /// Creates a task for a TCP connection to a Bonjour service, which need not be resolved. Resuming the task looks up the service and
-    /// connects. The restrictions of the session apply; its proxies do not, because the service is on the local network.
+    /// connects. The session's restrictions apply; its proxies do not, because the service is on the local network.
     ///
-    /// `startSecureConnection` authenticates the host name of a service that was resolved before this call, otherwise the name of the
-    /// service.
+    /// `startSecureConnection` authenticates the service's host name if it was resolved before this call, otherwise the service name.
     ///
     /// Counterpart: macOS 10.11, iOS 9.
     ///
-    /// - Parameter service: The service. If its name or type is invalid, or its type is not of TCP, the task fails with `URLError.badURL`.
+    /// - Parameter service: The service. If its name or type is invalid, or its type is not a TCP one, the task fails with
+    ///   `URLError.badURL`.
     open func streamTask(with service: NetService) -> URLSessionStreamTask { makeStreamTask(service) }
 
-    /// Creates a task for a WebSocket. The URL has the scheme `ws` or `wss`.
+    /// Creates a WebSocket task. The URL has the scheme `ws` or `wss`.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     open func webSocketTask(with url: URL) -> URLSessionWebSocketTask { makeWebSocketTask(URLRequest(url: url)) }
 
-    /// Creates a task for a WebSocket that offers subprotocols, the preferred one first.
+    /// Creates a WebSocket task that offers subprotocols, the preferred one first.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     open func webSocketTask(with url: URL, protocols: [String]) -> URLSessionWebSocketTask {
@@ -279,8 +277,8 @@ public import Foundation
         return makeWebSocketTask(request)
     }
 
-    /// Creates a task for a WebSocket. The fields of the request are sent with the handshake; `Sec-WebSocket-Protocol` offers subprotocols.
-    /// The method is always GET.
+    /// Creates a WebSocket task. The request's fields are sent with the handshake; `Sec-WebSocket-Protocol` offers subprotocols. The method
+    /// is always GET.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     open func webSocketTask(with request: URLRequest) -> URLSessionWebSocketTask { makeWebSocketTask(request) }

@@ -2,9 +2,9 @@ public import Foundation
 
 /// A task for a TCP connection, which can start TLS later.
 ///
-/// Operations wait in the order of the calls until the connection is established. Reads run one after the other, and so do writes; a read
-/// and a write can run at the same time. ``startSecureConnection()`` and ``captureStreams()`` wait for all earlier operations, and later
-/// operations wait for them.
+/// Operations wait in call order until the connection is established. Reads run one after the other, and so do writes; a read and a write
+/// can run at the same time. ``startSecureConnection()`` and ``captureStreams()`` wait for all earlier operations, and later operations
+/// wait for them.
 ///
 /// ```swift
 /// let task = session.streamTask(withHostName: "mail.example", port: 25)
@@ -12,9 +12,9 @@ public import Foundation
 /// let (greeting, _) = try await task.readData(ofMinLength: 1, maxLength: 512, timeout: 30)
 /// ```
 ///
-/// The time limit of an operation runs from its turn on, and stops while the task is suspended. After an error, further operations in the
-/// same direction fail with the same error. Bytes that the peer sends wait: the connection is not read while 64 KiB wait for a read. The
-/// task completes without an error when both directions are closed and the end was read; with an error when the connection breaks.
+/// An operation's time limit starts when its turn comes, and stops while the task is suspended. After an error, further operations in the
+/// same direction fail with the same error. Received bytes are buffered: the connection is not read while 64 KiB wait for a read. The task
+/// completes without an error when both directions are closed and the end was read; with an error when the connection breaks.
 /// ``URLSessionTask/cancel()`` fails all operations with `URLError.cancelled` and resets the connection.
 ///
 /// Counterpart: macOS 10.11, iOS 9.
@@ -90,11 +90,10 @@ public import Foundation
     /// Closes the receiving side after all earlier reads. Later reads report the end. Bytes that arrive are not read.
     open func closeRead() { channel?.closeRead() }
 
-    /// Starts a TLS handshake after all earlier operations. The host name of the task is sent to the server and authenticated. The delegate
-    /// receives challenges as for https. If the handshake fails, or is not complete within the timeout for requests of the session, the task
-    /// fails.
+    /// Starts a TLS handshake after all earlier operations. The task's host name is sent to the server and authenticated. The delegate
+    /// receives challenges as for https. If the handshake fails, or does not complete within the session's request timeout, the task fails.
     ///
-    /// Bytes that arrived before the handshake and were not read are part of the handshake, so that an attacker cannot insert plain bytes.
+    /// Unread bytes that arrived before the handshake are passed to TLS, so that an attacker cannot insert plain bytes.
     open func startSecureConnection() { channel?.change(.secure) }
 
     /// Has no effect: the connection stays encrypted.

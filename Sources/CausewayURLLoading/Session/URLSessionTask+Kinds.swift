@@ -14,9 +14,8 @@ public import Foundation
     /// Cancels the upload and passes resume data to a completion handler on the delegate queue; `nil` if the upload cannot be resumed.
     ///
     /// An upload can be resumed if the server has named a resource for it in an informational response 104
-    /// (draft-ietf-httpbis-resumable-upload). The error of the task contains the same data, as does the error of an upload that the network
-    /// broke and that could not continue within five attempts. Resume data contains the content of an upload from data, and the path of an
-    /// upload from a file.
+    /// (draft-ietf-httpbis-resumable-upload). The task's error contains the same data, as does the error after the network broke the upload
+    /// and five attempts could not continue it. Resume data contains the content of a data upload, and the path of a file upload.
     ///
     /// Counterpart: macOS 14, iOS 17.
     open func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
@@ -42,22 +41,22 @@ public import Foundation
     /// Cancels the download and passes resume data to a completion handler on the delegate queue; `nil` if the download cannot be resumed.
     ///
     /// A download can be resumed if its request is a GET over HTTP without `Range`, and the response has a strong `ETag` or a
-    /// `Last-Modified` before its `Date`, and no content coding (RFC 9110 §8.8, §13.1.5). The error of the task contains the same data,
-    /// as does the error of a download that the network broke. The content so far stays in the temporary directory; the resumed download
-    /// uses this file. If you do not resume, the file stays until the system cleans the directory.
+    /// `Last-Modified` before its `Date`, and no content coding (RFC 9110 §8.8, §13.1.5). The task's error contains the same data, as does
+    /// the error after the network broke the download. The content so far stays in the temporary directory; the resumed download uses this
+    /// file. If you do not resume, the file stays until the system cleans the directory.
     open func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
         guard let core else { return cancelWithoutResumeData(completionHandler) }
         core.cancel(producing: completionHandler)
     }
 
-    /// The data to resume the download if this process is killed; `nil` before the response has arrived, after the end, and if the download cannot
-    /// be resumed. This property is an addition to Apple's API.
+    /// The data to resume the download if this process is killed; `nil` before the response has arrived, after the end, and if the download
+    /// cannot be resumed. This property is an addition to Apple's API.
     ///
     /// Store the data once, for example at the first call of
     /// ``URLSessionDownloadDelegate/urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)``. A later process
     /// passes it to ``URLSession/downloadTask(withResumeData:)`` and continues after the last byte that was written before the kill. After
-    /// a restart of the system, the download starts over: what had not been written to the disk is lost. While the download goes on, a task
-    /// with this data cannot use its file and starts over, too.
+    /// a system restart, the download starts over: what had not been written to the disk is lost. While the download continues, a task with
+    /// this data cannot use its file and starts over, too.
     open var currentResumeData: Data? { core?.currentResumeData }
 
     /// Cancels the download and returns resume data, or `nil` if the download cannot be resumed.

@@ -18,11 +18,11 @@ public import Foundation
         case completed = 3
     }
 
-    /// The implementation of the task; `nil` if the program created the object directly, for example as a test double.
+    /// The task's implementation; `nil` if the program created the object directly, for example as a test double.
     let core: TaskCore?
     private let detached: DetachedTask?
 
-    /// The priority of a new task: 0.5.
+    /// The default priority: 0.5.
     public class var defaultPriority: Float { 0.5 }
     /// A low priority: 0.25.
     public class var lowPriority: Float { 0.25 }
@@ -46,19 +46,19 @@ public import Foundation
     /// Returns this object. No copy is made.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// The identifier of the task, unique within its session.
+    /// The task's identifier, unique within its session.
     open var taskIdentifier: Int { core?.identifier ?? 0 }
 
-    /// The request that the task was created with.
+    /// The task's first request.
     open var originalRequest: URLRequest? { core?.originalRequest }
 
-    /// The request that is currently loaded. It changes when a redirect is followed.
+    /// The currently loaded request. It changes when a redirect is followed.
     open var currentRequest: URLRequest? { core?.state.withLock { $0.currentRequest } }
 
     /// The response to ``currentRequest``; `nil` until it arrives.
     open var response: URLResponse? { core?.state.withLock { $0.content.response } }
 
-    /// The task-specific delegate, which tasks of background sessions do not have. It is called before the session's delegate and is retained
+    /// The task-specific delegate, which background session tasks do not have. It is called before the session's delegate and is retained
     /// until the task completes.
     ///
     /// Counterpart: macOS 12, iOS 15.
@@ -70,12 +70,12 @@ public import Foundation
         }
     }
 
-    /// The progress of the task. Cancelling, pausing or resuming the progress cancels, suspends or resumes the task.
+    /// The task's progress. Cancelling, pausing or resuming the progress cancels, suspends or resumes the task.
     ///
     /// Counterpart: macOS 10.13, iOS 11.
     open var progress: Progress { core?.progress ?? detached?.progress ?? Progress(totalUnitCount: 1) }
 
-    /// The earliest time at which a task of a background session starts.
+    /// The earliest time at which a background session task starts.
     ///
     /// Counterpart: macOS 10.13, iOS 11.
     open var earliestBeginDate: Date? {
@@ -120,7 +120,7 @@ public import Foundation
     /// Cancels the task. It completes with `URLError.cancelled`.
     open func cancel() { core?.cancel() }
 
-    /// The state of the task.
+    /// The task's state.
     open var state: State { core?.state.withLock { $0.life.state } ?? .suspended }
 
     /// The error with which the task failed; `nil` before the task completes and if it succeeded.
@@ -132,7 +132,7 @@ public import Foundation
     /// Starts the task, or undoes one call to ``suspend()``.
     open func resume() { core?.resume() }
 
-    /// The priority of the task, from 0 to 1. It is only a hint.
+    /// The task's priority, from 0 to 1. It is only a hint.
     ///
     /// Counterpart: macOS 10.10, iOS 8.
     open var priority: Float {
@@ -140,8 +140,8 @@ public import Foundation
         set { change { $0.priority = min(max(newValue, 0), 1) } }
     }
 
-    /// Whether the content should be delivered incrementally. The default is `true`, for downloads and with a completion handler `false`.
-    /// Has no effect.
+    /// Whether the content should be delivered incrementally. The default is `true`; for downloads and with a completion handler it is
+    /// `false`. Has no effect.
     ///
     /// Counterpart: macOS 11.3, iOS 14.5.
     open var prefersIncrementalDelivery: Bool {

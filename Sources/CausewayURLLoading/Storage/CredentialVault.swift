@@ -3,11 +3,11 @@ internal import CausewaySystem
 internal import CausewayWire
 internal import Foundation
 
-/// Where a storage of credentials keeps them: in the Secret Service of the desktop where one runs with an unlocked keyring, otherwise in a
-/// file that only the user can read.
+/// Where a credential storage keeps its data: in the desktop's Secret Service if one runs with an unlocked keyring, otherwise in a file
+/// that only the user can read.
 ///
-/// Calls block, at most two seconds for each question to the service. As soon as credentials are in the service, the file says so and has
-/// none itself. While the service is away then, credentials are neither read nor written: they must not get into a file meanwhile.
+/// Calls block, at most two seconds for each request to the service. Once credentials are in the service, the file contains only a note
+/// about that. While the service is then unavailable, credentials are neither read nor written: they must not get into a file meanwhile.
 struct CredentialVault: Sendable {
     enum Place: Sendable {
         /// The file only, by the user's choice.
@@ -19,7 +19,7 @@ struct CredentialVault: Sendable {
 
     /// The environment variable that keeps credentials in the file: `CAUSEWAY_CREDENTIALS=file`.
     static let variable = "CAUSEWAY_CREDENTIALS"
-    /// The content of the file when the credentials are in the service.
+    /// The file content while the credentials are in the service.
     private static let moved = Array("causeway credentials are in the Secret Service\n".utf8)
 
     let file: PrivateFile
@@ -55,7 +55,7 @@ struct CredentialVault: Sendable {
         return isReplaced && isWritten
     }
 
-    /// The credentials of the service with those of the file, which are newer: the user had chosen the file meanwhile.
+    /// Merges the service's credentials with those in the file, which are newer: the user had chosen the file meanwhile.
     private static func joined(_ secret: [UInt8], _ stored: [UInt8]) -> [UInt8] {
         if stored.isEmpty || secret.isEmpty { return stored.isEmpty ? secret : stored }
         return CredentialTable.encode(CredentialTable.decode(secret).merging(CredentialTable.decode(stored)) { $1 })
@@ -63,7 +63,7 @@ struct CredentialVault: Sendable {
 }
 
 extension CredentialVault.Place {
-    /// The place that an environment names.
+    /// The location selected by the environment variables.
     static func current(_ application: String, in environment: [String: String]) -> Self {
         if environment[CredentialVault.variable] == "file" { return .file }
         let addresses = SessionBus.addresses(in: environment)
@@ -72,7 +72,7 @@ extension CredentialVault.Place {
     }
 }
 
-/// The secret of a program in the Secret Service.
+/// A program's secret in the Secret Service.
 struct SecretServicePlace: Sendable {
     private static let patience = Duration.seconds(2)
 

@@ -4,7 +4,7 @@ internal import CausewaySystem
 ///
 /// Calls block. Readers see either the old or the new content. A lock file keeps writers apart.
 struct PrivateFile: Sendable {
-    /// The maximum size of a file, in bytes. A larger file is treated as empty.
+    /// The maximum file size in bytes. A larger file is treated as empty.
     static let maximumByteCount = 16 << 20
 
     /// The directory, which only the user must be able to use.

@@ -1,17 +1,17 @@
 internal import CausewayHTTPProtocols
 internal import Foundation
 
-/// The directories of the stores that outlive the process, below `$XDG_DATA_HOME/causeway`.
+/// The directories for stores that outlive the process, below `$XDG_DATA_HOME/causeway`.
 enum StoreDirectory {
-    /// The directory of this program; `nil` if its stores are kept in memory only: without a home directory, and in test runners, because
-    /// tests must not change the data of their user.
+    /// This program's directory; `nil` if its stores are kept in memory only: without a home directory, and in test runners, because tests
+    /// must not change their user's data.
     static let application: String? =
         isTestRunner(executableName) ? nil : path(in: ProcessInfo.processInfo.environment, "programs", programName)
 
-    /// The name of this program: the identifier of its bundle, or the name of its file.
+    /// This program's name: its bundle identifier, or its file name.
     static let programName = Bundle.main.bundleIdentifier ?? executableName
 
-    /// Returns the directory that the programs of a group share; `nil` as for ``application``.
+    /// Returns the shared directory for an app group; `nil` as for ``application``.
     static func group(_ identifier: String) -> String? {
         isTestRunner(executableName) ? nil : path(in: ProcessInfo.processInfo.environment, "groups", identifier)
     }
@@ -24,8 +24,8 @@ enum StoreDirectory {
         executable.hasSuffix(".xctest") || executable == "xctest" || executable == "swiftpm-testing-helper"
     }
 
-    /// Returns the directory with a name; `nil` if the environment names no home directory. Relative paths are ignored, as the XDG Base
-    /// Directory Specification demands.
+    /// Returns a named directory; `nil` if the environment has no home directory. Relative paths are ignored, as the XDG Base Directory
+    /// Specification requires.
     static func path(in environment: [String: String], _ kind: String, _ name: String) -> String? {
         let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 + "/.local/share" : nil }
         let given = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
@@ -33,14 +33,14 @@ enum StoreDirectory {
         return "\(root)/causeway/\(kind)/\(component(name))"
     }
 
-    /// Returns a name as a single component of a path that no other name has.
+    /// Returns a name as a path component that no other name maps to.
     static func distinctComponent(_ name: String) -> String {
         let component = component(name)
         return component == name
             ? name : component.prefix(100) + "-" + String(CacheChecksum.of(Array(name.utf8)), radix: 16)
     }
 
-    /// Returns a name as a single component of a path, which is neither hidden nor leads elsewhere.
+    /// Returns a name as a single path component, which is neither hidden nor leads elsewhere.
     private static func component(_ name: String) -> String {
         let safe = name.unicodeScalars.prefix(128).map { scalar -> Character in
             let isSafe = scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))

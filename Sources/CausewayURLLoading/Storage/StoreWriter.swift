@@ -10,14 +10,14 @@ final class StoreWriter: Sendable {
     private let save: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - savesAtExit: Whether changes that wait are also written when the process exits.
+    ///   - savesAtExit: Whether pending changes are also written when the process exits.
     ///   - save: Writes the store. Called on one thread at a time.
     init(savesAtExit: Bool, save: @escaping @Sendable () -> Void) {
         self.save = save
         if savesAtExit { System.atExit { [weak self] in self?.flush() } }
     }
 
-    /// Plans to write the store. Returns at once.
+    /// Schedules a write. Returns at once.
     func noteChange() {
         let isFirst = isWaiting.withLock { isWaiting in
             defer { isWaiting = true }
@@ -26,7 +26,7 @@ final class StoreWriter: Sendable {
         if isFirst { queue.asyncAfter(deadline: .now() + Self.delay) { [self] in saveIfWaiting() } }
     }
 
-    /// Writes changes that wait, and returns when that is done.
+    /// Writes pending changes, and returns when that is done.
     func flush() { queue.sync { saveIfWaiting() } }
 
     private func saveIfWaiting() {

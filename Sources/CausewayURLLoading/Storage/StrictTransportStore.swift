@@ -4,12 +4,12 @@ internal import CausewaySystem
 internal import CausewayWire
 internal import Foundation
 
-/// The memory of HTTP Strict Transport Security (RFC 6797): the hosts that want secure connections only.
+/// The hosts with HTTP Strict Transport Security (RFC 6797), which accept secure connections only.
 ///
-/// The shared store has a file beside the cookies, which sessions with the default stores use. Other sessions remember hosts as long as they
-/// exist.
+/// The shared store has a file in the cookies' directory, and sessions with the default stores use it. Other sessions keep hosts in memory
+/// as long as they exist.
 final class StrictTransportStore: Sendable {
-    /// The store of the program; in memory only without a home directory and in test runners.
+    /// The program's store; in memory only without a home directory and in test runners.
     static let shared = StrictTransportStore(directory: StoreDirectory.application)
 
     private struct State {
@@ -26,7 +26,7 @@ final class StrictTransportStore: Sendable {
     /// Creates a store with a file; in memory if the path is `nil`.
     ///
     /// - Parameters:
-    ///   - directory: The directory of the file.
+    ///   - directory: The file's directory.
     ///   - savesAtExit: Whether changes are also written when the process exits.
     init(directory: String?, savesAtExit: Bool = true) {
         file = directory.map { PrivateFile(directory: $0, name: "strict-transport") }
@@ -39,18 +39,18 @@ final class StrictTransportStore: Sendable {
 
     private static var now: Int { Int(min(max(Date().timeIntervalSince1970, 0), 1e11)) }
 
-    /// Whether no host is known, after the file was read.
+    /// Whether no host is known, after reading the file.
     var isEmpty: Bool { withHosts { $0.isEmpty } }
 
-    /// Notes the policy of a response.
+    /// Records a response's policy.
     func note(_ policy: StrictTransportPolicy, of origin: HTTPOrigin) {
         if withHosts({ $0.note(policy, of: origin, at: Self.now) }) { noteChange() }
     }
 
-    /// Returns a target with a secure scheme if its host wants one; `nil` otherwise.
+    /// Returns a target with a secure scheme if its host requires one; `nil` otherwise.
     func secured(_ target: URIReference) -> URIReference? { withHosts { $0.secured(target, at: Self.now) } }
 
-    /// Forgets all hosts, also those of the file.
+    /// Removes all hosts, including those in the file.
     func removeAll() {
         if let read = file?.read() {
             withHosts { $0.adopt(StrictTransportRecord.decode(read, at: Self.now), at: Self.now) }
@@ -58,14 +58,14 @@ final class StrictTransportStore: Sendable {
         if withHosts({ $0.removeAll() }) { noteChange() }
     }
 
-    /// Writes changes that wait, and returns when that is done.
+    /// Writes pending changes, and returns when that is done.
     func flush() { writer.withLock { $0 }?.flush() }
 
     // MARK: The file
 
     private func noteChange() { writer.withLock { $0 }?.noteChange() }
 
-    /// Calls `body` with the hosts, after those of the file were read.
+    /// Calls `body` with the hosts, after reading those in the file.
     private func withHosts<Result: Sendable>(_ body: (inout StrictTransportHosts) -> Result) -> Result {
         if let file, !state.withLock({ $0.isLoaded }) {
             let read = StrictTransportRecord.decode(file.read() ?? [], at: Self.now)
@@ -77,7 +77,7 @@ final class StrictTransportStore: Sendable {
         return state.withLock { body(&$0.hosts) }
     }
 
-    /// Writes the changes of this process to the file, and takes over those of others.
+    /// Writes this process's changes to the file, and adopts those of other processes.
     private func save() {
         let changes = withHosts { $0.takeChanges() }
         guard let file, !changes.isEmpty else { return }

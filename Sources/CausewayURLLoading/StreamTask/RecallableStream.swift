@@ -2,20 +2,20 @@ internal import Causeway
 internal import CausewaySystem
 internal import Foundation
 
-/// A byte stream whose pending receive can be recalled, and that takes back bytes. No byte is lost or reordered when another object takes
-/// over the stream.
+/// A byte stream whose pending receive can be withdrawn, and which accepts bytes back. No byte is lost or reordered when another object
+/// takes over the stream.
 final class RecallableStream: ByteStream {
     typealias Reader = @Sendable (ByteArrival) -> Void
 
     private struct State {
-        /// What arrived and was not delivered: bytes, then the end or an error.
+        /// Undelivered input: bytes, then the end or an error.
         var unread = ByteArrival()
         var isReceiving = false
         var reader: Reader?
 
         var hasUnread: Bool { !unread.content.isEmpty || unread.isEnd || unread.error != nil }
 
-        /// Removes and returns what waits. The end and the error stay for later receives.
+        /// Removes and returns buffered bytes. The end and the error stay for later receives.
         mutating func take(atMost limit: Int) -> ByteArrival {
             guard unread.content.count > limit else {
                 defer { unread.content = Data() }
@@ -58,13 +58,13 @@ final class RecallableStream: ByteStream {
     /// Withdraws the pending receive: the bytes stay for the next receive. Returns `false` if the completion was or is being called.
     func recall() -> Bool { state.withLock { state in state.reader.take() != nil } }
 
-    /// Takes back bytes that were received. Call it while no receive is pending.
+    /// Returns received bytes to the buffer. Call it while no receive is pending.
     func unread(_ content: Data) {
         guard !content.isEmpty else { return }
         state.withLock { state in state.unread.content = content + state.unread.content }
     }
 
-    /// Takes back the end of the stream.
+    /// Marks the end of the stream as unread.
     func unreadEnd() { state.withLock { state in state.unread.isEnd = true } }
 
     func send(_ content: Data, isFinal: Bool, _ completion: @escaping @Sendable (NWError?) -> Void) {

@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// Passes the challenges of TLS on a stream task's connection to the task.
+/// Passes TLS challenges on a stream task's connection to the task.
 final class StreamChallenges: Sendable {
     private let core: TaskCore
     private let host: String
@@ -18,7 +18,7 @@ final class StreamChallenges: Sendable {
         self.rejected = rejected
     }
 
-    /// Sets the blocks that ask the program.
+    /// Sets the blocks for asking the program.
     func install(in options: sec_protocol_options_t) {
         let queue = core.session.core.work
         sec_protocol_options_set_verify_block(
@@ -50,7 +50,7 @@ final class StreamChallenges: Sendable {
         URLProtectionSpace(host: host, port: Int(port), trust: trust, distinguishedNames: names)
     }
 
-    /// Asks the delegates. Without a delegate, the default handling applies.
+    /// Asks the delegates. Without a delegate, default handling applies.
     private func ask(_ space: URLProtectionSpace, _ answer: @escaping ChallengeAnswer) {
         let stored = core.session.core.settings.stores.credentials?.defaultCredential(for: space)
         let once = ChallengeOnce { disposition, credential in

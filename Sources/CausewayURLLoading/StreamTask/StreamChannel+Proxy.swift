@@ -2,9 +2,9 @@ internal import Causeway
 internal import CausewaySystem
 internal import Foundation
 
-/// Challenges of proxies. After an answer the task connects again.
+/// Proxy challenges. After an answer the task connects again.
 extension StreamChannel: ProxyUser {
-    /// Handles a connection that a proxy refused because it demands a credential: uses the one that the session knows, or asks the program.
+    /// Handles a connection that a proxy refused because it demands a credential: uses the session's credential, or asks the program.
     ///
     /// - Returns: `false` if the error has another reason.
     func isAnswered(_ error: NWError) -> Bool {
@@ -31,7 +31,7 @@ extension StreamChannel: ProxyUser {
         refused?.forceCancel()
     }
 
-    /// Stores the credential that the proxy has accepted.
+    /// Stores the credential accepted by the proxy.
     func storeAcceptedCredential() {
         guard let (credential, space) = state.withLock({ state in state.proxy?.accepted.take() }) else { return }
         network.proxyAccepted(credential, for: space, askingTask)

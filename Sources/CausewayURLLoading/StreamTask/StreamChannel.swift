@@ -4,18 +4,18 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// The connection of a stream task: runs a ``StreamConversation`` over it.
+/// A stream task's connection: runs a ``StreamConversation`` over it.
 ///
-/// It exists from the creation of the task and is the task's loader. State changes happen under one lock. The resulting actions are
-/// performed in order, by one thread at a time, without the lock.
+/// It exists from the task's creation and is the task's loader. State changes happen under one lock. The resulting actions are performed in
+/// order, by one thread at a time, without the lock.
 final class StreamChannel: Loader {
     /// Where the bytes come from.
     enum Origin: Sendable {
-        /// An endpoint to connect to, with the name that TLS authenticates and the port.
+        /// An endpoint to connect to, with the name to authenticate with TLS and the port.
         case endpoint(NWEndpoint, name: String, port: UInt16)
-        /// The connection of a response.
+        /// A response's connection.
         case response(any ByteStream, unread: Data)
-        /// The task has failed before it began.
+        /// None: the task failed before it began.
         case nowhere
     }
 
@@ -25,7 +25,7 @@ final class StreamChannel: Loader {
         var stream: RecallableStream?
         var connection: NWConnection?
         var isWaiting = false
-        /// The time at which the connection began; `nil` if it uses no proxy.
+        /// When the connection attempt began; `nil` if it uses no proxy.
         var start: Duration?
         /// The credentials for proxies; `nil` before a proxy has refused the connection.
         var proxy: ProxyAccess?
@@ -92,7 +92,7 @@ final class StreamChannel: Loader {
 
     func stop() {}
 
-    /// Ends all operations with the error of the task, and the connection.
+    /// Ends all operations, and the connection, with the task's error.
     func end(_ error: (any Error)?) {
         apply { conversation, _ in conversation.end(error) }
         release()
@@ -108,7 +108,7 @@ final class StreamChannel: Loader {
 
     func connect(to endpoint: NWEndpoint) {
         do throws(NWError) {
-            // Proxies for https are those that relay any connection.
+            // The https proxies are those that can relay any connection.
             _ = try network.proxies(isSecure: true)
         } catch {
             return fail(LoadFailure(unusableProxies: error))
@@ -167,7 +167,7 @@ final class StreamChannel: Loader {
         apply { $0.opened(at: $1) }
     }
 
-    /// Fails the task, if the connection is not established. Later failures are results of reads and writes.
+    /// Fails the task if the connection is not established. Later failures are reported by reads and writes.
     ///
     /// - Parameter reason: What the program or its user can do; `nil` if the error says it.
     func failConnecting(_ error: NWError, _ reason: String? = nil) {

@@ -31,7 +31,7 @@ extension StreamConversation {
             output.failure = output.failure ?? LoadFailure(.connectionLost, underlying: error)
             output.isClosed = true
             actions.append(.reportWriteClosed)
-            // A pending receive reports the end after the bytes that arrived before it.
+            // A pending receive reports the end after earlier bytes.
             if !input.isReceiving, !input.isAtEnd { input.failure = input.failure ?? output.failure }
         } else if output.failure == nil, !batches[0].writes.isEmpty {
             batches[0].writes[0].sent += count
@@ -144,12 +144,12 @@ extension StreamConversation {
         }
     }
 
-    /// The error of writes after the end of the sending side.
+    /// The error for writes after the sending side has closed.
     private var closedFailure: LoadFailure {
         output.failure ?? LoadFailure(.connectionLost, underlying: NWError.posix(.EPIPE))
     }
 
-    /// Starts the change of the connection whose turn has come. Returns whether later operations can go on at once.
+    /// Starts the connection change whose turn has come. Returns whether later operations can continue at once.
     private mutating func changeConnection() -> Bool {
         let batch = batches[0]
         guard let change = batch.change, batch.reads.isEmpty, batch.writes.isEmpty, !output.isSending else {
@@ -183,7 +183,7 @@ extension StreamConversation {
         return false
     }
 
-    /// Ends the task when both directions have ended, or the connection is broken and nothing waits for it.
+    /// Ends the task when both directions have ended, or when the connection is broken and no operation is pending.
     private mutating func endIfClosed() {
         guard batches.allSatisfy({ $0.reads.isEmpty && $0.writes.isEmpty && $0.change == nil }) else { return }
         if let failure = input.failure, failure.cause != .timedOut, input.buffer.isEmpty { return endTask(failure) }
@@ -191,7 +191,7 @@ extension StreamConversation {
         if hasInputEnded, output.isClosed { endTask(output.failure) }
     }
 
-    /// Receives as long as a small number of bytes waits, so that the end of the peer is noticed without a read.
+    /// Receives while the buffer is small, so that the peer's end is noticed without a read.
     private mutating func receiveMore() {
         guard phase == .open, !isPaused, !input.isReceiving, !input.isAtEnd, !input.isClosed, input.failure == nil
         else { return }

@@ -2,25 +2,24 @@ internal import Causeway
 internal import DequeModule
 internal import Foundation
 
-/// The operations of a stream task and its connection, as a value: calls of the program and results of the connection come in, actions go
-/// out.
+/// A stream task's operations and its connection, as a value: calls from the program and connection events come in, actions go out.
 ///
-/// Reads run in the order of the calls, and so do writes; a read and a write can run at the same time. The start of TLS and the conversion
-/// to streams wait for all earlier operations, and later operations wait for them. The task ends with ``Action/end(_:)``, or for other
-/// reasons. In both cases its owner calls ``end(_:)``.
+/// Reads run in call order, and so do writes; a read and a write can run at the same time. The start of TLS and the conversion to streams
+/// wait for all earlier operations, and later operations wait for them. The task ends with ``Action/end(_:)``, or for other reasons. In
+/// both cases its owner calls ``end(_:)``.
 struct StreamConversation: Sendable {
     enum Action: Sendable {
         /// Receive at most this number of bytes, and report the result with ``arrived(_:at:)``.
         case receive(Int)
         /// Withdraw the pending receive, and report with ``recalled(_:at:)`` whether that succeeded.
         case recall
-        /// Send bytes or the end of the direction, and report the result with ``sent(_:_:at:)``.
+        /// Send bytes or the end of the stream, and report the result with ``sent(_:_:at:)``.
         case send(Data, isFinal: Bool)
         /// Start TLS, and report the end of the handshake with ``secured(_:at:)``. The bytes were received but not read.
         case secure(unread: Data, isAtEnd: Bool)
         /// Convert the connection to streams.
         case capture(unread: Data, isAtEnd: Bool)
-        /// Call a completion handler of the program.
+        /// Call a program's completion handler.
         case call(@Sendable () -> Void)
         case reportReadClosed
         case reportWriteClosed
@@ -45,7 +44,7 @@ struct StreamConversation: Sendable {
 
     /// The receiving side.
     struct Input: Sendable {
-        /// The bytes that no read has taken.
+        /// The unread bytes.
         var buffer = Data()
         var isReceiving = false
         /// Whether the peer has ended its sending side.
@@ -55,7 +54,7 @@ struct StreamConversation: Sendable {
         /// Whether the end was delivered to a read.
         var wasEndRead = false
         var wasClosureReported = false
-        /// The error of all further reads.
+        /// The error for all further reads.
         var failure: LoadFailure?
     }
 
@@ -63,15 +62,15 @@ struct StreamConversation: Sendable {
     struct Output: Sendable {
         var isSending = false
         var isClosed = false
-        /// The error of all further writes.
+        /// The error for all further writes.
         var failure: LoadFailure?
     }
 
-    /// The number of received bytes that wait for the program before the connection is no longer read.
+    /// The number of unread received bytes at which the connection is no longer read.
     static let unreadLimit = 64 << 10
-    /// The maximum size of one piece that is received, in bytes.
+    /// The maximum size of one receive in bytes.
     static let inputSize = 64 << 10
-    /// The maximum size of one piece that is sent, in bytes.
+    /// The maximum size of one send in bytes.
     static let outputSize = 256 << 10
 
     var phase = Phase.connecting
@@ -82,16 +81,16 @@ struct StreamConversation: Sendable {
     var isPaused = true
     var isSecure = false
     private var lastNumber = 0
-    /// The limit of the TLS handshake.
+    /// The time limit for the TLS handshake.
     private var handshake: OperationLimit
     private var alarm: Duration?
-    /// The error of the task; set at its end.
+    /// The task's error; set at its end.
     private var error: (any Error)?
-    /// Whether both directions ended. A cancellation that follows must not abort the connection, because bytes can be on their way.
+    /// Whether both directions ended. A later cancellation must not abort the connection, because sent bytes can still be in transit.
     private var isComplete = false
     var actions: [Action] = []
 
-    /// - Parameter handshakeLimit: The maximum time of the TLS handshake in seconds; 0 for none.
+    /// - Parameter handshakeLimit: The time limit for the TLS handshake in seconds; 0 for none.
     init(handshakeLimit: TimeInterval = 0) { handshake = OperationLimit(handshakeLimit) }
 
     // MARK: Calls of the program
@@ -174,7 +173,7 @@ struct StreamConversation: Sendable {
         pump(at: now)
     }
 
-    /// Ends all operations in the order of the calls, and the connection. Called once, at the end of the task.
+    /// Ends all operations in call order, and the connection. Called once, when the task ends.
     mutating func end(_ error: (any Error)?) {
         let reason = error ?? LoadFailure(.connectionLost, underlying: NWError.posix(.ENOTCONN)).urlError(for: nil)
         if self.error == nil { self.error = reason }
@@ -206,7 +205,7 @@ struct StreamConversation: Sendable {
 
     // MARK: Time
 
-    /// Fails the operations whose time is over, and starts the limits of those whose turn has come.
+    /// Fails the operations whose time limit has expired, and starts the limits of those whose turn has come.
     mutating func advance(to now: Duration) {
         if let alarm, alarm <= now { self.alarm = nil }
         pump(at: now)
@@ -219,8 +218,8 @@ struct StreamConversation: Sendable {
         if !batches[0].writes.isEmpty { body(&batches[0].writes[0].limit) }
     }
 
-    /// Starts the limits of the current operations. Fails a direction whose operation is over its limit: later bytes would otherwise be
-    /// taken for the answer to another operation.
+    /// Starts the time limits of the current operations. Fails a direction whose operation has exceeded its limit: otherwise later bytes
+    /// could be mistaken for the answer to another operation.
     mutating func checkLimits(at now: Duration) {
         guard phase != .ended, !isPaused else { return }
         forLimits { $0.run(at: now) }

@@ -1,7 +1,7 @@
 internal import DequeModule
 internal import Foundation
 
-/// The time limit of one operation. It runs from the operation's turn on, and stops while the task is suspended.
+/// One operation's time limit. It starts when the operation's turn comes, and stops while the task is suspended.
 struct OperationLimit: Sendable {
     private var rest: Duration?
     private(set) var deadline: Duration?
@@ -27,7 +27,7 @@ struct OperationLimit: Sendable {
     func isOver(at now: Duration) -> Bool { deadline.map { $0 <= now } ?? false }
 }
 
-/// An operation that waits in the order of the calls.
+/// A queued read.
 struct StreamRead: Sendable {
     typealias Handler = @Sendable (Data?, Bool, (any Error)?) -> Void
 
@@ -45,7 +45,7 @@ struct StreamRead: Sendable {
     }
 }
 
-/// An operation that waits in the order of the calls.
+/// A queued write.
 struct StreamWrite: Sendable {
     typealias Handler = @Sendable ((any Error)?) -> Void
 
@@ -57,7 +57,7 @@ struct StreamWrite: Sendable {
     var number: Int
     var kind: Kind
     var limit: OperationLimit
-    /// The number of bytes that the connection has taken.
+    /// The number of bytes that the connection has accepted.
     var sent = 0
 }
 

@@ -4,7 +4,7 @@ internal import CausewaySystem
 internal import Foundation
 
 extension TaskCore {
-    /// Converts the data task to a stream task. The stream begins after the head of the response.
+    /// Converts the data task to a stream task. The stream begins after the response head.
     ///
     /// - Parameter switched: The connection, if the server switched to another protocol. Otherwise the connection is taken from the loader.
     func becomeStream(_ switched: HTTPUpgradedStream?) {
@@ -22,7 +22,7 @@ extension TaskCore {
         finish(LoadFailure(.unsupportedURL, details: [LoadFailure.reasonKey: reason]))
     }
 
-    /// Continues after the handover, when the events that preceded it are in the mailbox.
+    /// Continues after the handover, when the preceding events are in the mailbox.
     private func becomeStream(after stream: HTTPUpgradedStream?) {
         var (unread, hasEnded) = (Data(), false)
         for case .load(let event, _) in state.withLock({ state in state.mailbox.takeAll() }) {
@@ -59,7 +59,7 @@ extension TaskCore {
         channel.attach(core)
         let new = URLSessionStreamTask(core: core)
         session.core.add(new)
-        // The delegate receives a running task, which it can suspend or cancel. The connection waits for the end of the call.
+        // The delegate receives a running task, which it can suspend or cancel. The connection waits until the delegate call returns.
         let hold = core.hold()
         new.resume()
         let receivers = delegates.compactMap(\.data)
@@ -76,7 +76,7 @@ extension TaskCore {
     }
 }
 
-/// The connection of a response as a ``ByteStream``.
+/// A response's connection as a ``ByteStream``.
 private struct UpgradedByteStream: ByteStream {
     private let stream: HTTPUpgradedStream
 
@@ -96,7 +96,7 @@ private struct UpgradedByteStream: ByteStream {
     func close(isInterrupted: Bool) { stream.close(isInterrupted: isInterrupted) }
 }
 
-/// A stream whose connection the peer has ended.
+/// A stream whose peer has closed the connection.
 private struct EndedByteStream: ByteStream {
     func receive(atMost limit: Int, _ completion: @escaping @Sendable (ByteArrival) -> Void) {
         completion(ByteArrival(isEnd: true))

@@ -3,12 +3,12 @@ internal import CausewayStreams
 internal import Foundation
 
 extension TaskCore {
-    /// The connection of a stream task; `nil` for other tasks.
+    /// A stream task's connection; `nil` for other tasks.
     var stream: StreamChannel? {
         if case .stream(let channel) = plan.outlet { channel } else { nil }
     }
 
-    /// The host that TLS authenticates, and its port.
+    /// The host to authenticate with TLS, and its port.
     var streamHost: (String, UInt16) {
         switch stream?.origin {
         case .endpoint(_, let name, let port): return (name, port)
@@ -39,7 +39,7 @@ extension TaskCore {
         channel.start()
     }
 
-    /// Ends the idle timeout, because the connection is established. Operations have timeouts of their own.
+    /// Ends the idle timeout, because the connection is established. Operations have their own timeouts.
     func streamOpened() { state.withLock { state in state.clock.endIdle() } }
 
     func noteStream(received: Int = 0, sent: Int = 0) {

@@ -17,7 +17,7 @@ public struct AsyncCharacterSequence<Base: AsyncSequence>: AsyncSequence where B
     /// Reads characters.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var base: AsyncUnicodeScalarSequence<Base>.AsyncIterator
-        /// The scalars of a character that is possibly incomplete.
+        /// The scalars of a possibly incomplete character.
         private var pending = ""
 
         init(_ base: AsyncUnicodeScalarSequence<Base>.AsyncIterator) { self.base = base }
@@ -30,7 +30,7 @@ public struct AsyncCharacterSequence<Base: AsyncSequence>: AsyncSequence where B
             return pending.isEmpty ? nil : pending.removeFirst()
         }
 
-        /// Returns the next character like ``next()``, in the isolation of the caller.
+        /// Returns the next character like ``next()``, in the caller's isolation.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(Base.Failure) -> Character? {
             while let scalar = try await base.next(isolation: actor) {
                 if let character = character(before: scalar) { return character }
@@ -53,17 +53,17 @@ extension AsyncCharacterSequence: Sendable where Base: Sendable {}
 extension AsyncCharacterSequence.AsyncIterator: Sendable {}
 
 extension AsyncSequence where Element == UInt8 {
-    /// The lines of the text. Empty lines are skipped.
+    /// The text's lines. Empty lines are skipped.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public var lines: AsyncLineSequence<Self> { AsyncLineSequence(self) }
 
-    /// The characters of the text.
+    /// The text's characters.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public var characters: AsyncCharacterSequence<Self> { AsyncCharacterSequence(self) }
 
-    /// The Unicode scalars of the text.
+    /// The text's Unicode scalars.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public var unicodeScalars: AsyncUnicodeScalarSequence<Self> { AsyncUnicodeScalarSequence(self) }

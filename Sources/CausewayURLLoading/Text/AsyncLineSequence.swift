@@ -30,7 +30,7 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
             return takeLine()
         }
 
-        /// Returns the next line like ``next()``, in the isolation of the caller.
+        /// Returns the next line like ``next()``, in the caller's isolation.
         @inlinable
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(Base.Failure) -> String? {
             while let byte = try await base.next(isolation: actor) {
@@ -49,7 +49,7 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
             return takeLine()
         }
 
-        /// Returns the bytes that were added, `nil` if there are none.
+        /// Returns the added bytes, `nil` if there are none.
         @usableFromInline
         mutating func takeLine() -> String? {
             guard !line.isEmpty else { return nil }

@@ -17,7 +17,7 @@ public struct AsyncUnicodeScalarSequence<Base: AsyncSequence>: AsyncSequence whe
         private var base: Base.AsyncIterator
         /// Decoded scalars in reverse order: the next one is the last element.
         private var decoded: [UnicodeScalar] = []
-        /// The bytes of a scalar that is possibly incomplete.
+        /// The bytes of a possibly incomplete scalar.
         private var pending: [UInt8] = []
 
         init(_ base: Base.AsyncIterator) { self.base = base }
@@ -31,7 +31,7 @@ public struct AsyncUnicodeScalarSequence<Base: AsyncSequence>: AsyncSequence whe
             return decoded.popLast()
         }
 
-        /// Returns the next scalar like ``next()``, in the isolation of the caller.
+        /// Returns the next scalar like ``next()``, in the caller's isolation.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(Base.Failure) -> UnicodeScalar? {
@@ -73,7 +73,7 @@ public struct AsyncUnicodeScalarSequence<Base: AsyncSequence>: AsyncSequence whe
             pending.removeAll(keepingCapacity: true)
         }
 
-        /// Returns the length of an encoded scalar in bytes, determined by its first byte (RFC 3629 §3).
+        /// Returns an encoded scalar's length in bytes, determined by its first byte (RFC 3629 §3).
         private static func length(of first: UInt8) -> Int {
             switch first {
             case 0xC2...0xDF: 2

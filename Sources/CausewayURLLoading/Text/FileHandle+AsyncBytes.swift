@@ -3,7 +3,7 @@ internal import Dispatch
 public import Foundation
 
 extension FileHandle {
-    /// An asynchronous sequence of the bytes of a file, a pipe or a device, starting at the current position.
+    /// An asynchronous sequence of bytes from a file, a pipe or a device, starting at the current position.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public struct AsyncBytes: AsyncSequence, Sendable {
@@ -37,7 +37,7 @@ extension FileHandle {
                 return piece[position]
             }
 
-            /// Returns the next byte like ``next()``, in the isolation of the caller.
+            /// Returns the next byte like ``next()``, in the caller's isolation.
             public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> UInt8? {
                 try await next()
             }

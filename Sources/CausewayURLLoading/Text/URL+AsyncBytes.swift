@@ -28,7 +28,7 @@ extension URL {
                 return try await iterator?.next()
             }
 
-            /// Returns the next byte like ``next()``, in the isolation of the caller.
+            /// Returns the next byte like ``next()``, in the caller's isolation.
             public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> UInt8? {
                 try await next()
             }
@@ -40,7 +40,7 @@ extension URL {
     /// Counterpart: macOS 12, iOS 15.
     public var resourceBytes: AsyncBytes { AsyncBytes(url: self) }
 
-    /// The lines of the content. Empty lines are skipped.
+    /// The content's lines. Empty lines are skipped.
     ///
     /// Counterpart: macOS 12, iOS 15.
     public var lines: AsyncLineSequence<AsyncBytes> { resourceBytes.lines }

@@ -6,13 +6,13 @@ internal import CausewayWire
 internal import Foundation
 
 extension HTTPLoader {
-    /// The fields of the handshake that the loader sets. Values of the program are removed.
+    /// The handshake fields that the loader sets. The program's values are removed.
     private static let handshakeFields = [
         "Upgrade", "Connection", "Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Accept",
         "Sec-WebSocket-Extensions",
     ]
 
-    /// Turns the request into one that opens a WebSocket (RFC 6455 §4.1). A program offers subprotocols with the field
+    /// Turns the request into a WebSocket opening handshake (RFC 6455 §4.1). A program offers subprotocols with the field
     /// `Sec-WebSocket-Protocol`.
     func addHandshake(to value: inout HTTPRequestValue) throws(LoadFailure) {
         let compression = try webSocketCompression()
@@ -26,7 +26,7 @@ extension HTTPLoader {
         value.isUpgrade = true
     }
 
-    /// Returns the compression that the session wants; `nil` for none.
+    /// Returns the session's compression; `nil` for none.
     private func webSocketCompression() throws(LoadFailure) -> WebSocketCompression? {
         do throws(NWError) {
             return try network.settings.http.webSocketCompression?.plan(isServer: false)

@@ -5,7 +5,7 @@ internal import Foundation
 /// A WebSocket connection whose handshake succeeded.
 final class WebSocketOpening: Sendable {
     let response: HTTPURLResponse
-    /// The subprotocol that the server selected.
+    /// The negotiated subprotocol.
     let subprotocol: String?
     /// Compresses messages; `nil` if the server did not agree to that.
     let codec: (any WebSocketCodec)?
@@ -22,12 +22,12 @@ final class WebSocketOpening: Sendable {
 }
 
 extension TaskCore {
-    /// The WebSocket of the task; `nil` for other tasks.
+    /// The task's WebSocket; `nil` for other tasks.
     var webSocket: WebSocketChannel? {
         if case .webSocket(let channel) = plan.outlet { channel } else { nil }
     }
 
-    /// Returns the request for the handshake, which is always a GET request without content (RFC 6455 §4.1).
+    /// Returns the handshake request, which is always a GET request without content (RFC 6455 §4.1).
     func prepared(_ request: URLRequest) -> URLRequest {
         guard webSocket != nil else { return request }
         var request = request
@@ -38,7 +38,7 @@ extension TaskCore {
         return request
     }
 
-    /// Returns the loader of the handshake.
+    /// Returns the handshake's loader.
     func webSocketLoader(for url: URL, _ attempt: LoadAttempt) throws(LoadFailure) -> any Loader {
         guard ["ws", "wss", "http", "https"].contains(url.scheme?.lowercased()) else {
             throw LoadFailure(.unsupportedURL)
@@ -47,7 +47,7 @@ extension TaskCore {
         return HTTPLoader(session.core.network, for: attempt)
     }
 
-    /// Handles the end of the handshake: the WebSocket takes the place of the loader. The idle timeout ends.
+    /// Handles the completed handshake: the WebSocket replaces the loader, and the idle timeout ends.
     func upgraded(_ opening: WebSocketOpening) {
         guard let webSocket else { return }
         let isWanted = state.withLock { state in
@@ -73,7 +73,7 @@ extension TaskCore {
         state.withLock { state in _ = state.life.cancel() }
     }
 
-    /// Notifies the delegate that the peer sent a close frame.
+    /// Notifies the delegate of the peer's close frame.
     func webSocketClosed(_ report: WebSocketCloseReport) {
         notifyWebSocket(.closed) { delegate, session, task in
             delegate.urlSession(session, webSocketTask: task, didCloseWith: report.code, reason: report.reason)

@@ -32,7 +32,7 @@ extension URLSessionWebSocketTask {
         case internalServerError
         /// The TLS handshake failed.
         case tlsHandshakeFailure
-        /// A code without a name, for example a code of the application from 4000 to 4999. Create it with ``init(rawValue:)``.
+        /// A code without a name, for example an application code from 4000 to 4999. Create it with ``init(rawValue:)``.
         case other(Int)
 
         private static let named: [(number: Int, code: CloseCode)] = [
@@ -53,7 +53,7 @@ extension URLSessionWebSocketTask {
         /// Hashes the number.
         public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
-        /// The number of the code.
+        /// The code's number.
         public var rawValue: Int {
             switch self {
             case .other(let number): number
@@ -75,7 +75,7 @@ extension URLSessionWebSocketTask {
     }
 }
 
-/// The code and the reason of a close frame, as programs see them.
+/// A close frame's code and reason, as programs see them.
 struct WebSocketCloseReport: Sendable {
     var code: URLSessionWebSocketTask.CloseCode
     var reason: Data?
@@ -85,7 +85,7 @@ struct WebSocketCloseReport: Sendable {
         self.reason = reason
     }
 
-    /// Creates the report of a received close frame.
+    /// Creates the report for a received close frame.
     init(_ frame: WebSocketClosing) {
         self.init(
             .init(number: Int((frame.code ?? .noStatusReceived).rawValue)),

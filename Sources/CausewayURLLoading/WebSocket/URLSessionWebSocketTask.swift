@@ -4,15 +4,15 @@ public import Foundation
 
 /// A task for a WebSocket (RFC 6455): an HTTP/1.1 request that opens the connection, then messages in both directions.
 ///
-/// The URL has the scheme `ws` or `wss`; `http` and `https` mean the same. Redirects, challenges, cookies, proxies and the fields of the request
-/// apply to the handshake as to other tasks. The timeout of the request ends with the handshake. Each task has its own connection.
+/// The URL has the scheme `ws` or `wss`; `http` and `https` mean the same. Redirects, challenges, cookies, proxies and the request's fields
+/// apply to the handshake as to other tasks. The request timeout ends with the handshake. Each task has its own connection.
 ///
-/// Messages can be sent and received before the connection is open: they wait. Errors of the handshake and of the connection are
-/// `URLError`s: `badServerResponse` if the server refuses the WebSocket, ``URLSessionTask/response`` is then its response. Errors of the
-/// WebSocket are `POSIXError`s, as on Apple platforms: `EMSGSIZE` for a message that is too long, `EPROTO` if the peer violates the protocol,
-/// `ENOTCONN` for operations after the peer closed the WebSocket. Messages that arrived before the peer closed are still received.
+/// Messages can be sent and received before the connection is open: they wait. Handshake and connection errors are `URLError`s:
+/// `badServerResponse` if the server refuses the WebSocket, ``URLSessionTask/response`` is then its response. WebSocket errors are
+/// `POSIXError`s, as on Apple platforms: `EMSGSIZE` for a message that is too long, `EPROTO` if the peer violates the protocol, `ENOTCONN`
+/// for operations after the peer closed the WebSocket. Messages that arrived before the peer closed are still received.
 ///
-/// The connection is not read while 64 KiB wait for ``receive()``. Pings of the peer are answered.
+/// The connection is not read while 64 KiB wait for ``receive()``. The peer's pings are answered.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 // SAFETY: a lock guards the stored property; see `URLSessionTask`.
@@ -25,7 +25,7 @@ public import Foundation
         case string(String)
     }
 
-    /// Settings for the compression of messages, see ``URLSessionConfiguration/webSocketCompression``.
+    /// Message compression settings, see ``URLSessionConfiguration/webSocketCompression``.
     ///
     /// Counterpart: none.
     public typealias Compression = NWProtocolWebSocket.Compression
@@ -34,8 +34,8 @@ public import Foundation
 
     private var channel: WebSocketChannel? { core?.webSocket }
 
-    /// Sends a message. The completion handler is called on the delegate queue when the message has been passed to the network. Messages are
-    /// sent in the order of the calls.
+    /// Sends a message. The completion handler is called on the delegate queue when the message has been passed to the network. Messages
+    /// are sent in call order.
     open func send(_ message: Message, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         guard let channel else { return callUnsupported(completionHandler) }
         channel.send(message, completionHandler)
@@ -50,7 +50,7 @@ public import Foundation
         }
     }
 
-    /// Receives a message and passes it to a completion handler on the delegate queue. Several calls receive messages in the order of the calls.
+    /// Receives a message and passes it to a completion handler on the delegate queue. Several calls receive messages in call order.
     open func receive(completionHandler: @escaping @Sendable (Result<Message, any Error>) -> Void) {
         guard let channel else { return callUnsupported { completionHandler(.failure($0)) } }
         channel.receive(completionHandler)
@@ -103,6 +103,6 @@ public import Foundation
     /// was lost. Otherwise ``CloseCode/invalid``.
     open var closeCode: CloseCode { channel?.closing?.code ?? .invalid }
 
-    /// The close reason that belongs to ``closeCode``; `nil` if there is none.
+    /// The close reason for ``closeCode``; `nil` if there is none.
     open var closeReason: Data? { channel?.closing?.reason }
 }

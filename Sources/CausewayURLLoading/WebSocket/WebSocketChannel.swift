@@ -4,10 +4,10 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// The WebSocket of a task: runs a ``WebSocketConversation`` over the connection that the handshake opened.
+/// A task's WebSocket: runs a ``WebSocketConversation`` over the upgraded connection.
 ///
-/// It exists from the creation of the task. After the handshake it takes the place of the loader. State changes happen under one lock. The
-/// resulting actions are performed in order, by one thread at a time, without the lock.
+/// It exists from the task's creation. After the handshake it replaces the loader. State changes happen under one lock. The resulting
+/// actions are performed in order, by one thread at a time, without the lock.
 final class WebSocketChannel: Loader {
     private struct State {
         var conversation = WebSocketConversation()
@@ -72,7 +72,7 @@ final class WebSocketChannel: Loader {
 
     func stop() { apply { $0.stop() } }
 
-    /// Ends all operations with the error of the task.
+    /// Ends all operations with the task's error.
     func end(_ error: (any Error)?) {
         apply { $0.end(error) }
         let core = state.withLock { state in state.core.take() }

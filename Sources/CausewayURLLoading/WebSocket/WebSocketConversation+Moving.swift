@@ -20,19 +20,19 @@ extension WebSocketConversation {
             var handler: SendHandler?
         }
 
-        /// The entries that the machine has not taken. It takes one at a time, so that the end of each is known.
+        /// Entries not yet passed to the machine. It takes one at a time, so that the completion of each is known.
         var waiting: Deque<Entry> = []
         /// Whether the close frame was written. Nothing follows it.
         var isClosed = false
-        /// The handler of the message that the machine is writing.
+        /// The handler for the message being written.
         var current: SendHandler?
-        /// The handlers of written messages, with the number of bytes after which each is called.
+        /// The handlers for written messages, with the byte count after which each is called.
         var written: Deque<(end: Int, handler: SendHandler)> = []
         /// The number of bytes passed to the network.
         var passed = 0
         /// The number of bytes that the network has processed.
         var processed = 0
-        /// The handlers of pings by number.
+        /// The ping handlers by number.
         var pings: [UInt64: SendHandler] = [:]
         var lastPing: UInt64 = 0
 
@@ -49,7 +49,7 @@ extension WebSocketConversation {
     struct Receiving: Sendable {
         var handlers: Deque<MessageHandler> = []
         private var messages: Deque<Message> = []
-        /// The parts of a message that is not complete.
+        /// The parts of an incomplete message.
         private var partial = Data()
         /// The number of bytes that wait for the program.
         private var count = 0
@@ -104,7 +104,7 @@ extension WebSocketConversation {
         reportSent(error)
         if let error {
             link.error = link.error ?? error
-            // A pending receive reports the end after the bytes that arrived before it.
+            // A pending receive reports the end after earlier bytes.
             if !link.isReceiving { machine.inputEnded() }
         }
         pump()
@@ -119,7 +119,7 @@ extension WebSocketConversation {
         disconnectIfDone()
     }
 
-    /// Whether frames are decoded. After the end of the task their content is discarded.
+    /// Whether frames are decoded. After the task has ended, their content is discarded.
     private var wantsFrames: Bool {
         switch phase {
         case .connecting: false
@@ -141,7 +141,7 @@ extension WebSocketConversation {
         case .pingAnswered(let number):
             if let handler = sending.pings.removeValue(forKey: number) { actions.append(.call { handler(nil) }) }
         case .pingLost(let number):
-            // At the end of the connection, all handlers get the error of the task.
+            // When the connection ends, all handlers get the task's error.
             guard !machine.hasEnded, let handler = sending.pings.removeValue(forKey: number) else { return }
             actions.append(.call { handler(POSIXError(.ENOBUFS)) })
         case .closed(let frame): peerClosed(frame)

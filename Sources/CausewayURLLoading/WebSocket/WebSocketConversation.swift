@@ -5,7 +5,7 @@ internal import CausewayWire
 internal import DequeModule
 internal import Foundation
 
-/// The messages of a WebSocket task and its connection (RFC 6455), as a value: calls of the program and received bytes come in, actions go
+/// A WebSocket task's messages and its connection (RFC 6455), as a value: calls from the program and received bytes come in, actions go
 /// out.
 ///
 /// The task ends with ``Action/end(_:)``, or for other reasons. In both cases its owner calls ``stop()`` and ``end(_:)``. The connection can
@@ -22,7 +22,7 @@ struct WebSocketConversation: Sendable {
         case send(Data)
         /// Receive at most this number of bytes, and report the result with ``arrived(_:)``.
         case receive(Int)
-        /// Call a completion handler of the program.
+        /// Call a program's completion handler.
         case call(@Sendable () -> Void)
         /// The peer sent a close frame.
         case reportClosed(WebSocketCloseReport)
@@ -55,13 +55,13 @@ struct WebSocketConversation: Sendable {
 
     /// The maximum size of a received message in bytes, unless the program sets another.
     static let defaultMessageLimit = 1 << 20
-    /// The number of received bytes that wait for the program before the connection is no longer read.
+    /// The number of unread received bytes at which the connection is no longer read.
     static let unreadLimit = 64 << 10
     /// The number of bytes passed to the network before the next frame waits.
     static let outputLimit = 128 << 10
-    /// The maximum size of one piece that is received or sent, in bytes.
+    /// The maximum size of one receive or send in bytes.
     static let pieceSize = 64 << 10
-    /// The memory that a message needs besides its content. It also counts, so that empty messages cannot fill the memory.
+    /// The memory cost of a message besides its content. It also counts, so that empty messages cannot fill the memory.
     static let messageCost = 64
     /// The time within which the peer must answer a close frame.
     static let closingTime = Duration.seconds(5)
@@ -73,7 +73,7 @@ struct WebSocketConversation: Sendable {
     var receiving = Receiving()
     /// The close code and reason; `nil` if the WebSocket is not closed.
     private(set) var closing: WebSocketCloseReport?
-    /// The error for operations after the end of the task; `nil` before the end.
+    /// The error for operations after the task has ended; `nil` before.
     private var refusal: (any Error)?
     var actions: [Action] = []
 
@@ -143,7 +143,7 @@ struct WebSocketConversation: Sendable {
         pump()
     }
 
-    /// Stops to send and receive while the task is suspended.
+    /// Stops sending and receiving while the task is suspended.
     mutating func setPaused(_ isPaused: Bool) {
         link.isPaused = isPaused
         pump()
@@ -158,7 +158,7 @@ struct WebSocketConversation: Sendable {
         pump()
     }
 
-    /// Fails all operations and later ones with the error of the task. Messages that have arrived are still received.
+    /// Fails all operations and later ones with the task's error. Messages that have arrived are still received.
     mutating func end(_ error: (any Error)?) {
         guard refusal == nil else { return }
         let error = error ?? POSIXError(.ENOTCONN)
@@ -191,7 +191,7 @@ struct WebSocketConversation: Sendable {
         phase = .ended
     }
 
-    /// Handles the close frame of the peer.
+    /// Handles the peer's close frame.
     mutating func peerClosed(_ frame: WebSocketClosing) {
         guard phase != .ended else { return }
         let report = WebSocketCloseReport(frame)

@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayWire
 internal import Foundation
 
-/// The resume data of a download: a property list with the same keys as Apple's, because some programs read or repair it. The requests are
+/// A download's resume data: a property list with the same keys as Apple's, because some programs read or repair it. The requests are
 /// nested property lists.
 struct ResumeData: Codable {
     private enum CodingKeys: String, CodingKey {
@@ -20,20 +20,20 @@ struct ResumeData: Codable {
 
     private let version: Int
     private let url: String
-    /// The number of bytes in the file.
+    /// The file size in bytes.
     let received: Int64
     private let original: ArchivedRequest?
     private let current: ArchivedRequest?
     private let entityTag: String?
     private let lastModified: String?
     private let fileName: String?
-    /// The identifier of the system start, in the data of a running download. Its file grows until the process ends.
+    /// The boot identifier, in a running download's data. Its file grows until the process ends.
     private let boot: String?
 
-    /// Returns `nil` if the download cannot be resumed: only a GET request over HTTP can, whose response has a strong validator and no
-    /// content coding, from a server that does not refuse ranges (RFC 9110 §14.3).
+    /// Returns `nil` if the download cannot be resumed. It can only if it is a GET request over HTTP whose response has a strong validator
+    /// and no content coding, from a server that does not refuse ranges (RFC 9110 §14.3).
     ///
-    /// - Parameter isRunning: Whether the download goes on, so that the file will grow.
+    /// - Parameter isRunning: Whether the download continues, so that the file will grow.
     init?(
         _ original: URLRequest, _ current: URLRequest?, _ response: HTTPURLResponse, received: Int64, file: URL,
         isRunning: Bool = false
@@ -56,7 +56,7 @@ struct ResumeData: Codable {
         guard validator != nil else { return nil }
     }
 
-    /// Creates resume data from what is known about a download.
+    /// Creates resume data from a download's properties.
     init(_ request: URLRequest, validator: String, received: Int64, file: URL) {
         version = 2
         url = request.url?.absoluteString ?? ""
@@ -69,7 +69,7 @@ struct ResumeData: Codable {
         boot = nil
     }
 
-    /// Reads resume data. Returns `nil` for data without the URL of a download.
+    /// Reads resume data. Returns `nil` if the data has no download URL.
     init?(_ data: Data) {
         guard let read = try? PropertyListDecoder().decode(Self.self, from: data),
             let url = URL(string: read.url), url.scheme != nil
@@ -77,7 +77,7 @@ struct ResumeData: Codable {
         self = read
     }
 
-    /// Reads what is there: other implementations archive requests in other forms.
+    /// All keys except the URL are optional: other implementations archive requests in other forms.
     init(from decoder: any Decoder) throws {
         let list = try decoder.container(keyedBy: CodingKeys.self)
         url = try list.decode(String.self, forKey: .url)
@@ -98,7 +98,7 @@ struct ResumeData: Codable {
         return try? encoder.encode(self)
     }
 
-    /// The request to send again. Its URL is the one of the list, which a program may have replaced.
+    /// The request to send again. Its URL comes from the list, because a program may have replaced it there.
     var request: URLRequest? {
         guard let url = URL(string: url) else { return nil }
         guard let original else { return URLRequest(url: url) }
@@ -107,11 +107,10 @@ struct ResumeData: Codable {
         return request
     }
 
-    /// The value of `If-Range` (RFC 9110 §13.1.5); `nil` if the server gave no strong validator.
+    /// The `If-Range` value (RFC 9110 §13.1.5); `nil` if the server sent no strong validator.
     var validator: String? { entityTag ?? lastModified }
 
-    /// The file with the first part of the content. The list contains only its name, so that it cannot lead out of the temporary
-    /// directory.
+    /// The file with the content so far. The list contains only its name, so that it cannot point outside the temporary directory.
     var file: URL? {
         guard let fileName, !fileName.isEmpty, !fileName.contains("/"), fileName != "..", fileName != "." else {
             return nil
@@ -119,10 +118,10 @@ struct ResumeData: Codable {
         return FileManager.default.temporaryDirectory.appendingPathComponent(fileName)
     }
 
-    /// The number of bytes of the file to keep; `nil` if the download must start over.
+    /// The number of bytes to keep in the file; `nil` if the download must start over.
     ///
-    /// The file of a download whose process was killed has all bytes that the process had written, unless the system was restarted since.
-    /// The last one is requested again, because a server has no range after a complete file.
+    /// After a kill, the download's file has all bytes that the process had written, unless the system was restarted since. The last byte
+    /// is requested again, because a server has no range after a complete file.
     var offset: Int64? {
         guard let file, let size = FileSink.size(of: file) else { return nil }
         guard let boot else { return received > 0 && size >= received ? received : nil }

@@ -4,22 +4,22 @@ internal import Foundation
 
 /// A download that continues an earlier one.
 struct Resumption: Sendable {
-    /// What the response to a request for the rest of the content means.
+    /// The meaning of a response to a range request.
     enum Answer: Equatable, Sendable {
-        /// The rest follows, of a content with this many bytes.
+        /// The rest follows; the total content length is this many bytes.
         case rest(total: Int64)
-        /// The whole content follows, or that of an error.
+        /// The whole content follows, or an error's content.
         case whole(isContent: Bool)
-        /// The response is of no use. The download starts over with a request for the whole content.
+        /// The response cannot be used. The download starts over with a request for the whole content.
         case useless
     }
 
-    /// The number of bytes that the file contains.
+    /// The file size in bytes.
     let offset: Int64
-    /// The value of `If-Range`.
+    /// The `If-Range` value.
     let validator: String
     let file: URL
-    /// The resume data of the earlier download, which stays valid until a response arrives.
+    /// The earlier download's resume data, which stays valid until a response arrives.
     let data: Data
 
     /// Returns `nil` if the download must start over, because the file or the validator is missing.
@@ -31,7 +31,7 @@ struct Resumption: Sendable {
         self.data = data
     }
 
-    /// Creates a resumption from the parts.
+    /// Creates a resumption from its components.
     init(offset: Int64, validator: String, file: URL) {
         self.offset = offset
         self.validator = validator
@@ -39,14 +39,14 @@ struct Resumption: Sendable {
         data = Data()
     }
 
-    /// Adds the fields that ask for the rest of the content (RFC 9110 §13.1.5, §14.2). A content coding would make it another content.
+    /// Adds range request fields for the rest of the content (RFC 9110 §13.1.5, §14.2). Coded content could not continue the uncoded file.
     func apply(to request: inout URLRequest) {
         request.setValue("bytes=\(offset)-", forHTTPHeaderField: "Range")
         request.setValue(validator, forHTTPHeaderField: "If-Range")
         request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     }
 
-    /// Judges the response.
+    /// Evaluates the response.
     func judge(_ response: HTTPURLResponse) -> Answer {
         switch response.statusCode {
         case 206:
@@ -60,7 +60,7 @@ struct Resumption: Sendable {
         }
     }
 
-    /// Whether the response has the entity tag that was asked for, if both are known.
+    /// Whether the response has the requested entity tag, if both are known.
     private func hasSameTag(_ response: HTTPURLResponse) -> Bool {
         guard validator.hasPrefix("\""), let text = response.fields.onlyValue(of: "ETag") else { return true }
         return text == validator

@@ -15,14 +15,14 @@ extension TaskCore {
         end(early: LoadFailure(.cancelled))
     }
 
-    /// Passes the resume data of an ended task to the handlers that wait for it.
+    /// Passes an ended task's resume data to the waiting handlers.
     func answer(_ handlers: [@Sendable (Data?) -> Void], _ error: (any Error)?) {
         let error = error as? URLError
         let data = error?.downloadTaskResumeData ?? error?.uploadTaskResumeData
         for handler in handlers { calls.add { handler(data) } }
     }
 
-    /// Keeps the file of a download that ends with a failure, and returns the data to resume it; `nil` if that is impossible or not wanted.
+    /// Keeps a failed download's file and returns resume data; `nil` if that is impossible or not wanted.
     func keepForResuming(_ failure: LoadFailure) -> Data? {
         guard case .file = plan.outlet, let originalRequest, failure.permitsResuming else { return nil }
         let (content, counts, current, isWanted, isPending) = state.withLock { state in
@@ -37,7 +37,7 @@ extension TaskCore {
             if transfer.keepsResults { return nil }
             if content.file == nil { return transfer.resumeData(for: originalRequest) }
         } else if isPending {
-            // The program gets the file of an interrupted download with the data.
+            // The program receives an interrupted download's file with the data.
             return state.withLock { state in state.load.interruption.resumption.take() ?? plan.resumption }?.data
         }
         // Resume data looks for the file in the temporary directory.
@@ -51,8 +51,8 @@ extension TaskCore {
         return data
     }
 
-    /// The resume data of a download that goes on; `nil` before the response, after the end, and if it cannot be resumed. Background
-    /// transfers need none: their session continues them.
+    /// A running download's resume data; `nil` before the response, after the end, and if it cannot be resumed. Background transfers need
+    /// none: their session continues them.
     var currentResumeData: Data? {
         guard case .file = plan.outlet, plan.transfer == nil, let originalRequest else { return nil }
         let (content, counts, current, isPending) = state.withLock { state in
@@ -67,7 +67,7 @@ extension TaskCore {
             originalRequest, current, response, received: counts.received, file: file.url, isRunning: true)?.encoded
     }
 
-    /// Returns the data to resume an upload that ends with a failure; `nil` if that is impossible or not wanted.
+    /// Returns a failed upload's resume data; `nil` if that is impossible or not wanted.
     func uploadResumeData(_ failure: LoadFailure) -> Data? {
         guard !plan.source.isOfRequest, let originalRequest, failure.permitsResuming else { return nil }
         let (loader, waiting, isWanted) = state.withLock { state in
@@ -95,7 +95,7 @@ extension TaskCore {
         return request
     }
 
-    /// Opens the file of a download for a response: the earlier file if the response contains the rest of it.
+    /// Opens the file for a download's response: the earlier file if the response contains the rest of it.
     func openFile(for response: URLResponse) {
         let isResuming = state.withLock { state in
             defer { state.load.isResuming = false }
@@ -143,8 +143,8 @@ extension TaskCore {
 
     // MARK: Suspended downloads
 
-    /// Continues a download by a request for the rest of its content, if the connection broke after a suspension: the server may have closed
-    /// it because nothing was read. Each suspension permits this once. A task that is still suspended sends the request when it is resumed.
+    /// Continues a download with a range request if the connection broke after a suspension: the server may have closed it because nothing
+    /// was read. Each suspension permits this once. A task that is still suspended sends the request when it is resumed.
     ///
     /// - Returns: `false` if the failure ends the task. Background transfers have their own rules.
     func continuesSuspendedDownload(after error: any Error) -> Bool {
@@ -206,7 +206,7 @@ extension TaskCore {
 }
 
 extension LoadFailure {
-    /// Whether the content so far is good, so that a download can continue later.
+    /// Whether the content so far is valid, so that a download can continue later.
     fileprivate var permitsResuming: Bool {
         switch cause {
         case .cancelled, .timedOut, .connectionLost, .connectionRefused, .hostNotFound, .notConnected: true

@@ -1,9 +1,9 @@
 internal import CausewayHTTP
 internal import Foundation
 
-/// The content of an upload, as it is described in resume data. The content of files is not copied.
+/// An upload's content as described in resume data. File contents are not copied.
 struct UploadResumeContent: Codable {
-    /// A part of a form: bytes, or a file.
+    /// A form part: bytes, or a file.
     private struct Part: Codable {
         var data: Data?
         var file: UploadResumeContent?
@@ -11,14 +11,14 @@ struct UploadResumeContent: Codable {
 
     private var data: Data?
     private var path: String?
-    /// The size of the file or of the content. With the date, it identifies the content of a file.
+    /// The file or content size. With the date, it identifies a file's content.
     private var size: Int64?
     private var modified: Double?
     private var parts: [Part]?
 
     private init() {}
 
-    /// Returns `nil` if a file is missing, or the content is that of a request.
+    /// Returns `nil` if a file is missing, or if the content is the request's body.
     init?(_ source: TaskPlan.Source, length: Int64?) {
         self.init()
         switch source {
@@ -52,7 +52,7 @@ struct UploadResumeContent: Codable {
     /// The length in bytes; `nil` if it is not known.
     var length: Int64? { data.map { Int64($0.count) } ?? size }
 
-    /// Whether all files are those of the earlier upload.
+    /// Whether all files are unchanged since the earlier upload.
     var isUnchanged: Bool {
         if let parts { return parts.allSatisfy { $0.file?.isUnchanged ?? true } }
         guard let path else { return true }
@@ -60,9 +60,9 @@ struct UploadResumeContent: Codable {
         return size == self.size && modified == self.modified
     }
 
-    /// Where the content comes from. The files of a form have the sizes of now.
+    /// The source of the content. The sizes of form files are looked up again.
     ///
-    /// - Throws: The failure of a form whose files cannot be read.
+    /// - Throws: The failure if form files cannot be read.
     func source() throws(LoadFailure) -> TaskPlan.Source {
         if let data { return .data(data) }
         if let path { return .file(URL(fileURLWithPath: path)) }
@@ -82,7 +82,7 @@ struct UploadResumeContent: Codable {
         return .form(form)
     }
 
-    /// Returns the size and the modification date of a file.
+    /// Returns a file's size and modification date.
     private static func identity(of path: String) -> (size: Int64, modified: Double)? {
         guard let facts = try? FileManager.default.attributesOfItem(atPath: path), let size = facts[.size] as? NSNumber,
             let date = facts[.modificationDate] as? Date

@@ -2,7 +2,7 @@ internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import Foundation
 
-/// The resume data of an upload: a property list.
+/// An upload's resume data: a property list.
 struct UploadResumeData: Codable {
     private enum CodingKeys: String, CodingKey {
         case version = "NSURLSessionResumeInfoVersion"
@@ -42,18 +42,18 @@ struct UploadResumeData: Codable {
         return try? encoder.encode(self)
     }
 
-    /// The first request of the upload; `nil` if its URL is invalid.
+    /// The upload's first request; `nil` if its URL is invalid.
     var request: URLRequest? {
         let request = URLRequest(values: original.values)
         return request.url?.scheme == nil ? nil : request
     }
 
-    /// Where the content comes from.
+    /// The source of the content.
     ///
-    /// - Throws: The failure of a form whose files cannot be read.
+    /// - Throws: The failure if form files cannot be read.
     func source() throws(LoadFailure) -> TaskPlan.Source { try content.source() }
 
-    /// The upload that continues; `nil` if it starts over, because the file has changed or the resource has another origin.
+    /// The upload to continue; `nil` if it starts over, because the file has changed or the resource has another origin.
     var upload: ResumableUpload? {
         guard let version = UploadVersion(rawValue: interop), let resource = URIReference(resource),
             let text = original.values.url?.absoluteString,
