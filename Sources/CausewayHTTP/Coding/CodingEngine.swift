@@ -2,7 +2,7 @@ internal import CCausewayCoding
 internal import CausewayProtocols
 internal import FoundationEssentials
 
-/// One decoder of a library. Not `Sendable`: use from one thread at a time.
+/// A decoder from one library. Not `Sendable`: use it from one thread at a time.
 final class CodingEngine {
     enum Format {
         case gzip
@@ -15,16 +15,16 @@ final class CodingEngine {
     struct Step {
         var consumed: Int
         var output: Data
-        /// Whether the output filled its room, so that the decoder may have more output without more input.
+        /// Whether the output filled its buffer, so that the decoder may have more output without more input.
         var isFull: Bool
         /// Whether a member, stream or frame ended.
         var hasEnded: Bool
-        /// The reason why the input is damaged.
+        /// Why the input is damaged.
         var problem: String?
     }
 
     private let decoder: OpaquePointer
-    /// The memory into which the library writes.
+    /// The output buffer for the library.
     private let room: UnsafeMutableRawBufferPointer
 
     /// Returns `nil` if the library is not loaded or if memory allocation fails.
@@ -50,7 +50,7 @@ final class CodingEngine {
     /// Prepares for the next member or frame. Returns `false` if the format has only one, or if that fails.
     func restart() -> Bool { cw_decoder_restart(decoder) }
 
-    /// Decodes the beginning of `input` into at most `limit` bytes.
+    /// Decodes the start of `input` into at most `limit` bytes.
     func step(_ input: Data, atMost limit: Int) -> Step {
         var consumed = input.count
         let capacity = max(1, min(limit, room.count))

@@ -3,11 +3,12 @@ internal import FoundationEssentials
 
 /// Removes one coding from content.
 ///
-/// - A gzip content is one or more members (RFC 1952 §2.2), a zstd content one or more frames (RFC 8878 §3). They are decoded one after
+/// - gzip content is one or more members (RFC 1952 §2.2), zstd content one or more frames (RFC 8878 §3). They are decoded one after
 ///   another.
-/// - The coding `deflate` is the zlib format (RFC 9110 §8.4.1.2). Some servers send deflate data without its header, so both are decoded.
-/// - Content of zero bytes decodes to nothing, because some servers name a coding for a response without content.
-/// - Data after the end that does not begin another member or frame is ignored, as browsers do.
+/// - The coding `deflate` is the zlib format (RFC 9110 §8.4.1.2). Some servers send raw deflate data without the zlib header, so both are
+///   decoded.
+/// - Empty content decodes to nothing, because some servers name a coding for a response without content.
+/// - Trailing data that does not begin another member or frame is ignored, as in browsers.
 struct CodingStage {
     enum Progress {
         case content(Data)
@@ -26,7 +27,7 @@ struct CodingStage {
     }
 
     let coding: ContentCoding
-    /// The maximum number of bytes of one piece.
+    /// The maximum output size in bytes.
     private let pieceLimit: Int
     private var phase = Phase.beginning
     private var input = Data()
@@ -105,7 +106,7 @@ struct CodingStage {
         .unavailable(coding, reason: CodingLibrary(coding).problem ?? "out of memory")
     }
 
-    /// Returns the format of the content, or `nil` if there is not enough input to determine it.
+    /// Returns the content's format, or `nil` if there is not enough input to determine it.
     private func format(_ isLast: Bool) -> CodingEngine.Format? {
         guard let first = input.first else { return nil }
         switch coding {
@@ -122,7 +123,7 @@ struct CodingStage {
     }
 
     /// Whether the input begins with a frame of the current zstd format; `nil` if there is not enough input to determine it. The library
-    /// would also decode formats from before RFC 8878. `true` for other codings, whose decoders check the beginning.
+    /// would also decode formats older than RFC 8878. `true` for other codings, whose decoders check the beginning.
     private var isFrame: Bool? {
         guard coding == .zstandard, let first = input.first else { return true }
         let mark = Self.frameMark(first)
@@ -131,7 +132,7 @@ struct CodingStage {
         return start.count == mark.count ? true : nil
     }
 
-    /// Returns the first four bytes of a zstd frame with this first byte: a frame with data, or a skippable one, whose first byte is 50 to 5f
+    /// Returns the magic number of a zstd frame that starts with this byte: a data frame, or a skippable one, whose first byte is 50 to 5f
     /// (RFC 8878 §3.1).
     private static func frameMark(_ first: UInt8) -> [UInt8] {
         first & 0xf0 == 0x50 ? [first, 0x2a, 0x4d, 0x18] : [0x28, 0xb5, 0x2f, 0xfd]

@@ -3,11 +3,10 @@ package import CausewayHTTPProtocols
 package import CausewayWire
 package import FoundationEssentials
 
-/// Removes the content codings of a message (RFC 9110 §8.4), on demand.
+/// Removes a message's content codings (RFC 9110 §8.4), on demand.
 ///
-/// The owner adds content as it arrives, and takes decoded pieces until it gets `nil`. Each piece has a limited size, so one received
-/// piece never becomes megabytes at once. Memory is bounded by the decoders' windows: 32 KiB for gzip and deflate, 16 MiB for brotli,
-/// 8 MiB for zstd.
+/// The owner adds content as it arrives, and takes decoded chunks until it gets `nil`. Chunks have a limited size, so a small input never
+/// becomes megabytes at once. Memory is bounded by the decoders' windows: 32 KiB for gzip and deflate, 16 MiB for brotli, 8 MiB for zstd.
 ///
 /// ```
 /// decoder.append(received)
@@ -16,15 +15,15 @@ package import FoundationEssentials
 ///
 /// Any thread may call the methods, one at a time.
 package final class ContentDecoder: Sendable {
-    /// The maximum size of a decoded piece in bytes.
+    /// The maximum size of a decoded chunk in bytes.
     package static let pieceLimit = 64 << 10
 
     fileprivate struct State {
-        /// The stages in the order of decoding.
+        /// The stages in decoding order.
         var stages: [CodingStage]
-        /// The limits of each stage, all relative to the content as received.
+        /// Each stage's limits, all relative to the content as received.
         var budgets: [DecodingBudget]
-        /// The number of received bytes that each stage's budget has seen.
+        /// The number of received bytes counted in each stage's budget.
         var counted: [Int]
         var hasInputEnded = false
         var failure: DecodingFailure?
@@ -34,7 +33,7 @@ package final class ContentDecoder: Sendable {
 
     /// Creates a decoder.
     ///
-    /// - Parameter codings: The codings in the order of decoding, as in ``ContentDecoding/decode(_:)``.
+    /// - Parameter codings: The codings in decoding order, as in ``ContentDecoding/decode(_:)``.
     /// - Throws: ``DecodingFailure/unavailable(_:reason:)`` if a library cannot be loaded.
     package init(_ codings: [ContentCoding], budget: DecodingBudget = DecodingBudget()) throws(DecodingFailure) {
         for coding in codings {
@@ -46,7 +45,7 @@ package final class ContentDecoder: Sendable {
                 budgets: codings.map { _ in budget }, counted: codings.map { _ in 0 }))
     }
 
-    /// Creates the decoder for the content of a message with these fields. Returns `nil` if the content has no coding or an unknown one.
+    /// Creates a decoder for a message with these header fields. Returns `nil` if the content has no coding or an unknown one.
     ///
     /// - Throws: ``DecodingFailure/unsupported(_:)`` for too many codings.
     package static func decoder(
@@ -64,24 +63,24 @@ package final class ContentDecoder: Sendable {
     /// The codings whose libraries can be loaded.
     package static let available = Set(ContentCoding.allCases.filter { CodingLibrary($0).problem == nil })
 
-    /// Returns the value of `Accept-Encoding` for the libraries that can be loaded; `nil` if none can.
+    /// Returns the `Accept-Encoding` value for the available libraries; `nil` if there are none.
     package static func acceptEncoding(isSecure: Bool) -> String? {
         ContentCoding.acceptField(available: available, isSecure: isSecure)
     }
 
     // MARK: Content
 
-    /// Adds content as received. Take all decoded pieces before you add more, because the decoder stores what it has not decoded.
+    /// Adds content as received. Take all decoded chunks before you add more, because undecoded content is stored.
     package func append(_ content: Data) {
         state.withLock { state in if !state.hasInputEnded, !content.isEmpty { state.stages[0].append(content) } }
     }
 
-    /// Reports the end of the received content.
+    /// Marks the end of the received content.
     package func end() {
         state.withLock { state in state.hasInputEnded = true }
     }
 
-    /// Decodes the next piece. Returns `nil` if more content must be added, or at the end after ``end()``.
+    /// Decodes the next chunk. Returns `nil` if more content must be added, or at the end after ``end()``.
     ///
     /// - Throws: The failure. Later calls throw it again.
     package func next(atMost limit: Int = ContentDecoder.pieceLimit) throws(DecodingFailure) -> Data? {
@@ -99,7 +98,7 @@ package final class ContentDecoder: Sendable {
 }
 
 extension ContentDecoder.State {
-    /// Takes the next piece from a stage, which takes its input from the stage before.
+    /// Takes the next chunk from a stage, which reads its input from the previous stage.
     fileprivate mutating func pull(_ index: Int, _ limit: Int) throws(DecodingFailure) -> CodingStage.Progress {
         guard index >= 0 else { return hasInputEnded ? .ended : .needsInput }
         var isLast = index == 0 && hasInputEnded
@@ -121,7 +120,7 @@ extension ContentDecoder.State {
         }
     }
 
-    /// Records the output of a stage in its budget.
+    /// Records a stage's output in its budget.
     private mutating func count(_ produced: Int, of index: Int) throws(DecodingFailure) {
         let received = stages[0].consumedCount
         do throws(DecodingBudget.Excess) {

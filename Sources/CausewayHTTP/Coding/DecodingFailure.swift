@@ -1,16 +1,16 @@
 package import CausewayHTTPProtocols
 
-/// The reason why content could not be decoded.
+/// Why content could not be decoded.
 package enum DecodingFailure: Error, Equatable, Sendable {
     /// The decoder cannot be used: its library is missing, or memory allocation failed. The reason names the package to install.
     case unavailable(ContentCoding, reason: String)
     /// The content has a coding that cannot be decoded here, or more codings than ``ContentDecoding/maximumCount``.
     case unsupported(String)
-    /// The encoded data is damaged. `offset` is the number of bytes that the decoder of this coding consumed before.
+    /// The encoded data is damaged. `offset` is the number of bytes that this coding's decoder had consumed.
     case damaged(ContentCoding, offset: Int, reason: String)
     /// The encoded data ended before its end mark.
     case truncated(ContentCoding)
-    /// The decoded content is larger than its limit permits.
+    /// The decoded content exceeds its limit.
     case excess(DecodingBudget.Excess)
 }
 

@@ -3,10 +3,10 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// A transport whose first content is sent as early data, before the transport is established (RFC 8446 §2.3).
+/// A transport that sends its first content as early data, before it is established (RFC 8446 §2.3).
 ///
-/// Everything else waits for the end of the handshake: further requests, because an attacker could send them again, and received content,
-/// because only then the properties of the connection are known.
+/// Everything else waits for the end of the handshake: further requests, because an attacker could replay them, and received content,
+/// because the connection's properties are only known then.
 final class EarlyTransport: HTTPTransport {
     private enum Phase {
         /// The first content is sent early.
@@ -38,7 +38,7 @@ final class EarlyTransport: HTTPTransport {
     }
 
     var earlyProtocol: String? { nil }
-    /// The properties of the connection, which are incomplete until it is established.
+    /// The connection's properties, which are incomplete until it is established.
     var details: HTTPConnectionDetails { state.withLock { state in state.details } }
     /// Whether the handshake failed.
     var hasFailed: Bool { state.withLock { state in state.hasFailed } }
@@ -111,7 +111,7 @@ final class EarlyTransport: HTTPTransport {
     }
 }
 
-/// Where a connection finds its properties.
+/// The source of a connection's properties.
 enum HTTPDetailsSource: Sendable {
     case known(HTTPConnectionDetails)
     /// The properties are known after the handshake.

@@ -7,8 +7,8 @@ internal import FoundationEssentials
 extension HTTP1ConnectionDriver.State {
     // MARK: Transport
 
-    /// Handles the failure of an established transport. If a receive is pending, that receive ends the input instead, so that content which
-    /// arrived before the failure is delivered first.
+    /// Handles the failure of an established transport. If a receive is pending, its result ends the input instead, so that content
+    /// received before the failure is delivered first.
     mutating func lost(_ failure: NWError) {
         error = error ?? failure
         guard isOpen, !isReceiving else { return }
@@ -26,7 +26,7 @@ extension HTTP1ConnectionDriver.State {
         pump()
     }
 
-    /// Passes received bytes to the machine, but content of the response directly to the exchange if the machine permits that.
+    /// Passes received bytes to the machine, or response content directly to the exchange if the machine permits that.
     private mutating func take(_ bytes: Data) {
         guard let exchange else { return machine.received(Array(bytes)[...]) }
         let (count, head) = unsafe bytes.withUnsafeBytes { buffer in
@@ -34,7 +34,7 @@ extension HTTP1ConnectionDriver.State {
         }
         if let head {
             guard case .responded = head else {
-                // The bytes that follow belong to a further response, or to another protocol.
+                // The following bytes belong to another response, or to another protocol.
                 machine.received(Array(bytes.dropFirst(count))[...])
                 return handle(head)
             }
@@ -81,7 +81,7 @@ extension HTTP1ConnectionDriver.State {
 
     // MARK: Requests
 
-    /// - Parameter forwarder: Prepares the request for a proxy; `nil` without a proxy that forwards requests.
+    /// - Parameter forwarder: Prepares the request for a forwarding proxy; `nil` without one.
     mutating func begin(_ next: HTTPExchange, _ forwarder: RequestForwarder?, at now: Duration) {
         // The peer may have closed the connection after the pool chose it.
         guard isOpen, exchange == nil, machine.isIdle else {
@@ -118,7 +118,7 @@ extension HTTP1ConnectionDriver.State {
         pump()
     }
 
-    /// Handles a piece of the request's content.
+    /// Handles a chunk of request content.
     mutating func produced(_ piece: HTTPBodyPiece, _ owner: HTTPExchange) {
         guard exchange === owner, source != nil else { return }
         isPulling = false
@@ -143,7 +143,7 @@ extension HTTP1ConnectionDriver.State {
 
     // MARK: Machine
 
-    /// Sends the output of the machine, handles its events, and starts a receive if the reader has room.
+    /// Sends the machine's output, handles its events, and starts a receive if the reader's buffer has space.
     mutating func pump() {
         guard isOpen else { return }
         flush()
@@ -180,7 +180,7 @@ extension HTTP1ConnectionDriver.State {
         actions.append(.pull(source, exchange))
     }
 
-    /// Reports the content that the transport has, before an event of the response: the report of the transport can be later.
+    /// Reports content that the transport has accepted before a response event: the transport's own report can come later.
     private mutating func noteSent() {
         guard let exchange, !machine.dropsBody else { return }
         let count = content.advance(unsent: machine.outputCount)
@@ -221,7 +221,7 @@ extension HTTP1ConnectionDriver.State {
         actions.append(whole ?? .finish(ended, trailers))
     }
 
-    /// Replaces the actions that would report the head and the content with one, if the whole response arrived in one piece.
+    /// If the whole response arrived in one piece, replaces the actions that would report its head and content with one.
     private mutating func takeWhole(of exchange: HTTPExchange) -> HTTP1ConnectionDriver.Action? {
         var (content, index) = (Data?.none, actions.count - 1)
         if index > 0, case .deliver(_, let piece) = actions[index] { (content, index) = (piece, index - 1) }
@@ -230,7 +230,7 @@ extension HTTP1ConnectionDriver.State {
         return .complete(exchange, head, content)
     }
 
-    /// Leaves the pool, and passes the transport to the observer of the request.
+    /// Leaves the pool, and passes the transport to the request's observer.
     private mutating func handOver(_ head: HTTPResponseHead) {
         guard let ended = exchange.take() else { return }
         stopSource()
@@ -239,7 +239,7 @@ extension HTTP1ConnectionDriver.State {
         actions.append(.handOver(ended, head, Data(machine.takeRemainingInput().bytes)))
     }
 
-    /// Leaves the pool in the middle of a response, and passes the transport to the observer of the request.
+    /// Leaves the pool in the middle of a response, and passes the transport to the request's observer.
     mutating func handOverRest(_ transport: any HTTPTransport) {
         guard let exchange else { return }
         guard machine.handOver() else { return actions.append(.handOverRest(exchange, nil)) }
@@ -275,7 +275,7 @@ extension HTTP1ConnectionDriver.State {
 }
 
 extension HTTPRequestBody {
-    /// The framing of the body in HTTP/1.
+    /// The body framing in HTTP/1.
     fileprivate var length: HTTP1BodyLength {
         switch self {
         case .none: .none

@@ -26,7 +26,7 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         case finish(HTTPExchange, FieldSection)
         /// Report a response that arrived in one piece.
         case complete(HTTPExchange, HTTPResponseHead, Data?)
-        /// Hand over the transport with the bytes that followed the head.
+        /// Hand over the transport with the bytes after the head.
         case handOver(HTTPExchange, HTTPResponseHead, Data)
         /// Hand over the transport in the middle of a response; `nil` if that is not possible.
         case handOverRest(HTTPExchange, HTTPUpgradedStream?)
@@ -45,13 +45,13 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         var isOpen = true
         var machine: HTTP1Client
         var exchange: HTTPExchange?
-        /// The source of the current request's content; `nil` after the end of the content.
+        /// The source of the current request's content; `nil` after its end.
         var source: (any HTTPBodySource)?
         var isPulling = false
         var isReceiving = false
-        /// The stream that gets the result of the pending receive, after a handover.
+        /// After a handover, the stream that gets the pending receive's result.
         var successor: HTTPUpgradedStream?
-        /// Number of bytes passed to the transport whose completion is still pending.
+        /// The number of bytes passed to the transport whose completion is still pending.
         var pendingCount = 0
         var content = SentContent()
         var error: NWError?
@@ -61,14 +61,14 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         mutating func queueActions() -> Bool { !actions.isEmpty && line.move(&actions) }
     }
 
-    /// Counts the content of the current request.
+    /// Counts the current request's content.
     struct SentContent {
-        /// Number of content bytes passed to the machine.
+        /// The number of content bytes passed to the machine.
         var given = 0
-        /// Number of content bytes that were reported as sent.
+        /// The number of content bytes reported as sent.
         var reported = 0
 
-        /// Returns the number of content bytes that were sent since the last call, if `unsent` bytes of the connection are still unsent.
+        /// Returns the number of content bytes sent since the last call, if `unsent` bytes of the connection are still unsent.
         mutating func advance(unsent: Int) -> Int {
             let count = max(0, given - unsent - reported)
             reported += count
@@ -81,12 +81,12 @@ final class HTTP1ConnectionDriver: HTTPConnection {
     let observer: any HTTPConnectionObserver
     private let source: HTTPDetailsSource
     var details: HTTPConnectionDetails { source.details }
-    /// Prepares the requests for a proxy that forwards them; `nil` for a direct connection and for a tunnel.
+    /// Prepares requests for a forwarding proxy; `nil` for a direct connection and for a tunnel.
     private let forwarder: RequestForwarder?
     private let clock: any HTTPClock
     private let state: LockedValue<State>
 
-    /// Creates a connection over a transport that is established, or sends early data.
+    /// Creates a connection over a transport that is established or sends early data.
     init(
         _ id: PoolConnectionID, _ transport: any HTTPTransport, _ configuration: HTTP1Client.Configuration,
         _ source: HTTPDetailsSource, _ forwarder: RequestForwarder? = nil, clock: any HTTPClock,
@@ -176,7 +176,7 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         }
     }
 
-    /// Takes note of the response of a proxy, before its observer does.
+    /// Processes a proxy's response before its observer does.
     private func note(_ head: HTTPResponseHead, of exchange: HTTPExchange) {
         guard let forwarder, !forwarder.isReusable(after: head, to: exchange.request.origin) else { return }
         observer.retired(id)

@@ -7,8 +7,8 @@ internal import FoundationEssentials
 extension HTTP2ConnectionDriver.State {
     // MARK: Transport
 
-    /// Handles the failure of the transport. If a receive is pending, that receive ends the input instead, so that content which arrived
-    /// before the failure is delivered first.
+    /// Handles a transport failure. If a receive is pending, its result ends the input instead, so that content received before the failure
+    /// is delivered first.
     mutating func lost(_ failure: NWError, at now: Duration) {
         link.error = link.error ?? failure
         guard isOpen, !link.isReceiving else { return }
@@ -82,9 +82,9 @@ extension HTTP2ConnectionDriver.State {
 
     // MARK: Machine
 
-    /// Handles the events of the machine, passes its output to the transport, requests content, and starts a receive.
+    /// Handles the machine's events, passes its output to the transport, requests content, and starts a receive.
     ///
-    /// Reading never stops. The windows of the machine limit the content that readers have not taken.
+    /// Reading never stops. The flow-control windows limit unread content.
     mutating func pump(at now: Duration) {
         while isOpen {
             flush()
@@ -156,8 +156,8 @@ extension HTTP2ConnectionDriver.State {
 
     // MARK: End
 
-    /// Closes the transport, and ends the streams that were open. The connection is reported as closed first, so that a request that is
-    /// sent again uses another one.
+    /// Closes the transport, and ends the open streams. The connection is reported as closed first, so that a retried request uses another
+    /// one.
     private mutating func connectionEnded(_ failure: HTTP2ConnectionFailure?) {
         isOpen = false
         // Only the GOAWAY frame and earlier control frames remain.
@@ -173,14 +173,14 @@ extension HTTP2ConnectionDriver.State {
         }
         lost = []
         guard link.isClosing else { return }
-        // Content that no reader takes must not keep the driver alive.
+        // Content without a reader must not keep the driver alive.
         for (id, stream) in streams {
             actions.append(.failExchange(stream.exchange, .closed))
             remove(id)
         }
     }
 
-    /// Returns how an exchange ends because of the end of the connection.
+    /// Returns how an exchange ends when its connection ends.
     private func end(of stream: HTTP2ExchangeStream, _ failure: HTTP2ConnectionFailure?) -> HTTP2ExchangeStream.End {
         if link.isClosing { return .failed(.closed) }
         switch failure {

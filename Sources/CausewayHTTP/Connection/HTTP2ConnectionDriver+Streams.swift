@@ -44,8 +44,8 @@ extension HTTP2ConnectionDriver.State {
         streams[id] = stream
     }
 
-    /// Sends a ping if nothing arrived for some time, because the network may have dropped the connection silently. Without an answer, the
-    /// connection ends, and requests can be sent again on another one.
+    /// Sends a ping if nothing arrived for some time, because the network may have dropped the connection silently. Without a reply, the
+    /// connection ends, and requests can be retried on another one.
     private mutating func checkConnection(at now: Duration) {
         guard isOpen, link.pingDeadline == nil, now - link.lastArrival >= options.pingDelay,
             machine.sendPing(UInt64(truncatingIfNeeded: now.components.attoseconds))
@@ -53,7 +53,7 @@ extension HTTP2ConnectionDriver.State {
         link.pingDeadline = now + options.pingTimeout
     }
 
-    /// Requests content from the sources of those streams whose queues are short.
+    /// Requests content from the sources of streams with short queues.
     mutating func pull() {
         for id in uploads {
             guard let upload = streams[id]?.upload, upload.isReady, let source = upload.source,
@@ -64,7 +64,7 @@ extension HTTP2ConnectionDriver.State {
         }
     }
 
-    /// Handles a piece of a request's content.
+    /// Handles a chunk of request content.
     mutating func produced(_ piece: HTTPBodyPiece, _ id: HTTP2StreamID, at now: Duration) {
         guard isOpen, streams[id]?.upload?.source != nil else { return }
         streams[id]?.upload?.isPulling = false
@@ -100,7 +100,7 @@ extension HTTP2ConnectionDriver.State {
         pump(at: now)
     }
 
-    /// Reports the content that the transport received since the last report.
+    /// Reports the content accepted by the transport since the last report.
     mutating func reportSent(_ id: HTTP2StreamID) {
         guard let exchange = streams[id]?.exchange, let upload = streams[id]?.upload else { return }
         let queued = machine.queuedByteCount(of: id)
@@ -111,7 +111,7 @@ extension HTTP2ConnectionDriver.State {
         if upload.source == nil, queued == 0 { endUpload(id) }
     }
 
-    /// Stops the source of a request's content, because the content is not needed.
+    /// Stops a request's content source, because the content is not needed.
     mutating func stopUpload(_ id: HTTP2StreamID) {
         if let source = streams[id]?.upload?.source { actions.append(.stop(source)) }
         endUpload(id)
@@ -186,8 +186,8 @@ extension HTTP2ConnectionDriver.State {
         endIfRead(id)
     }
 
-    /// Reports the end of an exchange if its reader has received all content. The pool receives the stream back first, so that the reader's
-    /// next request can use it.
+    /// Reports the end of an exchange if its reader has received all content. The stream is returned to the pool first, so that the
+    /// reader's next request can use it.
     mutating func endIfRead(_ id: HTTP2StreamID) {
         guard let stream = streams[id], let end = stream.end, stream.heldCount == 0 else { return }
         let whole = end.isWithoutTrailers ? takeWhole(of: stream.exchange) : nil
@@ -200,7 +200,7 @@ extension HTTP2ConnectionDriver.State {
         }
     }
 
-    /// Replaces the actions that would report the head and the content with one, if the whole response arrived in one piece.
+    /// If the whole response arrived in one piece, replaces the actions that would report its head and content with one.
     private mutating func takeWhole(of exchange: HTTPExchange) -> HTTP2ConnectionDriver.Action? {
         var (content, index) = (Data?.none, actions.count - 1)
         if index > 0, case .deliver(let receiver, let piece) = actions[index], receiver === exchange {
@@ -213,7 +213,7 @@ extension HTTP2ConnectionDriver.State {
         return .complete(exchange, head, content)
     }
 
-    /// Forgets a stream.
+    /// Removes a stream.
     mutating func remove(_ id: HTTP2StreamID) {
         stopUpload(id)
         guard var stream = streams.removeValue(forKey: id) else { return }

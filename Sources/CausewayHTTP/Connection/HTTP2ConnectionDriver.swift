@@ -12,7 +12,7 @@ internal import FoundationEssentials
 final class HTTP2ConnectionDriver: HTTPConnection {
     /// The number of unsent bytes at which the driver stops taking output from the machine, and content from a source.
     static let outputLimit = 64 << 10
-    /// The maximum number of bytes of one receive.
+    /// The maximum size of one receive in bytes.
     static let inputLimit = 64 << 10
 
     enum Action: Sendable {
@@ -44,11 +44,11 @@ final class HTTP2ConnectionDriver: HTTPConnection {
         var isOpen = true
         var machine: HTTP2Connection
         var streams: [HTTP2StreamID: HTTP2ExchangeStream] = [:]
-        /// The stream of each exchange, by the identifier of the exchange.
+        /// The streams by exchange identifier.
         var ids: [UInt64: HTTP2StreamID] = [:]
         /// The streams whose request content is not completely sent.
         var uploads: [HTTP2StreamID] = []
-        /// The streams that the end of the connection interrupted. They end when the reason is known.
+        /// Streams interrupted by the connection's end. They end when the reason is known.
         var lost: [HTTP2StreamID] = []
         var link = Link()
         var line = ActionLine<Action>(keepsStorage: true)
@@ -57,21 +57,21 @@ final class HTTP2ConnectionDriver: HTTPConnection {
         mutating func queueActions() -> Bool { !actions.isEmpty && line.move(&actions) }
     }
 
-    /// The state of the transport and of the timers.
+    /// The state of the transport and timers.
     struct Link {
         var isReceiving = false
-        /// Number of bytes passed to the transport whose completion is still pending.
+        /// The number of bytes passed to the transport whose completion is still pending.
         var pendingCount = 0
         var error: NWError?
         /// Whether the engine closed the connection.
         var isClosing = false
-        /// The last stream that the server accepts; 0 before it says so.
+        /// The last stream that the server accepts; 0 before it sends GOAWAY.
         var lastAcceptedID: HTTP2StreamID = 0
-        /// The time of the last arrival.
+        /// When bytes last arrived.
         var lastArrival: Duration = .zero
-        /// The time by which any byte must arrive after a ping; `nil` without a ping.
+        /// When bytes must have arrived after a ping; `nil` without a ping.
         var pingDeadline: Duration?
-        /// The time of the earliest pending timer.
+        /// The earliest pending timer's time.
         var timer: Duration?
     }
 
@@ -83,7 +83,7 @@ final class HTTP2ConnectionDriver: HTTPConnection {
     private let clock: any HTTPClock
     private let state: LockedValue<State>
 
-    /// Creates a connection over a transport that is established, or sends early data.
+    /// Creates a connection over a transport that is established or sends early data.
     init(
         _ id: PoolConnectionID, _ transport: any HTTPTransport, _ options: HTTPConnectionOptions,
         _ source: HTTPDetailsSource, clock: any HTTPClock, observer: any HTTPConnectionObserver
@@ -113,7 +113,7 @@ final class HTTP2ConnectionDriver: HTTPConnection {
 
     func abandon(_ exchange: HTTPExchange) { transition { state, now in state.abandon(exchange, at: now) } }
 
-    /// Has no effect: a stream of HTTP/2 has no connection to hand over.
+    /// Has no effect: an HTTP/2 stream has no connection to hand over.
     func handOver(_ exchange: HTTPExchange) {}
 
     func close() { transition { state, now in state.close(at: now) } }

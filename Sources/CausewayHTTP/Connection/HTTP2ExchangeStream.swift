@@ -3,7 +3,7 @@ internal import CausewayWire
 internal import DequeModule
 internal import FoundationEssentials
 
-/// The state that a connection keeps for one exchange.
+/// A connection's state for one exchange.
 struct HTTP2ExchangeStream {
     /// The end of the response, which the reader receives after the held content.
     enum End {
@@ -17,34 +17,34 @@ struct HTTP2ExchangeStream {
         }
     }
 
-    /// The maximum length of an element of ``held`` that collects small pieces.
+    /// The maximum length of an element in ``held`` that collects small chunks.
     private static let gatheredLength = 16 << 10
 
     let exchange: HTTPExchange
-    /// Received content that waits until the reader has room. The peer receives no flow-control credit for it.
+    /// Received content that waits until the reader's buffer has space. The peer receives no flow-control credit for it.
     private(set) var held = Deque<Data>()
     private(set) var heldCount = 0
     var end: End?
     /// Whether the final head has arrived.
     var hasResponse = false
     var informationalCount = 0
-    /// Number of content bytes that arrived.
+    /// The number of received content bytes.
     private(set) var receivedCount = 0
-    /// The announced length of the content; `nil` if the server announced none.
+    /// The announced content length; `nil` if the server announced none.
     var expectedCount: Int?
-    /// The content of the request; `nil` after all of it was given to the transport.
+    /// The request content; `nil` after all of it was passed to the transport.
     var upload: HTTP2Upload?
 
     init(_ exchange: HTTPExchange) { self.exchange = exchange }
 
     /// The result of ``accept(_:)``.
     enum Acceptance {
-        /// The exchange has room and has reserved it.
+        /// The exchange has space in its buffer, which is now reserved.
         case reserved(HTTPExchange)
         case held
     }
 
-    /// Counts received content, and holds it if the reader has no room.
+    /// Counts received content, and holds it if the reader's buffer is full.
     mutating func accept(_ content: ArraySlice<UInt8>) -> Acceptance {
         receivedCount += content.count
         guard heldCount == 0, exchange.room() > 0 else {
@@ -57,7 +57,7 @@ struct HTTP2ExchangeStream {
 
     private mutating func hold(_ content: ArraySlice<UInt8>) {
         heldCount += content.count
-        // Small pieces share an element, so that single bytes do not cost one allocation each.
+        // Small chunks share an element, so that single bytes do not cost one allocation each.
         if let last = held.last, last.count + content.count <= Self.gatheredLength {
             held[held.count - 1].append(contentsOf: content)
         } else {
@@ -65,7 +65,7 @@ struct HTTP2ExchangeStream {
         }
     }
 
-    /// Removes and returns the first piece of the held content.
+    /// Removes and returns the first chunk of held content.
     mutating func popHeld() -> Data? {
         guard let piece = held.popFirst() else { return nil }
         heldCount -= piece.count
@@ -79,16 +79,16 @@ struct HTTP2ExchangeStream {
     }
 }
 
-/// The content of one request while it is sent.
+/// One request's content while it is sent.
 struct HTTP2Upload {
     /// Produces the content; `nil` after its end.
     var source: (any HTTPBodySource)?
     var isPulling = false
-    /// The time at which the content is sent without status 100 (RFC 9110 §10.1.1); `nil` if it is not held back.
+    /// When the content is sent without status 100 (RFC 9110 §10.1.1); `nil` if it is not held back.
     var holdDeadline: Duration?
-    /// Number of content bytes that the machine held at the last check.
+    /// The number of content bytes that the machine held at the last check.
     var queuedCount = 0
-    /// Number of content bytes that must still come from the source; `nil` if the length is not stated.
+    /// The number of content bytes still to come from the source; `nil` if the length is not stated.
     var missingCount: Int?
 
     init(_ source: (any HTTPBodySource)?, length: Int?) {
@@ -96,10 +96,10 @@ struct HTTP2Upload {
         missingCount = length
     }
 
-    /// Whether the next piece can be requested.
+    /// Whether the next chunk can be requested.
     var isReady: Bool { source != nil && !isPulling && holdDeadline == nil }
 
-    /// Counts a piece from the source. Returns `false` if the content becomes longer than stated.
+    /// Counts a chunk from the source. Returns `false` if the content becomes longer than stated.
     mutating func add(_ count: Int) -> Bool {
         queuedCount += count
         guard let missing = missingCount else { return true }

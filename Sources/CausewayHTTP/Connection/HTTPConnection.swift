@@ -6,38 +6,38 @@ internal import CausewayWire
 protocol HTTPConnection: AnyObject, Sendable {
     /// Starts reading. The transport is established. The first exchanges may precede this call.
     func open()
-    /// Handles a failure of the transport.
+    /// Handles a transport failure.
     func transportFailed(_ error: NWError)
     /// Sends a request and delivers its response. The end of the exchange is reported with either
-    /// ``HTTPConnectionObserver/finished(_:isReusable:_:)`` or ``HTTPConnectionObserver/closed(_:)``. If the connection has already reported
-    /// that it is closed, only ``HTTPConnectionObserver/interrupted(_:_:_:)`` follows.
+    /// ``HTTPConnectionObserver/finished(_:isReusable:_:)`` or ``HTTPConnectionObserver/closed(_:)``. If the connection has already
+    /// reported that it is closed, only ``HTTPConnectionObserver/interrupted(_:_:_:)`` follows.
     func perform(_ exchange: HTTPExchange)
     /// Resumes reading after ``HTTPExchange/room()`` was 0.
     func readerHasRoom(_ exchange: HTTPExchange)
     /// Stops work on an exchange that the engine has ended, for example after a timeout. Has no effect if the connection does not carry
     /// this exchange.
     func abandon(_ exchange: HTTPExchange)
-    /// Hands over the connection in the middle of a response whose content ends with it, by ``HTTPExchange/handedOver(_:at:)``. Has no effect
-    /// if the connection does not carry this exchange.
+    /// Hands over the connection in the middle of a response whose content ends with it, using ``HTTPExchange/handedOver(_:at:)``. Has no
+    /// effect if the connection does not carry this exchange.
     func handOver(_ exchange: HTTPExchange)
     /// Closes the connection.
     func close()
 }
 
-/// Receives the events of connections. The events of one connection arrive in order. No lock of the connection is held during a call.
+/// Receives connection events. The events of one connection arrive in order. No connection lock is held during a call.
 protocol HTTPConnectionObserver: AnyObject, Sendable {
     /// The current time, for timeouts.
     var now: Duration { get }
     /// Reports that there is no usable path for a connection attempt. The attempt continues when there is one.
     func waits(_ id: PoolConnectionID, _ reason: NWError)
     func connected(_ id: PoolConnectionID, _ connection: any HTTPConnection, _ facts: PoolConnectionFacts)
-    /// Reports a connection whose transport is not established yet. Returns whether it takes requests now: only if all that wait for it may
-    /// be sent as early data. Otherwise the call has no effect.
+    /// Reports a connection whose transport is not established yet. Returns whether it takes requests now: only if all requests waiting for
+    /// it may be sent as early data. Otherwise the call has no effect.
     func connectedEarly(_ id: PoolConnectionID, _ connection: any HTTPConnection, _ facts: PoolConnectionFacts) -> Bool
     func connectFailed(_ id: PoolConnectionID, _ error: NWError)
     /// Reports that an exchange ended. The connection can carry another request if `isReusable` is `true`.
     func finished(_ id: PoolConnectionID, isReusable: Bool, _ keepAlive: KeepAlive)
-    /// Reports a new limit of concurrent exchanges.
+    /// Reports a new limit for concurrent exchanges.
     func streamLimitChanged(_ id: PoolConnectionID, to limit: Int)
     /// Reports that the connection accepts no further requests. Its exchanges continue.
     func retired(_ id: PoolConnectionID)

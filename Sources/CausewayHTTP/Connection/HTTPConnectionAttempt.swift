@@ -5,9 +5,9 @@ internal import CausewayTypes
 
 /// An attempt to establish one connection. The transport decides the HTTP version when it is ready.
 final class HTTPConnectionAttempt: Sendable {
-    /// The way in which the HTTP version is chosen.
+    /// How the HTTP version is chosen.
     enum Version: Sendable {
-        /// By the protocol that TLS negotiated (RFC 7301): HTTP/2 only if it is `h2`.
+        /// By ALPN (RFC 7301): HTTP/2 only if TLS negotiated `h2`.
         case negotiated
         /// HTTP/2 without negotiation (RFC 9113 §3.3).
         case priorKnowledge
@@ -23,7 +23,7 @@ final class HTTPConnectionAttempt: Sendable {
 
     private let id: PoolConnectionID
     let key: PoolKey
-    /// The place of the server; `nil` for the origin.
+    /// The alternative service to connect to; `nil` for the origin.
     let alternative: AlternativeService?
     private let transport: any HTTPTransport
     private let version: Version
@@ -47,7 +47,7 @@ final class HTTPConnectionAttempt: Sendable {
         self.observer = observer
     }
 
-    /// Starts the transport. Its later failures go to the connection.
+    /// Starts the transport. Its later failures are passed to the connection.
     func start() {
         let early = phase.withLock { phase -> EarlyTransport? in
             if case .early(_, let early) = phase { early } else { nil }
@@ -62,7 +62,7 @@ final class HTTPConnectionAttempt: Sendable {
         }
     }
 
-    /// Whether the attempt continues when there is a path. Requests that were to be early have left the pool, and return to it.
+    /// Whether the attempt continues when there is a path. Requests intended as early data have left the pool, and return to it.
     private var mayWait: Bool {
         let isConnecting = phase.withLock { phase in if case .connecting = phase { true } else { false } }
         return isConnecting && alternative == nil
@@ -87,8 +87,8 @@ final class HTTPConnectionAttempt: Sendable {
         if isConnecting { failed(.posix(.ETIMEDOUT)) }
     }
 
-    /// Lets the connection take its first requests before ``start()``, if TLS remembers the server. Returns whether it does. Only what is
-    /// sent until the start can be early.
+    /// Lets the connection take its first requests before ``start()``, if TLS has a session ticket for the server. Returns whether it does.
+    /// Only what is sent until the start can be early data.
     func beginEarly() -> Bool {
         guard options.usesEarlyData, alternative == nil, case .negotiated = version, let name = transport.earlyProtocol
         else { return false }
@@ -121,7 +121,7 @@ final class HTTPConnectionAttempt: Sendable {
     }
 
     private func becameReady(_ facts: HTTPTransportFacts) {
-        // An alternative must speak the protocol that the origin promised (RFC 7838 §2.1).
+        // An alternative must speak the advertised protocol (RFC 7838 §2.1).
         if let alternative, facts.applicationProtocol != alternative.protocolName {
             return failed(.posix(.EPROTONOSUPPORT))
         }
@@ -142,12 +142,12 @@ final class HTTPConnectionAttempt: Sendable {
             return true
         }
         guard isFirst else { return }
-        // The first requests follow at once, so that they leave together with the preface of HTTP/2.
+        // The first requests follow at once, so that they leave together with the HTTP/2 preface.
         observer.connected(id, connection, Self.facts(isHTTP2: isHTTP2))
         connection.open()
     }
 
-    /// Continues with a connection that has sent early data. If the server chose another protocol, it did not take that data.
+    /// Continues with a connection that has sent early data. If the server chose another protocol, it did not accept that data.
     private func establish(
         _ connection: any HTTPConnection, _ early: EarlyTransport, _ details: HTTPConnectionDetails
     ) {

@@ -3,15 +3,15 @@ package import CausewayHTTPProtocols
 internal import CausewaySystem
 package import CausewayTypes
 
-/// The connection that carries a response, as metrics and server-trust checks need it.
+/// A response's connection, with what metrics and server-trust checks need.
 ///
-/// The values that are equal for all requests of a connection are in one shared object, so that a copy is cheap.
+/// The values common to all requests on a connection are in one shared object, so that a copy is cheap.
 package struct HTTPConnectionInformation: Sendable {
     /// Whether the connection carried an earlier request.
     package var isReused = false
     /// When the connection began to send the request, on the monotonic clock; `nil` if the connection does not report it.
     package var began: Duration?
-    /// The values that are equal for all requests of the connection.
+    /// The values common to all requests on the connection.
     package var details: HTTPConnectionDetails
 
     package init(
@@ -23,9 +23,9 @@ package struct HTTPConnectionInformation: Sendable {
     }
 }
 
-/// The properties of one connection. They do not change after the connection is established.
+/// One connection's properties. They do not change after the connection is established.
 package final class HTTPConnectionDetails: Sendable {
-    /// The start and the end of one phase of establishment, on the monotonic clock of ``HTTPClock``.
+    /// The start and end of one establishment phase, on the monotonic clock of ``HTTPClock``.
     package struct Phase: Equatable, Sendable {
         package var start: Duration
         package var end: Duration
@@ -39,15 +39,15 @@ package final class HTTPConnectionDetails: Sendable {
     /// The name lookup.
     package struct Resolution: Equatable, Sendable {
         package var phase: Phase
-        /// The protocol of the query that found the addresses.
+        /// The DNS transport that found the addresses.
         package var dnsProtocol: NWConnection.EstablishmentReport.Resolution.DNSProtocol
     }
 
-    /// The parameters that TLS negotiated.
+    /// The negotiated TLS parameters.
     package struct Security: Sendable {
         package var version: tls_protocol_version_t
         package var cipherSuite: tls_ciphersuite_t
-        /// The chain of the server and the result of its evaluation.
+        /// The server's certificate chain with its evaluation result.
         package var trust: SecTrust?
 
         package init(version: tls_protocol_version_t, cipherSuite: tls_ciphersuite_t, trust: SecTrust? = nil) {
@@ -57,7 +57,7 @@ package final class HTTPConnectionDetails: Sendable {
         }
     }
 
-    /// The identifier of the connection in its pool, for ``ConnectionBinding/connection``; `nil` if it is in none.
+    /// The connection's identifier in its pool, for ``ConnectionBinding/connection``; `nil` if it is in none.
     package let id: PoolConnectionID?
     /// The protocol by its ALPN name (RFC 7301 §6): `http/1.1` or `h2`.
     package let protocolName: String
@@ -73,11 +73,11 @@ package final class HTTPConnectionDetails: Sendable {
     package let security: Security?
     /// `nil` if no name was resolved.
     package let resolution: Resolution?
-    /// From the first attempt to connect to the end of the establishment, TLS included.
+    /// From the first connection attempt to the end of establishment, including TLS.
     package let connect: Phase?
     /// `nil` without TLS.
     package let secureConnect: Phase?
-    /// The round-trip time of TCP, if it leads to the server without a proxy.
+    /// The TCP round-trip time, if the connection leads to the server without a proxy.
     package let roundTrip: Duration?
     private let makePath: @Sendable () -> NWPath?
     private let knownPath = LockedValue<NWPath??>(nil)
@@ -104,8 +104,8 @@ package final class HTTPConnectionDetails: Sendable {
         self.makePath = makePath
     }
 
-    /// The path of the connection, with its interfaces and their properties. Determined at the first use, because that asks the kernel for
-    /// the state of the network.
+    /// The connection's path, with its interfaces and their properties. Determined on first use, because that queries the kernel for the
+    /// network state.
     package var path: NWPath? {
         knownPath.withLock { known in
             if let known { return known }

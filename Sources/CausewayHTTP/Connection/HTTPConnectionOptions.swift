@@ -1,7 +1,7 @@
 internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 
-/// The limits and timeouts of connections.
+/// Limits and timeouts for connections.
 struct HTTPConnectionOptions: Sendable {
     var http1 = HTTP1Client.Configuration()
     var http2 = HTTP2Configuration()
@@ -10,7 +10,7 @@ struct HTTPConnectionOptions: Sendable {
     /// The time within which any byte must arrive after a ping.
     var pingTimeout: Duration = .seconds(10)
 
-    /// Whether the first request of a connection may be sent as early data (RFC 8446 §2.3).
+    /// Whether a connection's first request may be sent as early data (RFC 8446 §2.3).
     var usesEarlyData = false
 
     /// The maximum size of a field section that an HTTP/2 server may send.

@@ -4,12 +4,12 @@ internal import CausewayTypes
 internal import CausewayWire
 internal import FoundationEssentials
 
-/// One request and its response. A connection reports the progress of the response, and the exchange passes it on to its observer.
+/// One request and its response. A connection reports the response's progress, and the exchange passes it on to its observer.
 ///
-/// The methods in the sections "Connection" and "Response" are called by the thread that performs the actions of the connection, so one at a
+/// The methods in the sections "Connection" and "Response" are called by the thread that performs the connection's actions, so one at a
 /// time. ``fail(_:)`` may be called by any thread: if an event is being delivered, the end follows on the thread that delivers it.
 final class HTTPExchange: Sendable {
-    /// The maximum number of content bytes that are buffered for a reader.
+    /// The maximum number of content bytes buffered for a reader.
     static let unreadLimit = 64 << 10
 
     enum Phase {
@@ -24,9 +24,9 @@ final class HTTPExchange: Sendable {
         var connection: (any HTTPConnection)?
         var isReused = false
         var began: Duration?
-        /// Whether the connection may have sent a part of the request.
+        /// Whether the connection may have sent part of the request.
         var wasSent = false
-        /// Number of content bytes that were reported as sent.
+        /// The number of content bytes reported as sent.
         var sentCount = 0
         var retries = RetryCounts()
     }
@@ -46,7 +46,7 @@ final class HTTPExchange: Sendable {
     let id: UInt64
     let request: HTTPRequestValue
     let body: HTTPRequestBody
-    /// Whether the observer buffers content and reports with ``took(_:at:)`` what was read.
+    /// Whether the observer buffers content and reports with ``took(_:at:)`` how much was read.
     private let isBuffered: Bool
     let start: Duration
     let state: LockedValue<State>
@@ -65,7 +65,7 @@ final class HTTPExchange: Sendable {
 
     // MARK: Connection
 
-    /// Attaches the connection that sends the request. Returns `false` if the request has already ended.
+    /// Attaches the connection for sending the request. Returns `false` if the request has already ended.
     func attach(_ connection: (any HTTPConnection)?, isReused: Bool) -> Bool {
         state.withLock { state in
             guard state.phase == .waiting else { return false }
@@ -88,8 +88,8 @@ final class HTTPExchange: Sendable {
         }
     }
 
-    /// Returns the number of content bytes that still fit into the reader's buffer. If the result is 0,
-    /// ``HTTPConnection/readerHasRoom(_:)`` is called when the reader wants more.
+    /// Returns the free space in the reader's buffer, in content bytes. If it is 0, ``HTTPConnection/readerHasRoom(_:)`` is called when the
+    /// reader wants more.
     func room() -> Int {
         state.withLock { state in
             let room = state.reading.room
@@ -114,7 +114,7 @@ final class HTTPExchange: Sendable {
         deliver(in: .waiting, at: now) { observer in observer.informed(head) }
     }
 
-    /// Reports that content of the request was sent.
+    /// Reports that request content was sent.
     func sent(_ count: Int, at now: Duration) {
         let observer = state.withLock { state -> (any HTTPResponseObserver)? in
             state.lastProgress = now
@@ -128,7 +128,7 @@ final class HTTPExchange: Sendable {
         endDelivery()
     }
 
-    /// Records that a part of the request other than its content was sent.
+    /// Records that part of the request other than its content was sent.
     func progressed(at now: Duration) { state.withLock { state in state.lastProgress = now } }
 
     func responded(_ head: HTTPResponseHead, _ details: HTTPConnectionDetails, at now: Duration) {
@@ -160,7 +160,7 @@ final class HTTPExchange: Sendable {
         observer.completed(head, information, content)
     }
 
-    /// Ends the exchange with a switch of the protocol. If the request has already ended, the stream is released, which closes it.
+    /// Ends the exchange with a protocol switch. If the request has already ended, the stream is released, which closes it.
     func upgraded(_ head: HTTPResponseHead, _ details: HTTPConnectionDetails, _ stream: HTTPUpgradedStream) {
         guard let (observer, attempt) = end(in: .waiting) else { return }
         let information = HTTPConnectionInformation(isReused: attempt.isReused, began: attempt.began, details: details)
@@ -172,7 +172,7 @@ final class HTTPExchange: Sendable {
         state.withLock { state in state.phase == .body ? state.attempt.connection : nil }?.handOver(self)
     }
 
-    /// Ends the exchange with the handover of its connection. `nil` if that is not possible.
+    /// Ends the exchange by handing over its connection. `nil` if that is not possible.
     func handedOver(_ stream: HTTPUpgradedStream?, at now: Duration) {
         guard stream != nil else { return deliver(in: .body, at: now) { observer in observer.handedOver(nil) } }
         end(in: .body)?.observer.handedOver(stream)
@@ -220,7 +220,7 @@ final class HTTPExchange: Sendable {
         endDelivery()
     }
 
-    /// Ends the delivery of an event, and reports the end of the request if it came meanwhile.
+    /// Ends an event's delivery, and reports the end of the request if it came meanwhile.
     private func endDelivery() {
         let (observer, failure) = state.withLock { state -> ((any HTTPResponseObserver)?, HTTPFailure?) in
             state.isDelivering = false
@@ -260,7 +260,7 @@ final class HTTPExchange: Sendable {
 
     // MARK: Sending again
 
-    /// Returns the facts that decide whether the request can be retried; `nil` if the response has begun or the request has ended.
+    /// Returns the values for the retry decision; `nil` if the response has begun or the request has ended.
     func retryContext() -> RetryContext? {
         state.withLock { state in
             guard state.phase == .waiting else { return nil }

@@ -3,7 +3,7 @@ internal import CausewayWire
 internal import FoundationEssentials
 
 extension HTTPRequestValue {
-    /// Returns the head of the request for HTTP/2 (RFC 9113 §8.3.1). The value of `Host` becomes the authority.
+    /// Returns the request head for HTTP/2 (RFC 9113 §8.3.1). The `Host` value becomes the authority.
     ///
     /// - Throws: ``HTTPFailure/invalidRequest(_:)`` if the fields contradict the body.
     func http2Head(_ body: HTTPRequestBody) throws(HTTPFailure) -> HTTP2RequestHead {
@@ -11,7 +11,7 @@ extension HTTPRequestValue {
         var head = HTTP2RequestHead(
             method: method, scheme: origin.isSecure ? "https" : "http",
             authority: fields.firstValue(of: "Host") ?? hostField, path: target, fields: fields)
-        // Of no use to a server, and not meant for it (RFC 9110 §11.7.2).
+        // Useless to a server, and not meant for it (RFC 9110 §11.7.2).
         if fields.contains("Proxy-Authorization") { head.fields.removeAll("Proxy-Authorization") }
         let length: Int? =
             switch body {
@@ -30,7 +30,7 @@ extension HTTPRequestValue {
         return head
     }
 
-    /// The priority that the server should respect (RFC 9218 §4.1); `nil` for the default. Level 7 remains for background requests.
+    /// The requested priority (RFC 9218 §4.1); `nil` for the default. Level 7 remains for background requests.
     var http2Priority: HTTPPriority? {
         let urgency = ((1 - min(max(priority, 0), 1)) * 6).rounded()
         return urgency == 3 ? nil : HTTPPriority(urgency: UInt8(urgency))
@@ -38,7 +38,7 @@ extension HTTPRequestValue {
 }
 
 extension HTTPRequestBody {
-    /// The length of the content, `nil` if it is unknown, and the source that produces it.
+    /// The content length, `nil` if it is unknown, and the content source.
     var upload: (length: Int?, source: (any HTTPBodySource)?) {
         switch self {
         case .none: (0, nil)
@@ -49,7 +49,7 @@ extension HTTPRequestBody {
 }
 
 extension HTTPFailure {
-    /// Creates the failure of a request that HTTP/2 cannot carry.
+    /// Creates the failure for a request that HTTP/2 cannot carry.
     init(_ refusal: HTTP2Refusal) {
         switch refusal {
         case .invalid(let part): self = .unwritable(part)

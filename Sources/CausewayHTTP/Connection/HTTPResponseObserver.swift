@@ -2,23 +2,23 @@ package import CausewayTypes
 package import CausewayWire
 package import FoundationEssentials
 
-/// Receives the events of one request.
+/// Receives one request's events.
 ///
-/// The events arrive in order and never two at a time, without a lock held, on the event loop of the connection or on the thread that ended
-/// the request. An implementation must return quickly, because the other requests of the loop wait meanwhile.
+/// The events arrive in order and never two at a time, without a lock held, on the connection's event loop or on the thread that ended the
+/// request. An implementation must return quickly, because the loop's other requests wait meanwhile.
 package protocol HTTPResponseObserver: AnyObject, Sendable {
     /// Reports that there is no usable path yet. The request waits for one.
     func waits(_ reason: NWError)
     /// Reports an interim response (RFC 9110 §15.2).
     func informed(_ head: HTTPResponseHead)
-    /// Reports the number of content bytes that were handed to the transport since the last report. Negative if the content is sent again on
-    /// another connection.
+    /// Reports the number of content bytes passed to the transport since the last report. Negative if the content is sent again on another
+    /// connection.
     func sent(_ count: Int)
-    /// Reports the head of the final response.
+    /// Reports the final response head.
     func responded(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation)
-    /// Reports the next piece of the content, which is not empty.
+    /// Reports the next chunk of content, which is not empty.
     func received(_ content: Data)
-    /// Reports a whole response that arrived in one piece and has no trailer fields. No other event of the response comes before or after it.
+    /// Reports a whole response that arrived in one piece without trailer fields. No other response event comes before or after it.
     ///
     /// The default implementation reports the head, the content and the end.
     func completed(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ content: Data?)
@@ -28,7 +28,7 @@ package protocol HTTPResponseObserver: AnyObject, Sendable {
     /// Reports the result of ``HTTPRequestHandle/handOver()``: the connection, after which no other event follows, or `nil` if the content does
     /// not end with the connection.
     func handedOver(_ stream: HTTPUpgradedStream?)
-    /// Reports the end of the request, with the trailer fields of the response. Called exactly once, unless the protocol was switched.
+    /// Reports the end of the request, with the response's trailer fields. Called exactly once, unless the protocol was switched.
     func ended(_ result: Result<FieldSection, HTTPFailure>)
 }
 

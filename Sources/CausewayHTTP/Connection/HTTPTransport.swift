@@ -3,14 +3,14 @@ internal import CausewayHTTPProtocols
 package import CausewayTypes
 package import FoundationEssentials
 
-/// The byte stream that carries a connection. Callbacks may run on any thread, even before the method that they were passed to returns.
+/// The byte stream under a connection. Callbacks may run on any thread, even before the method that received them returns.
 protocol HTTPTransport: Sendable {
-    /// The protocol (RFC 7301) for which the transport can send early data: empty without one, and `nil` if it cannot.
+    /// The ALPN protocol (RFC 7301) for which the transport can send early data: empty without one, and `nil` if it cannot.
     var earlyProtocol: String? { get }
-    /// Sends a request that may arrive twice before the transport is established, as early data (RFC 8446 §2.3). What the server does not
-    /// take as such follows after the handshake. Call at most once, before ``start(_:)``.
+    /// Sends a request that may arrive twice before the transport is established, as early data (RFC 8446 §2.3). Anything that the server
+    /// does not accept as early data is sent after the handshake. Call at most once, before ``start(_:)``.
     func sendEarly(_ content: Data)
-    /// Starts the transport. Calls `report` for each change of its state.
+    /// Starts the transport. Calls `report` for each state change.
     func start(_ report: @escaping @Sendable (HTTPTransportEvent) -> Void)
     /// Receives at least one byte.
     func receive(atMost limit: Int, _ completion: @escaping @Sendable (HTTPArrival) -> Void)
@@ -22,7 +22,7 @@ protocol HTTPTransport: Sendable {
     func close(isInterrupted: Bool)
 }
 
-/// A change of the state of a transport.
+/// A state change of a transport.
 enum HTTPTransportEvent: Sendable {
     case ready(HTTPTransportFacts)
     /// There is no usable path. The transport continues when there is one.
@@ -33,11 +33,11 @@ enum HTTPTransportEvent: Sendable {
 
 /// Properties of an established transport.
 struct HTTPTransportFacts: Sendable {
-    /// The protocol that TLS negotiated (RFC 7301); `nil` for none.
+    /// The ALPN protocol (RFC 7301); `nil` for none.
     var applicationProtocol: String?
-    /// The proxy that forwards the requests; `nil` for a direct connection and for a tunnel.
+    /// The forwarding proxy; `nil` for a direct connection and for a tunnel.
     var forwardProxy: ForwardProxy?
-    /// Returns the properties of a connection with this identifier, which uses the protocol with this ALPN name.
+    /// Returns the connection's properties for this identifier and ALPN name.
     var makeDetails: @Sendable (PoolConnectionID, String) -> HTTPConnectionDetails = {
         HTTPConnectionDetails(id: $0, protocolName: $1)
     }

@@ -2,7 +2,7 @@ internal import CausewaySystem
 package import CausewayTypes
 package import FoundationEssentials
 
-/// A connection whose server switched to another protocol, or whose response was handed over. It belongs to the observer of the request and no
+/// A connection whose server switched to another protocol, or whose response was handed over. It belongs to the request's observer and no
 /// longer to the engine.
 ///
 /// Releasing the stream closes the connection.
@@ -10,14 +10,14 @@ package final class HTTPUpgradedStream: Sendable {
     package typealias Reader = @Sendable (HTTPArrival) -> Void
 
     private struct State {
-        /// What arrived before the handover: bytes, then the end or an error.
+        /// Input from before the handover: bytes, then the end or an error.
         var unread: HTTPArrival
-        /// Whether a receive of the engine is pending. Its result is the next arrival.
+        /// Whether the engine's receive is pending. Its result is the next arrival.
         var isReceiving: Bool
         var reader: (limit: Int, completion: Reader)?
         var isClosed = false
 
-        /// Removes and returns what waits; `nil` if nothing does. The end and the error stay for later receives.
+        /// Removes and returns buffered input; `nil` if there is none. The end and the error stay for later receives.
         mutating func take(atMost limit: Int) -> HTTPArrival? {
             let content = unread.content ?? Data()
             guard content.count <= limit else {
@@ -34,7 +34,7 @@ package final class HTTPUpgradedStream: Sendable {
     private let state: LockedValue<State>
 
     /// - Parameters:
-    ///   - unread: What arrived before.
+    ///   - unread: Input that arrived before the handover.
     ///   - isReceiving: Whether a receive is pending, whose result follows with ``arrived(_:)``.
     init(_ transport: any HTTPTransport, _ unread: HTTPArrival, isReceiving: Bool = false) {
         self.transport = transport
@@ -56,7 +56,7 @@ package final class HTTPUpgradedStream: Sendable {
         if !mustWait { transport.receive(atMost: limit, completion) }
     }
 
-    /// Takes the result of the receive that was pending at the handover.
+    /// Handles the result of the receive that was pending at the handover.
     func arrived(_ arrival: HTTPArrival) {
         let (reader, result) = state.withLock { state -> (Reader?, HTTPArrival?) in
             state.isReceiving = false

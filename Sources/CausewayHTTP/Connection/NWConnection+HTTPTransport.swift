@@ -21,7 +21,7 @@ extension NWConnection: HTTPTransport {
             guard let self else { return }
             switch state {
             case .ready: report(.ready(transportFacts))
-            // A path can appear later. Other reasons for waiting, such as a refused connection, are failures of the request.
+            // A path can appear later. Other reasons for waiting, such as a refused connection, fail the request.
             case .waiting(let error): report(currentPath?.status == .satisfied ? .failed(error) : .waiting(error))
             case .failed(let error): report(.failed(error))
             case .setup, .preparing, .cancelled: break

@@ -3,19 +3,19 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayWire
 
-/// Prepares the requests of one connection for the proxy that forwards them, and takes note of the proxy's responses.
+/// Prepares one connection's requests for its forwarding proxy, and processes the proxy's responses.
 final class RequestForwarder: Sendable {
     private let proxy: ForwardProxy
-    /// Whether the current request carries a credential for the proxy.
+    /// Whether the current request carries proxy credentials.
     private let hasCredential = LockedValue(false)
 
     init(_ proxy: ForwardProxy) { self.proxy = proxy }
 
-    /// Returns the head of a request with the target in absolute form, `Host` equal to it (RFC 9112 §3.2.2), and the credential for the proxy.
+    /// Returns a request head with the target in absolute form, an equal `Host` (RFC 9112 §3.2.2), and the proxy credentials.
     func head(of request: HTTPRequestValue) -> HTTPRequestHead {
         let target = request.absoluteForm
         var head = HTTPRequestHead(method: request.method, target: target, fields: request.fields)
-        // Servers and proxies that choose by different ones of the two can be made to answer for each other.
+        // If `Host` and the target differ, a server and a proxy that use different ones can be made to answer for each other.
         head.fields.removeAll("Host")
         head.fields.prepend("Host", request.hostField)
         let isGiven = head.fields.contains("Proxy-Authorization")
@@ -25,7 +25,7 @@ final class RequestForwarder: Sendable {
         return head
     }
 
-    /// Takes note of a response. Returns whether the connection can carry another request, as far as the proxy is concerned.
+    /// Processes a response. Returns whether the connection can carry another request, as far as the proxy is concerned.
     func isReusable(after head: HTTPResponseHead, to origin: HTTPOrigin) -> Bool {
         let closes = head.fields.hasElement("close", in: "Proxy-Connection")
         let hadCredential = hasCredential.withLock { $0 }
@@ -42,15 +42,15 @@ final class RequestForwarder: Sendable {
 }
 
 extension HTTPResponseHead {
-    /// Whether a proxy that forwards requests demands a credential, or refuses the one it got: tinyproxy does that with status 401, and
-    /// without a challenge.
+    /// Whether a forwarding proxy demands a credential, or refuses the one it received: tinyproxy does that with status 401, and without a
+    /// challenge.
     fileprivate func isRefusal(ofProxyWithCredential hadCredential: Bool) -> Bool {
         status == 407 || status == 401 && hadCredential && !fields.contains("WWW-Authenticate")
     }
 }
 
 extension HTTPRequestValue {
-    /// The target of the request for a proxy (RFC 9112 §3.2.2, §3.2.4); empty, which no request can have, if it is neither a path nor `*`.
+    /// The request target for a proxy (RFC 9112 §3.2.2, §3.2.4); empty, which no request can have, if it is neither a path nor `*`.
     package var absoluteForm: String {
         let origin = "http://\(hostField)"
         return target.hasPrefix("/") ? origin + target : target == "*" ? origin : ""

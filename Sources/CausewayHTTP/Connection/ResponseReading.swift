@@ -1,11 +1,11 @@
-/// The back-pressure of the observer of a response.
+/// Back-pressure from a response's observer.
 struct ResponseReading: Sendable {
     var isEnabled = true
-    /// Number of content bytes that the reader has not yet taken, if the observer counts them.
+    /// The number of content bytes that the reader has not yet taken, if the observer counts them.
     var unread = 0
-    /// Whether the connection stopped reading because there was no room.
+    /// Whether the connection stopped reading because the buffer was full.
     var isStarved = false
 
-    /// Number of content bytes that the connection may deliver.
+    /// The number of content bytes that the connection may deliver.
     var room: Int { isEnabled ? max(0, HTTPExchange.unreadLimit - unread) : 0 }
 }

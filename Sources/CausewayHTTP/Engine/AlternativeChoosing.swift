@@ -1,12 +1,12 @@
 package import CausewayHTTPProtocols
 package import CausewayProtocols
 
-/// The memory of alternative services (RFC 7838) that an engine asks when it establishes a connection, and that learns how it went.
+/// A store of alternative services (RFC 7838). An engine asks it when it establishes a connection, and reports the outcome to it.
 package protocol AlternativeChoosing: Sendable {
-    /// Returns the place to connect to instead of a secure origin; `nil` for the origin itself.
+    /// Returns the alternative service to connect to instead of a secure origin; `nil` for the origin itself.
     func alternative(for origin: HTTPOrigin) -> AlternativeService?
-    /// Notes that an alternative presented a certificate that is valid for the origin, and speaks the promised protocol.
+    /// Records that an alternative presented a certificate that is valid for the origin, and speaks the advertised protocol.
     func reached(_ service: AlternativeService, of origin: HTTPOrigin)
-    /// Notes that a connection to an alternative failed. The engine connects to the origin.
+    /// Records that a connection to an alternative failed. The engine connects to the origin.
     func failed(_ service: AlternativeService, of origin: HTTPOrigin)
 }

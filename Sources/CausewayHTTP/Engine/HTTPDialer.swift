@@ -2,13 +2,13 @@ package import Causeway
 import CausewayHTTPProtocols
 package import CausewayProtocols
 
-/// Creates the transports of an engine.
+/// Creates an engine's transports.
 protocol HTTPDialer: Sendable {
     /// Returns a transport that is not started.
     ///
     /// - Parameters:
     ///   - key: The origin.
-    ///   - alternative: The place to connect to instead of the origin, whose certificate must be valid for the origin; `nil` for the origin.
+    ///   - alternative: The alternative service to connect to, whose certificate must be valid for the origin; `nil` for the origin itself.
     ///   - offersHTTP2: Whether TLS offers HTTP/2 besides HTTP/1.1. To an alternative, only HTTP/2 is offered.
     func makeTransport(
         to key: PoolKey, at alternative: AlternativeService?, offersHTTP2: Bool
@@ -36,7 +36,7 @@ struct NetworkDialer: HTTPDialer {
         return connection
     }
 
-    /// Returns a transport to an alternative. Its certificate must be valid for the name of the origin (RFC 7838 §2.1).
+    /// Returns a transport to an alternative. Its certificate must be valid for the origin's name (RFC 7838 §2.1).
     private func makeTransport(to origin: HTTPOrigin, at alternative: AlternativeService) -> any HTTPTransport {
         let parameters = Self.offering([alternative.protocolName], makeParameters(origin))
         let host = alternative.host.isEmpty ? origin.host : alternative.host
@@ -52,7 +52,7 @@ struct NetworkDialer: HTTPDialer {
     }
 
     /// Returns parameters whose TLS offers only protocols that the engine chose. If the program's list lacks a protocol, that protocol is
-    /// not offered. The parameters of the program remain unchanged, because it may use them for other connections.
+    /// not offered. The program's own parameters remain unchanged, because it may use them for other connections.
     static func offering(
         _ protocols: [String], _ original: NWParameters, usesEarlyData: Bool = false
     ) -> NWParameters {
@@ -69,7 +69,7 @@ struct NetworkDialer: HTTPDialer {
 }
 
 extension HTTPEngine {
-    /// Returns the endpoint that connections to an origin have.
+    /// Returns the endpoint for connections to an origin.
     package static func endpoint(of origin: HTTPOrigin) -> NWEndpoint {
         origin.endpoint
     }

@@ -10,9 +10,9 @@ internal import CausewayTypes
 package final class HTTPEngine: Sendable {
     package struct Configuration: Sendable {
         package var limits = PoolLimits()
-        /// The limits and timeouts of the HTTP/1.1 machine.
+        /// The HTTP/1.1 machine's limits and timeouts.
         package var http1 = HTTP1Client.Configuration()
-        /// The limits, windows and timeouts of the HTTP/2 machine.
+        /// The HTTP/2 machine's limits, windows and timeouts.
         package var http2 = HTTP2Configuration()
         /// Whether secure connections offer HTTP/2.
         package var offersHTTP2 = true
@@ -22,17 +22,17 @@ package final class HTTPEngine: Sendable {
         package var pingDelay: Duration = .seconds(10)
         /// The time within which any byte must arrive after a ping.
         package var pingTimeout: Duration = .seconds(10)
-        /// Whether the first request of a connection may be sent as TLS early data, if it is safe and has no content. An attacker can send
-        /// early data to the server again (RFC 8446 §8).
+        /// Whether a connection's first request may be sent as TLS early data, if it is safe and has no content. An attacker can replay
+        /// early data (RFC 8446 §8).
         package var usesEarlyData = false
-        /// Returns the parameters of connections to an origin. They determine TLS, proxies and the interfaces.
+        /// Returns the parameters for connections to an origin. They determine TLS, proxies and the interfaces.
         package var makeParameters: @Sendable (HTTPOrigin) -> NWParameters = HTTPEngine.defaultParameters(for:)
         /// Whether HTTP proxies forward plain requests (RFC 9112 §3.2.2). Otherwise they carry them in tunnels.
         package var usesForwarding = true
-        /// Returns a name of the proxies that forward all plain requests to an origin; `nil` if there are none, or others besides. Origins
-        /// with equal names share idle connections.
+        /// Returns a name for the proxies that forward all plain requests to an origin; `nil` if there are none, or also other ones.
+        /// Origins with equal names share idle connections.
         package var forwardingRoute: @Sendable (HTTPOrigin) -> String? = { _ in nil }
-        /// The alternatives of origins; `nil` to connect to the origins only.
+        /// The alternative services; `nil` to connect to origins only.
         package var alternatives: (any AlternativeChoosing)?
         /// Called with each new connection before it starts, for programs that show its establishment.
         package var connectionCreated: (@Sendable (NWConnection) -> Void)?
@@ -58,14 +58,14 @@ package final class HTTPEngine: Sendable {
     /// The number of connections, including those that are being established.
     package var connectionCount: Int { core.connectionCount }
 
-    /// Calls a closure that resumes a task: together with others at the end of the batch of events if the current thread is an event loop's,
-    /// otherwise at once.
+    /// Calls a closure that resumes a task: on an event loop's thread together with others at the end of the batch of events, otherwise at
+    /// once.
     package static func resumeTask(_ body: @escaping @Sendable () -> Void) { OffLoopTask.resume(body) }
 
     /// Closes all connections. Requests in progress and later ones fail with ``HTTPFailure/closed``.
     package func shutDown() { core.shutDown() }
 
-    /// Sends a request and reports its events to an observer. The engine retains the observer until the end of the request.
+    /// Sends a request and reports its events to an observer. The engine retains the observer until the request ends.
     ///
     /// - Parameter prepare: Receives the handle before the request starts. Events can arrive before this method returns, so an observer
     ///   that must be able to stop reading needs the handle earlier. It must not cancel the request.
@@ -77,7 +77,7 @@ package final class HTTPEngine: Sendable {
         start(request, body, observer, isBuffered: false, prepare: prepare)
     }
 
-    /// Sends a request and waits for the head of the response.
+    /// Sends a request and waits for the response head.
     ///
     /// Cancellation: the request fails with ``HTTPFailure/cancelled``. If sending had begun, the connection is closed.
     package func execute(
@@ -101,7 +101,8 @@ package final class HTTPEngine: Sendable {
         let exchange = core.makeExchange(request, body, observer, isBuffered: isBuffered)
         let handle = HTTPRequestHandle(exchange: exchange, core: core)
         prepare(handle)
-        // CONNECT turns the connection into a tunnel, and Upgrade switches its protocol. Only an upgrade that the observer expects is possible.
+        // CONNECT turns the connection into a tunnel, and Upgrade switches its protocol. Only an upgrade that the observer expects is
+        // possible.
         if request.method == "CONNECT" {
             exchange.fail(.invalidRequest(.misuse("method CONNECT")))
         } else if request.fields.contains("Upgrade"), !request.isUpgrade {

@@ -2,7 +2,7 @@ internal import CausewayHTTPProtocols
 internal import CausewaySystem
 
 extension HTTPEngineCore {
-    /// The time within which an alternative must be reached. Then the origin is used.
+    /// The time limit for reaching an alternative. After it, the origin is used.
     private static var alternativePatience: Duration { .seconds(5) }
 
     func connect(_ id: PoolConnectionID, _ key: PoolKey, offersHTTP2: Bool) {
@@ -38,7 +38,7 @@ extension HTTPEngineCore {
             observer: self)
     }
 
-    /// Connects to the origin instead of an alternative that failed. Returns `false` if the attempt was one to the origin.
+    /// Connects to the origin instead of a failed alternative. Returns `false` if the attempt was one to the origin.
     func connectsToOrigin(insteadOf id: PoolConnectionID) -> Bool {
         guard let alternatives, let failed = state.withLock({ state in state.attempts[id] }),
             let service = failed.alternative

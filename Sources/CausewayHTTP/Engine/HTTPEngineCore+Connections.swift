@@ -7,7 +7,7 @@ extension HTTPEngineCore: HTTPConnectionObserver {
 
     // MARK: Attempts
 
-    /// Fails the requests that do not wait for a path, and notifies the others.
+    /// Fails requests that do not wait for a path, and notifies the others.
     func waits(_ id: PoolConnectionID, _ reason: NWError) {
         let (key, exchanges) = state.withLock { state -> (PoolKey?, [HTTPExchange]) in
             guard let key = state.attempts[id]?.key else { return (nil, []) }
@@ -17,7 +17,7 @@ extension HTTPEngineCore: HTTPConnectionObserver {
         for exchange in exchanges where poolKey(for: exchange) == key { wait(exchange, reason) }
     }
 
-    /// Notifies a new request if the attempt that it needs waits for a path.
+    /// Notifies a new request if the attempt it needs waits for a path.
     func checkPath(for exchange: HTTPExchange) {
         let waiting = state.withLock { state in state.waiting }
         guard !waiting.isEmpty, exchange.isUnassigned else { return }
@@ -107,7 +107,7 @@ extension HTTPEngineCore: HTTPConnectionObserver {
 
     func interrupted(_ exchange: HTTPExchange, _ occasion: RetryOccasion, _ failure: HTTPFailure) {
         let now = clock.now
-        // The next message of a handshake is worth nothing on another connection.
+        // The next handshake message is useless on another connection.
         guard exchange.request.binding?.connection == nil, let context = exchange.retryContext(),
             case .retry(let route, needsNewStream: false) = RetryRules.decide(occasion, context),
             exchange.beginRetry(occasion)

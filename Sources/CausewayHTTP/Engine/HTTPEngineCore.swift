@@ -26,13 +26,13 @@ final class HTTPEngineCore: Sendable {
         var exchanges: [UInt64: HTTPExchange] = [:]
         var attempts: [PoolConnectionID: HTTPConnectionAttempt] = [:]
         var connections: [PoolConnectionID: any HTTPConnection] = [:]
-        /// The attempts that wait for a path, with the reason.
+        /// The attempts waiting for a path, with the reason.
         var waiting: [PoolConnectionID: (key: PoolKey, reason: NWError)] = [:]
         var isClosed = false
-        /// The time of the earliest pending timer.
+        /// The earliest pending timer's time.
         var timer: Duration?
         var line = ActionLine<Action>(keepsStorage: true)
-        /// The actions of the current transition. Keeps its storage.
+        /// The current transition's actions. Keeps its storage.
         var actions: [Action] = []
 
         mutating func queueActions() -> Bool { !actions.isEmpty && line.move(&actions) }
@@ -64,7 +64,7 @@ final class HTTPEngineCore: Sendable {
     /// The number of connections, including those that are being established.
     var connectionCount: Int { state.withLock { state in state.pool.connectionCount } }
 
-    /// The number of requests that have not ended.
+    /// The number of requests in progress.
     var exchangeCount: Int { state.withLock { state in state.exchanges.count } }
 
     // MARK: Requests
@@ -211,8 +211,8 @@ final class HTTPEngineCore: Sendable {
         clock.schedule(after: max(.zero, due - now)) { [weak self] in self?.advance(due) }
     }
 
-    /// Ends the exchanges whose time limit has passed, advances the pool, and sets the next timer. An additional call by a replaced timer
-    /// is harmless.
+    /// Ends exchanges whose time limit has passed, advances the pool, and sets the next timer. An additional call by a replaced timer is
+    /// harmless.
     private func advance(_ due: Duration) {
         let now = clock.now
         let exchanges = state.withLock { state in
@@ -234,7 +234,7 @@ final class HTTPEngineCore: Sendable {
 
     // MARK: Pool
 
-    /// Returns the key of the connections that can carry an exchange.
+    /// Returns the key for connections that can carry an exchange.
     func poolKey(for exchange: HTTPExchange) -> PoolKey {
         let origin = exchange.request.origin
         var key = PoolKey(
@@ -244,7 +244,7 @@ final class HTTPEngineCore: Sendable {
         return key
     }
 
-    /// Returns the pool request for an exchange, with the restrictions that apply to a retry.
+    /// Returns the pool request for an exchange, with the route restrictions of a retry.
     func poolRequest(for exchange: HTTPExchange, _ route: RetryDecision.Route = .any) -> PoolRequest {
         let route: PoolRequest.Route =
             switch route == .any ? exchange.request.route : route {

@@ -4,7 +4,7 @@ internal import CausewayWire
 internal import DequeModule
 internal import FoundationEssentials
 
-/// Buffers the response of a request for one task, which waits for the head and then for the pieces of the content.
+/// Buffers a response for one task, which waits for the head and then for each chunk of content.
 final class HTTPResponseReader: HTTPResponseObserver {
     fileprivate enum Waiter {
         case head(UnsafeContinuation<Result<HTTPResponseHead, HTTPFailure>, Never>)
@@ -54,7 +54,7 @@ final class HTTPResponseReader: HTTPResponseObserver {
         resume(waiter)
     }
 
-    /// Resumes a task with the state that it waited for.
+    /// Resumes a waiting task with the state it needs.
     private func resume(_ waiter: Waiter?) {
         switch waiter {
         case nil: break
@@ -72,7 +72,7 @@ final class HTTPResponseReader: HTTPResponseObserver {
     /// The interim responses so far (RFC 9110 §15.2).
     var informational: [HTTPResponseHead] { state.withLock { state in state.informational } }
 
-    /// The trailer fields of the response; `nil` before the reader has taken the whole body.
+    /// The response's trailer fields; `nil` before the reader has taken the whole body.
     var trailers: FieldSection? {
         state.withLock { state in
             guard case .success(let trailers) = state.result, state.pieces.isEmpty else { return nil }
@@ -93,7 +93,7 @@ final class HTTPResponseReader: HTTPResponseObserver {
         }
     }
 
-    /// Waits for the next piece of the content. Returns `nil` at its end.
+    /// Waits for the next chunk of content. Returns `nil` at its end.
     nonisolated(nonsending) func awaitPiece(_ handle: HTTPRequestHandle) async -> Result<Data?, HTTPFailure> {
         let outcome = await withUnsafeContinuation { continuation in
             let known = state.withLock { state -> Result<Data?, HTTPFailure>? in

@@ -6,7 +6,7 @@ package import FoundationEssentials
 /// At most 64 KiB of the body are buffered. When the buffer is full, the connection stops reading. Releasing the stream before the end of
 /// the body cancels the request.
 package final class HTTPResponseStream: Sendable {
-    /// The head of the final response.
+    /// The final response head.
     package let head: HTTPResponseHead
     private let reader: HTTPResponseReader
     private let handle: HTTPRequestHandle
@@ -22,19 +22,19 @@ package final class HTTPResponseStream: Sendable {
 
     deinit { handle.cancel() }
 
-    /// The interim responses that came before the final head (RFC 9110 §15.2).
+    /// The interim responses before the final head (RFC 9110 §15.2).
     package var informational: [HTTPResponseHead] { reader.informational }
 
     /// The trailer fields (RFC 9110 §6.5); `nil` before the end of the body.
     package var trailers: FieldSection? { reader.trailers }
 
-    /// The body as a sequence of pieces. Only one task at a time may read it.
+    /// The body as a sequence of chunks. Only one task at a time may read it.
     package var body: Body { Body(stream: self) }
 
     /// Cancels the request. Has no effect after the end of the body.
     package func cancel() { handle.cancel() }
 
-    /// Reads the next piece of the body. Returns `nil` at its end.
+    /// Reads the next chunk of the body. Returns `nil` at its end.
     ///
     /// Cancellation: cancels the request.
     nonisolated(nonsending) package func read() async throws(HTTPFailure) -> Data? {
@@ -61,7 +61,7 @@ package final class HTTPResponseStream: Sendable {
         return all
     }
 
-    /// The body of a response as an asynchronous sequence of pieces.
+    /// A response body as an asynchronous sequence of chunks.
     package struct Body: AsyncSequence, Sendable {
         let stream: HTTPResponseStream
 

@@ -2,7 +2,7 @@ internal import CausewaySystem
 internal import CausewayWire
 internal import FoundationEssentials
 
-/// Sends data in pieces, so that sending reports its progress and the connection holds only copies of a few pieces.
+/// Sends data in chunks, so that sending reports its progress and the connection holds only a few chunks at a time.
 final class DataBodySource: HTTPBodySource {
     private static let pieceSize = 64 << 10
     private let rest: LockedValue<Data>

@@ -2,7 +2,7 @@ package import CausewayProtocols
 package import CausewayTypes
 package import CausewayWire
 
-/// The reason why a request failed.
+/// Why a request failed.
 package enum HTTPFailure: Error, Sendable {
     /// No connection could be established.
     case cannotConnect(NWError)
@@ -15,24 +15,24 @@ package enum HTTPFailure: Error, Sendable {
     case invalidResponse(HTTP1Failure)
     /// The server violated HTTP/2.
     case violation(HTTP2Violation)
-    /// The server ended the request, or the connection, with this error code of HTTP/2.
+    /// The server ended the request, or the connection, with this HTTP/2 error code.
     case reset(HTTP2ErrorCode)
     /// The request cannot be sent, for example because it is not valid HTTP or its body does not have the stated length.
     case invalidRequest(HTTP1Failure)
-    /// The response was not complete at the deadline of the request.
+    /// The response was not complete at the request's deadline.
     case deadlineExceeded
     /// The request made no progress during the idle timeout.
     case timedOut
     /// The task was cancelled, or the response stream was cancelled or released.
     case cancelled
-    /// The source of the request's content failed.
+    /// The request's content source failed.
     case contentFailed(any Error)
-    /// The response body is longer than the limit of the reader.
+    /// The response body exceeds the reader's limit.
     case tooLarge(limit: Int)
     /// The engine was shut down.
     case closed
 
-    /// Creates the failure of a request from the failure of its connection.
+    /// Creates a request failure from its connection's failure.
     init(_ failure: HTTP1Failure?, _ transport: NWError?) {
         switch failure {
         case nil, .endedWithoutResponse: self = .noResponse(transport)

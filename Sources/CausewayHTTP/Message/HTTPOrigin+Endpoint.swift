@@ -2,7 +2,7 @@ internal import Causeway
 internal import CausewayProtocols
 
 extension HTTPOrigin {
-    /// The endpoint that connections to the origin have.
+    /// The endpoint for connections to the origin.
     var endpoint: NWEndpoint {
         .hostPort(host: Self.host(host), port: NWEndpoint.Port(rawValue: port) ?? .any)
     }

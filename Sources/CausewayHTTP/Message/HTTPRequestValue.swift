@@ -8,22 +8,22 @@ package struct HTTPRequestValue: Sendable {
     package var method: String
     /// The server to connect to.
     package var origin: HTTPOrigin
-    /// The request target in the form in which it is sent (RFC 9112 §3.2).
+    /// The request target as it is sent (RFC 9112 §3.2).
     package var target: String
     /// The fields. The engine adds `Host` if it is missing, and `Content-Length` or `Transfer-Encoding`.
     package var fields: FieldSection
     /// Whether the request asks the server to switch the protocol (RFC 9110 §7.8). The fields then contain `Upgrade` and `Connection`, and
     /// the request uses HTTP/1.1. If the server accepts, ``HTTPResponseObserver/upgraded(_:_:_:)`` hands over the connection.
     package var isUpgrade = false
-    /// The connection for a request that repeats an earlier one.
+    /// The required route for a request that repeats an earlier one.
     package var route = RetryDecision.Route.any
-    /// Ties the request to authenticated connections; `nil` for the connections that all other requests share.
+    /// Ties the request to authenticated connections; `nil` for shared connections.
     package var binding: ConnectionBinding?
     /// The priority from 0 to 1. It applies while the request waits for a connection.
     package var priority: Float = 0.5
     /// Whether the request waits while there is no usable path. Otherwise it fails at once.
     package var waitsForPath = false
-    /// The maximum time from the start of the request to the end of the response; `nil` for no limit.
+    /// The maximum time from the request's start to the response's end; `nil` for no limit.
     package var deadline: Duration?
     /// The maximum time without progress; `nil` for no limit. The time while the reader's buffer is full does not count.
     package var idleTimeout: Duration? = .seconds(60)
@@ -48,18 +48,18 @@ package struct HTTPRequestValue: Sendable {
     /// Whether only HTTP/1.1 can carry the request.
     var needsHTTP1: Bool { isUpgrade || binding != nil }
 
-    /// The value of `Host` (RFC 9110 §7.2). It contains neither the zone of an IPv6 address (RFC 6874 §4) nor a default port.
+    /// The `Host` value (RFC 9110 §7.2). It contains neither the zone of an IPv6 address (RFC 6874 §4) nor a default port.
     package var hostField: String {
         var host = origin.host
         if host.hasPrefix("["), let zone = host.firstIndex(of: "%") { host = host[..<zone] + "]" }
         return origin.port == (origin.isSecure ? 443 : 80) ? host : "\(host):\(origin.port)"
     }
 
-    /// The head of the request for HTTP/1.1. `Host` comes first, so that servers can route by it early (RFC 9110 §7.2).
+    /// The request head for HTTP/1.1. `Host` comes first, so that servers can route by it early (RFC 9110 §7.2).
     package var head: HTTPRequestHead {
         var head = HTTPRequestHead(method: method, target: target, fields: fields)
         if !fields.contains("Host") { head.fields.prepend("Host", hostField) }
-        // Of no use to a server, and not meant for it (RFC 9110 §11.7.2).
+        // Useless to a server, and not meant for it (RFC 9110 §11.7.2).
         if fields.contains("Proxy-Authorization") { head.fields.removeAll("Proxy-Authorization") }
         return head
     }

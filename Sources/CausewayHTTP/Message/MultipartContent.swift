@@ -1,15 +1,15 @@
 internal import CausewaySystem
 package import FoundationEssentials
 
-/// The reason why a file cannot be sent as a part of a form.
+/// Why a file cannot be sent as a form part.
 package enum MultipartFailure: Error, Equatable, Sendable {
     /// The file does not exist, or has been removed meanwhile.
     case missing(String)
     /// The path leads to a directory, pipe, socket or device.
     case notRegular(String)
-    /// The file cannot be opened or read. The number is that of the system.
+    /// The file cannot be opened or read. The code is the system's `errno`.
     case unreadable(String, code: Int32)
-    /// The file has another size than at the start.
+    /// The file's size has changed since the start.
     case changed(String)
     /// The form is longer than 2^63 - 1 bytes.
     case tooLong
@@ -32,9 +32,9 @@ extension MultipartFailure: CustomStringConvertible {
     }
 }
 
-/// The content of a multipart form: bytes, and files that are read while they are sent.
+/// A multipart form's content: bytes, and files that are read while they are sent.
 ///
-/// The length is known before the first byte is sent, so it includes the sizes of the files at the time they were appended.
+/// The length is known before the first byte is sent, so it uses the file sizes at the time they were appended.
 package struct MultipartContent: Sendable {
     /// A part of the content, in the order in which it is sent.
     package enum Piece: Sendable {
@@ -70,7 +70,7 @@ package struct MultipartContent: Sendable {
         }
     }
 
-    /// Appends the content of a regular file. Blocks while the file system looks it up.
+    /// Appends a regular file's content. Blocks while the file system looks it up.
     package mutating func append(file path: String) throws(MultipartFailure) {
         let file = try FormFile(path)
         let count = try file.count()
@@ -85,11 +85,11 @@ package struct MultipartContent: Sendable {
     }
 }
 
-/// Reads the content of a form piece by piece. Reading blocks. It is used by one thread at a time.
+/// Reads a form's content in chunks. Reading blocks. It is used by one thread at a time.
 package final class MultipartReader: Sendable {
     private struct Place {
         var index = 0
-        /// The offset in the piece.
+        /// The offset in the current piece.
         var offset: Int64
         var file: FormFile?
     }
@@ -133,7 +133,7 @@ package final class MultipartReader: Sendable {
         let file: FormFile
         if let open = place.file { file = open } else { file = try FormFile(path) }
         place.file = file
-        // A file that has grown would be cut off without notice.
+        // A file that has grown would be truncated silently.
         guard try file.count() == count else { throw .changed(path) }
         let wanted = Int(min(Int64(limit), count - place.offset))
         let data = try file.read(wanted, at: place.offset)
@@ -141,7 +141,7 @@ package final class MultipartReader: Sendable {
         return data
     }
 
-    /// Closes the file that is being read.
+    /// Closes the open file.
     package func close() { place.withLock { $0.file = nil } }
 }
 

@@ -2,16 +2,16 @@ internal import CausewaySystem
 internal import CausewayWire
 package import FoundationEssentials
 
-/// Sends the elements of an asynchronous sequence as the content of a request.
+/// Sends the elements of an asynchronous sequence as request content.
 ///
 /// A separate task iterates over the sequence, because the response can begin, and `execute` can return, before all content is sent. The
 /// task ends with the request.
 package final class SequenceBodySource: HTTPBodySource {
     private struct State {
         var isStopped = false
-        /// The completion for the next piece, while the sequence has not produced it.
+        /// The completion for the next chunk, while the sequence has not produced it.
         var wanted: (@Sendable (HTTPBodyPiece) -> Void)?
-        /// Resumes the iteration when a piece is requested.
+        /// Resumes the iteration when a chunk is requested.
         var producer: CheckedContinuation<Bool, Never>?
         var task: Task<Void, Never>?
     }
@@ -53,7 +53,7 @@ package final class SequenceBodySource: HTTPBodySource {
         producer?.resume(returning: false)
     }
 
-    /// Waits until a piece is requested. Returns `false` after ``stop()``.
+    /// Waits until a chunk is requested. Returns `false` after ``stop()``.
     private func isWanted() async -> Bool {
         await withCheckedContinuation { producer in
             let known = state.withLock { state -> Bool? in
