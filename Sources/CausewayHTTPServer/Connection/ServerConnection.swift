@@ -35,7 +35,7 @@ final class ServerConnection: Sendable {
 
     // MARK: Serving
 
-    /// Serves the connection until it has ended. Call this in the task that the listener has started for the connection.
+    /// Serves the connection until it has ended. Call this in the task that the listener has started for it.
     func run() async {
         transition { _, _ in }
         await withDiscardingTaskGroup { group in
@@ -49,7 +49,7 @@ final class ServerConnection: Sendable {
             }
             group.cancelAll()
         }
-        // The tasks of the requests have ended, so no one waits for this connection any more.
+        // All request tasks have ended, so nothing waits for this connection any more.
         abort()
     }
 
@@ -81,7 +81,7 @@ final class ServerConnection: Sendable {
 
     private func serve(_ first: ServerExchange) async {
         guard first.head.version >= .http2 else {
-            // The response to a request can release a pipelined request from the input.
+            // The response to one request can release a pipelined request from the input.
             var next: ServerExchange? = first
             while let exchange = next {
                 await service.serve(exchange)
@@ -107,7 +107,7 @@ final class ServerConnection: Sendable {
     /// Closes the connection at once.
     func abort() { transition { state, _ in state.abort() } }
 
-    /// The time since which the connection waits for a request, or for the rest of its head; `nil` if it does not.
+    /// Since when the connection has waited for a request, or for the rest of its head; `nil` if it does not.
     var waitStart: Duration? { state.withLock { $0.waitStart } }
 
     /// Closes the connection if it has waited for a request since `start`, so that another client can connect. Returns whether it closes.
@@ -139,7 +139,7 @@ final class ServerConnection: Sendable {
         transition { state, _ in state.machine.requestContent(id) }
     }
 
-    /// Waits until the content of a request has left the connection, except for ``outputLimit`` bytes in the transport.
+    /// Waits until a request's content has left the connection, except for ``outputLimit`` bytes in the transport.
     func awaitRoom(_ id: HTTPServerConnection.RequestID) async {
         guard state.withLock({ !$0.hasRoom(id) }) else { return }
         await withTaskCancellationHandler {

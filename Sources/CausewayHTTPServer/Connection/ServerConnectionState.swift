@@ -23,8 +23,8 @@ struct ServerConnectionState: SequencedState {
 
     enum Phase: Equatable {
         case open
-        /// The last bytes are on their way. The server reads on until the client closes, because a connection that is closed with unread
-        /// input is reset, and the client would lose the response.
+        /// The last bytes are being sent. The server reads on until the client closes, because closing a connection with unread input
+        /// resets it, and the client would lose the response.
         case ending(deadline: Duration)
         case closed
     }
@@ -34,7 +34,7 @@ struct ServerConnectionState: SequencedState {
     let stallTime: Duration
     var phase = Phase.open
     private var exchanges: [ServerExchange] = []
-    /// The requests that no task serves yet.
+    /// Requests that no task serves yet.
     var ready: Deque<ServerExchange> = []
     /// The number of bytes that the transport has not processed.
     private var pendingCount = 0
@@ -42,7 +42,7 @@ struct ServerConnectionState: SequencedState {
     private var outputHasEnded = false
     var receiver: UnsafeContinuation<Bool, Never>?
     var writers: [(id: HTTPServerConnection.RequestID, continuation: UnsafeContinuation<Void, Never>)] = []
-    /// The time of the earliest pending timer.
+    /// The earliest pending timer's time.
     private var timer: Duration?
     var line = ActionLine<Action>()
     var actions: [Action] = []
@@ -66,8 +66,8 @@ struct ServerConnectionState: SequencedState {
         }
     }
 
-    /// Handles the result of a receive; `nil` is the end of the client's bytes. Returns whether a client that waits for a response has
-    /// ended its side.
+    /// Handles the result of a receive; `nil` means that the client has ended its side. Returns whether it did so while waiting for a
+    /// response.
     mutating func received(_ content: Data?, at now: Duration) -> Bool {
         guard phase == .open else {
             if content == nil { inputHasEnded = true }
@@ -82,7 +82,7 @@ struct ServerConnectionState: SequencedState {
         return !exchanges.isEmpty
     }
 
-    /// Handles a failure of the transport.
+    /// Handles a transport failure.
     mutating func lost() {
         inputHasEnded = true
         abort()
@@ -93,14 +93,14 @@ struct ServerConnectionState: SequencedState {
         disconnect(isInterrupted: true)
     }
 
-    /// The time since which the connection waits for a request; `nil` if it serves one or is closing.
+    /// Since when the connection has waited for a request; `nil` if it serves one or is closing.
     var waitStart: Duration? { phase == .open && exchanges.isEmpty ? machine.waitStart : nil }
 
     /// Closes the connection at once if it has waited for a request since `start`. Returns whether it closes.
     mutating func giveWay(since start: Duration) -> Bool {
         guard waitStart == start else { return false }
         machine.abort()
-        // A client of HTTP/2 learns that no request was processed.
+        // An HTTP/2 client receives GOAWAY, so it knows that no request was processed.
         if let output = machine.nextOutput() {
             pendingCount += output.count
             actions.append(.send(output))
@@ -139,7 +139,7 @@ struct ServerConnectionState: SequencedState {
 
     // MARK: Machine
 
-    /// Takes events and output from the machine until it has none, and starts what they enable.
+    /// Takes events and output from the machine until it has none, and starts the resulting work.
     mutating func pump(_ connection: ServerConnection, at now: Duration) {
         repeat {
             while let event = machine.nextEvent() { handle(event, connection, at: now) }
@@ -158,7 +158,7 @@ struct ServerConnectionState: SequencedState {
         setTimer(at: now)
     }
 
-    /// Passes output to the transport while it has room. Returns whether there was any.
+    /// Passes output to the transport up to its limit. Returns whether there was any.
     private mutating func flush() -> Bool {
         guard phase != .closed, pendingCount < ServerConnection.outputLimit, let output = machine.nextOutput() else {
             return false

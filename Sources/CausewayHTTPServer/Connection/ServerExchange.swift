@@ -108,7 +108,7 @@ final class ServerExchange: Sendable {
         }
     }
 
-    /// Reads the next piece of the content. Returns `nil` at its end.
+    /// Reads the next chunk of content. Returns `nil` at its end.
     nonisolated(nonsending) func read() async throws -> Data? {
         try Task.checkCancellation()
         if let known = take() { return try known.get() }
@@ -147,7 +147,7 @@ final class ServerExchange: Sendable {
 
     // MARK: Responding
 
-    /// The status of the response, 0 before it begins, and the number of content bytes.
+    /// The response status, 0 before the response begins, and the number of content bytes.
     var outcome: (status: Int, sentCount: Int) { state.withLock { ($0.status, $0.sentCount) } }
 
     func inform(_ status: Int, _ fields: FieldSection) throws(HTTPServerError) {
@@ -157,7 +157,7 @@ final class ServerExchange: Sendable {
         try perform { [id] machine throws(HTTPServerRefusal) in try machine.inform(id, status, fields) }
     }
 
-    /// Sends the head, and the whole content or its first part.
+    /// Sends the head, and the whole content or its first chunk.
     func respond(
         _ status: Int, _ fields: FieldSection, _ content: HTTPServerContent, _ first: ByteChain = ByteChain(),
         isWhole: Bool = true
@@ -172,14 +172,14 @@ final class ServerExchange: Sendable {
         }
     }
 
-    /// Sends a piece of the content, and waits while the client does not read.
+    /// Sends a chunk of content, and waits while the client does not read.
     func write(_ piece: ByteChain) async throws {
         try enqueue(piece)
         await connection.awaitRoom(id)
         try Task.checkCancellation()
     }
 
-    /// Sends a piece of the content without waiting.
+    /// Sends a chunk of content without waiting.
     func enqueue(_ piece: ByteChain) throws(HTTPServerError) {
         state.withLock { $0.sentCount += piece.count }
         try perform { [id] machine throws(HTTPServerRefusal) in try machine.send(id, piece) }
@@ -193,7 +193,7 @@ final class ServerExchange: Sendable {
     }
 
     func upgrade(_ fields: FieldSection) throws(HTTPServerError) {
-        // The bytes that follow are those of the new protocol.
+        // The following bytes belong to the new protocol.
         state.withLock { state in
             state.status = head.version >= .http2 ? 200 : 101
             state.content = .open

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 
 /// A file or directory below another directory, opened without following symbolic links.
 ///
-/// Each component is opened on its own, relative to the one before, so a component that another process replaces in the meantime cannot
+/// Each component is opened on its own, relative to the previous one, so a component that another process replaces in the meantime cannot
 /// lead outside.
 final class DirectoryWalk {
     private(set) var descriptor: Int32
@@ -31,7 +31,7 @@ final class DirectoryWalk {
 
     var isDirectory: Bool { information.st_mode & S_IFMT == S_IFDIR }
 
-    /// Passes the descriptor on.
+    /// Transfers ownership of the descriptor.
     ///
     /// - Throws: ``HTTPServerError`` with status 404 if it is not a regular file.
     func takeFile() throws(HTTPServerError) -> ServedFile {
@@ -45,7 +45,7 @@ final class DirectoryWalk {
         return fstatat(descriptor, name, &information, AT_SYMLINK_NOFOLLOW) == 0
     }
 
-    /// An entry of a directory.
+    /// A directory entry.
     struct Entry {
         var name: String
         var isDirectory: Bool
@@ -53,7 +53,7 @@ final class DirectoryWalk {
         var modified: Int
     }
 
-    /// The maximum number of entries of a listing.
+    /// The maximum number of entries in a listing.
     private static let maximumCount = 10_000
 
     /// Returns the files and directories that are not hidden, directories first.
@@ -85,7 +85,7 @@ final class DirectoryWalk {
     }
 }
 
-/// A file that is being uploaded. It has a hidden name until it is complete, and is removed if it does not become complete.
+/// A file being uploaded. It has a hidden name until it is complete, and is removed if it does not become complete.
 final class NewFile {
     private let folder: DirectoryWalk
     private let name: String
@@ -118,7 +118,7 @@ final class NewFile {
         }
     }
 
-    /// Gives the file its name. Never replaces a file.
+    /// Renames the file to its final name. Never replaces a file.
     func finish() throws(HTTPServerError) {
         do {
             try SystemFile.rename(temporaryName, toNew: name, in: folder.descriptor)

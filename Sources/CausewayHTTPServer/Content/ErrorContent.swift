@@ -1,7 +1,7 @@
 internal import CausewayHTTPProtocols
 internal import FoundationEssentials
 
-/// The responses that the server makes for errors.
+/// The server's error responses.
 enum ErrorContent {
     static func response(_ error: HTTPServerError) -> HTTPServerResponse {
         let status = (200...599).contains(error.status) ? error.status : 500
@@ -10,7 +10,7 @@ enum ErrorContent {
         return .text((error.message.isEmpty ? reason : error.message) + "\n", status: status)
     }
 
-    /// Returns the response for an error of a handler. The text of an unknown error stays in the process, because it can contain secrets.
+    /// Returns the response for a handler's error. An unknown error's text is not sent, because it can contain secrets.
     static func response(for error: any Error) -> HTTPServerResponse {
         response(error as? HTTPServerError ?? HTTPServerError(status: 500))
     }

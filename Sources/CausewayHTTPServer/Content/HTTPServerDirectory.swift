@@ -4,7 +4,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// Serves the files of a directory.
+/// Serves a directory's files.
 ///
 /// A request never leaves the directory: `..` and symbolic links are refused, in the path and in escapes. Names that begin with a dot are
 /// neither listed nor served.
@@ -14,9 +14,9 @@ internal import FoundationEssentials
 /// routes.get("/files/{path...}") { request in try await files.respond(to: request, path: request.parameters["path"] ?? "") }
 /// ```
 public final class HTTPServerDirectory: Sendable {
-    /// What clients may do besides reading files.
+    /// The operations permitted to clients besides reading files.
     public struct Options: OptionSet, Sendable {
-        /// The raw value of the set.
+        /// The set's raw value.
         public let rawValue: Int
         /// Creates a set from a raw value.
         public init(rawValue: Int) { self.rawValue = rawValue }
@@ -47,7 +47,7 @@ public final class HTTPServerDirectory: Sendable {
     /// - Parameters:
     ///   - request: The request, whose method is `GET`, `HEAD` or, if uploads are permitted, `PUT`.
     ///   - path: The path below the directory, without percent-encoding.
-    /// - Throws: ``HTTPServerError`` with the status of a refusal; the error of the content of an upload.
+    /// - Throws: ``HTTPServerError`` with the refusal's status; the error of an upload's content.
     public func respond(to request: HTTPServerRequest, path: String) async throws -> HTTPServerResponse {
         let names = try Self.names(of: path)
         switch request.method {
@@ -62,7 +62,7 @@ public final class HTTPServerDirectory: Sendable {
 
     /// Splits a path into names, and refuses names that would leave the directory or that are hidden.
     static func names(of path: String) throws(HTTPServerError) -> [String] {
-        // Bytes and not characters: a slash before a combining mark is still a slash for the kernel.
+        // Split at bytes, not characters: a slash before a combining mark is still a slash for the kernel.
         let names = path.utf8.split(separator: UInt8(ascii: "/"))
         guard names.allSatisfy({ $0.first != UInt8(ascii: ".") && !$0.contains(0) && $0.count <= 255 }) else {
             throw HTTPServerError(status: 404)
@@ -82,7 +82,7 @@ public final class HTTPServerDirectory: Sendable {
                 of: try found.takeFile(), type: MediaTypes.type(ofFile: names.last ?? ""))
         }
         guard isDirectory else {
-            // Relative links of a listing or of an index page need the slash.
+            // Relative links in a listing or index page need the slash.
             let query = request.query.map { "?\($0)" } ?? ""
             // A location that begins with two slashes would name another host.
             return .redirect(to: "/" + request.path.drop { $0 == "/" } + "/" + query, status: 301)
@@ -97,7 +97,7 @@ public final class HTTPServerDirectory: Sendable {
 
     // MARK: Uploads
 
-    /// Stores the content of a request in a new file. The file gets its name when it is complete.
+    /// Stores a request's content in a new file. The file gets its name when it is complete.
     private func store(_ names: [String], _ request: HTTPServerRequest) async throws -> HTTPServerResponse {
         guard let name = names.last, !request.path.hasSuffix("/") else { throw HTTPServerError(status: 409) }
         guard !request.fields.contains("Content-Range") else {

@@ -19,7 +19,7 @@ public struct HTTPServerEventWriter: Sendable {
     ///
     /// - Parameters:
     ///   - data: The data; it may have several lines.
-    ///   - event: The type of the event; `nil` for `message`. Line ends are removed.
+    ///   - event: The event type; `nil` for `message`. Line ends are removed.
     ///   - id: The identifier, which a client repeats in `Last-Event-ID` when it reconnects. Line ends are removed.
     ///   - retry: The time after which a client reconnects.
     /// - Throws: As ``HTTPServerBodyWriter/write(_:)-(Data)``.
@@ -44,7 +44,7 @@ public struct HTTPServerEventWriter: Sendable {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { $0 != "\n" && $0 != "\r" && $0 != "\0" }))
     }
 
-    /// Splits text at each of the three line ends of the format. A carriage return with a line feed is one `Character`.
+    /// Splits text at each of the format's three line ends. A carriage return with a line feed is one `Character`.
     private static func lines(_ text: String) -> [Substring] {
         text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r" || $0 == "\r\n" }
     }

@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// The media types of files, by the end of their names.
+/// Media types by file name extension.
 package enum MediaTypes {
     private static let types: [String: String] = [
         "html": "text/html; charset=utf-8", "htm": "text/html; charset=utf-8", "css": "text/css; charset=utf-8",
@@ -14,10 +14,10 @@ package enum MediaTypes {
         "zip": "application/zip", "gz": "application/gzip", "tar": "application/x-tar", "zst": "application/zstd",
     ]
 
-    /// The media type of content of unknown type (RFC 2046 §4.5.1).
+    /// The media type for content of unknown type (RFC 2046 §4.5.1).
     static let unknown = MediaType.unknown
 
-    /// Returns the media type of a file, or ``unknown``.
+    /// Returns a file's media type, or ``unknown``.
     package static func type(ofFile path: String) -> String {
         let name = path.utf8.split(separator: UInt8(ascii: "/")).last ?? path.utf8[...]
         guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return unknown }

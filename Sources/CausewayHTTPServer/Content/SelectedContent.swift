@@ -3,13 +3,13 @@ internal import CausewaySystem
 internal import CausewayWire
 internal import FoundationEssentials
 
-/// A response with content of known length, after conditions and ranges were applied (RFC 9110 §13, §14).
+/// A response with content of known length, after applying conditions and ranges (RFC 9110 §13, §14).
 struct SelectedContent {
-    /// A piece of the content of the response.
+    /// A piece of the response content.
     enum Piece {
-        /// Bytes between the parts of a multipart response.
+        /// Bytes between the parts in a multipart response.
         case text([UInt8])
-        /// Bytes of the representation.
+        /// Bytes from the representation.
         case range(Range<Int>)
     }
 
@@ -58,7 +58,7 @@ struct SelectedContent {
         self.status = status
         pieces = []
         length = 0
-        // The fields that describe the content of another response (RFC 9110 §15.4.5).
+        // A 304 response must not describe content (RFC 9110 §15.4.5).
         for name in ["Content-Type", "Content-Length", "Content-Encoding"] { fields.removeAll(name) }
     }
 

@@ -2,10 +2,10 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayWire
 
-/// A regular file that is sent as the content of responses. It is closed with the last reference.
+/// A regular file sent as response content. It is closed when the last reference is released.
 final class ServedFile: Sendable {
     private let descriptor: Int32
-    /// The number of bytes when the file was opened.
+    /// The file size in bytes when it was opened.
     let length: Int
     private let modified: timespec
 
@@ -43,12 +43,12 @@ final class ServedFile: Sendable {
         }
     }
 
-    /// An entity tag of the modification time and the length.
+    /// An entity tag made from the modification time and the length.
     var entityTag: String {
         "\"\(String(modified.tv_sec, radix: 16))-\(String(modified.tv_nsec, radix: 16))-\(String(length, radix: 16))\""
     }
 
-    /// The modification time as a date of HTTP.
+    /// The modification time as an HTTP date.
     var lastModified: String { HTTPDate.text(modified.tv_sec) }
 
     /// Reads bytes from a position. Returns fewer than `count` only at the end of the file.

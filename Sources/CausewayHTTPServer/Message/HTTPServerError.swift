@@ -1,8 +1,8 @@
-/// The reason why a request fails.
+/// Why a request failed.
 ///
 /// A handler can throw an error with ``init(status:_:)``: the client then receives a response with this status.
 public struct HTTPServerError: Error, Sendable {
-    /// The kind of failure, in terms that a program can act on.
+    /// The kind of failure, for programs to act on.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Kind: String, Sendable { case status, clientGone, contentTooLong, invalidMessage }
         private let kind: Kind
@@ -11,27 +11,27 @@ public struct HTTPServerError: Error, Sendable {
         public static let status = Code(kind: .status)
         /// The client closed the connection or cancelled the request.
         public static let clientGone = Code(kind: .clientGone)
-        /// The content of the request is longer than ``HTTPServer/Configuration/maximumContentLength``.
+        /// The request content is longer than ``HTTPServer/Configuration/maximumContentLength``.
         public static let contentTooLong = Code(kind: .contentTooLong)
         /// The response cannot be sent, for example because a field contains a line end.
         public static let invalidMessage = Code(kind: .invalidMessage)
 
-        /// The name of the code.
+        /// The code's name.
         public var description: String { kind.rawValue }
     }
 
-    /// What failed.
+    /// The kind of failure.
     public var code: Code
-    /// The status of the response, if none has begun.
+    /// The response status, if no response has begun.
     public var status: Int
-    /// The reason, in one line. It becomes the content of the response.
+    /// The reason, in one line. It becomes the response content.
     public var message: String
 
     /// Creates an error that refuses a request.
     ///
     /// - Parameters:
-    ///   - status: The status of the response, 400 to 599.
-    ///   - message: The content of the response; the reason phrase of the status if it is empty.
+    ///   - status: The response status, 400 to 599.
+    ///   - message: The response content; the status's reason phrase if it is empty.
     public init(status: Int, _ message: String = "") { self.init(.status, status, message) }
 
     init(_ code: Code, _ status: Int, _ message: String) {

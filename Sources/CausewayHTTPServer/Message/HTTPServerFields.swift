@@ -1,8 +1,8 @@
 package import CausewayWire
 
-/// The header or trailer fields of a message, in order (RFC 9110 §5).
+/// A message's header or trailer fields, in order (RFC 9110 §5).
 ///
-/// Names compare without case. A name can occur several times; the subscript reads the first value and replaces all of them.
+/// Name comparison is case-insensitive. A name can occur several times; the subscript reads the first value and replaces all of them.
 public struct HTTPServerFields: Sendable, Equatable {
     package var section: FieldSection
 
@@ -11,7 +11,7 @@ public struct HTTPServerFields: Sendable, Equatable {
 
     package init(_ section: FieldSection) { self.section = section }
 
-    /// The value of the first field with this name; `nil` if there is none. Assigning replaces all fields with this name, and `nil` removes
+    /// The first field's value with this name; `nil` if there is none. Assigning replaces all fields with this name, and `nil` removes
     /// them.
     public subscript(name: String) -> String? {
         get { section.firstValue(of: name) }
@@ -23,7 +23,7 @@ public struct HTTPServerFields: Sendable, Equatable {
     /// Returns the values of all fields with this name, in order.
     public func values(of name: String) -> [String] { section.values(of: name) }
 
-    /// Returns the elements of a list, from all fields with this name (RFC 9110 §5.6.1).
+    /// Returns a list's elements, from all fields with this name (RFC 9110 §5.6.1).
     public func elements(of name: String) -> [String] { section.elements(of: name) }
 
     /// Returns whether there is a field with this name.
@@ -39,7 +39,7 @@ extension HTTPServerFields: RandomAccessCollection {
     /// The index after the last field.
     public var endIndex: Int { section.count }
 
-    /// The name and the value of a field, in the form in which they were sent.
+    /// A field's name and value as they were sent.
     public subscript(index: Int) -> (name: String, value: String) {
         let field = section[index]
         return (String(decoding: field.name, as: UTF8.self), String(decoding: field.value, as: UTF8.self))

@@ -2,9 +2,9 @@ internal import CausewayProtocols
 internal import CausewayWire
 public import FoundationEssentials
 
-/// The description of one part of a form that a client sends as `multipart/form-data` (RFC 7578 §4).
+/// The description of one part in a `multipart/form-data` form (RFC 7578 §4).
 public struct HTTPServerFormPart: Hashable, Sendable {
-    /// The name of the form's field.
+    /// The form field's name.
     public let name: String
     /// The file name that the client states, without folders and control characters; `nil` if the part is not a file or states no usable name.
     public let filename: String?
@@ -18,11 +18,11 @@ public struct HTTPServerFormPart: Hashable, Sendable {
         mediaType = part.mediaType
     }
 
-    /// Returns a name that a client chose as the name of a file: without folders and control characters; `nil` if nothing is left.
+    /// Makes a client's name usable as a file name, without folders and control characters; `nil` if nothing is left.
     public static func filename(_ name: String) -> String? { ContentDisposition.lastComponent(name) }
 }
 
-/// The parts of a form as they arrive: the description of a part, its content in pieces, and the next part.
+/// A form's parts as they arrive: a part's description, its content in chunks, and the next part.
 ///
 /// The memory is bounded: content is passed on as it arrives, and the server stops reading while the program does not read. A form has at
 /// most 1,000 parts.
@@ -33,7 +33,7 @@ public struct HTTPServerForm: AsyncSequence, Sendable {
         case part(HTTPServerFormPart)
         /// More content of the part.
         case content(Data)
-        /// The content of the part is complete.
+        /// The part's content is complete.
         case end
     }
 
@@ -43,14 +43,14 @@ public struct HTTPServerForm: AsyncSequence, Sendable {
         public let part: HTTPServerFormPart
         /// The content.
         public let content: Data
-        /// The content as text in UTF-8. Invalid bytes are replaced.
+        /// The content as UTF-8 text. Invalid bytes are replaced.
         public var text: String { String(decoding: content, as: UTF8.self) }
     }
 
     let body: HTTPServerRequestBody
     let boundary: MultipartBoundary
 
-    /// Reads the parts of a form.
+    /// Reads a form's parts.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var pieces: HTTPServerRequestBody.AsyncIterator
         private var decoder: MultipartDecoder
@@ -93,7 +93,7 @@ public struct HTTPServerForm: AsyncSequence, Sendable {
             }
         }
 
-        /// Returns the next step like ``next()``, in the isolation of the caller.
+        /// Returns the next step like ``next()``, in the caller's isolation.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Element? {
             try await next()
         }
@@ -104,8 +104,8 @@ public struct HTTPServerForm: AsyncSequence, Sendable {
 
     /// Reads the whole form.
     ///
-    /// - Parameter limit: The maximum number of bytes of all contents.
-    /// - Throws: ``HTTPServerError`` with the code `contentTooLong` if there are more bytes, and the errors of the iterator.
+    /// - Parameter limit: The maximum total content length in bytes.
+    /// - Throws: ``HTTPServerError`` with the code `contentTooLong` if there are more bytes, and the iterator's errors.
     public func collect(upTo limit: Int) async throws -> [Field] {
         var fields: [Field] = []
         var current: HTTPServerFormPart?
@@ -126,7 +126,7 @@ public struct HTTPServerForm: AsyncSequence, Sendable {
 }
 
 extension HTTPServerRequest {
-    /// The content as a form of type `multipart/form-data` (RFC 7578); `nil` if the request has another type or no valid boundary.
+    /// The content as a `multipart/form-data` form (RFC 7578); `nil` if the request has another type or no valid boundary.
     ///
     /// Reads the same content as ``body``.
     public var form: HTTPServerForm? {

@@ -14,8 +14,8 @@ extension HTTPServerRequest {
     /// Cancellation: throws `CancellationError`. No content is lost.
     ///
     /// - Parameters:
-    ///   - type: The type of the value.
-    ///   - limit: The maximum length of the content in bytes.
+    ///   - type: The value's type.
+    ///   - limit: The maximum content length in bytes.
     ///   - decoder: The decoder.
     /// - Throws: ``HTTPServerError`` with status 400 if the content is not JSON of this type, `contentTooLong`, or `clientGone`.
     nonisolated(nonsending)
@@ -31,11 +31,11 @@ extension HTTPServerRequest {
         }
     }
 
-    /// Reads the content as text. The character set is that of the media type: UTF-8, US-ASCII or ISO-8859-1; UTF-8 if it names none.
+    /// Reads the content as text. The media type names the character set: UTF-8, US-ASCII or ISO-8859-1; UTF-8 if it names none.
     ///
     /// Cancellation: throws `CancellationError`. No content is lost.
     ///
-    /// - Parameter limit: The maximum length of the content in bytes.
+    /// - Parameter limit: The maximum content length in bytes.
     /// - Throws: ``HTTPServerError`` with status 400 for invalid UTF-8, 415 for another character set, `contentTooLong`, or `clientGone`.
     nonisolated(nonsending)
         public func text(upTo limit: Int = 2 << 20) async throws -> String
@@ -59,7 +59,7 @@ extension HTTPServerRequest {
 }
 
 extension DecodingError {
-    /// The reason in words, with the place of the value.
+    /// The reason in words, with the value's location.
     fileprivate var explanation: String {
         switch self {
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):

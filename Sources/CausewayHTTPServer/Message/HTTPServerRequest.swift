@@ -2,7 +2,7 @@ internal import CausewayHTTPProtocols
 public import CausewayTypes
 public import FoundationEssentials
 
-/// A request that a client sent to a server.
+/// A request from a client.
 public struct HTTPServerRequest: Sendable {
     /// The method, which is case-sensitive (RFC 9110 §9.1).
     public var method: String { head.method }
@@ -12,7 +12,7 @@ public struct HTTPServerRequest: Sendable {
     public let query: String?
     /// The header fields.
     public var fields: HTTPServerFields { HTTPServerFields(head.fields) }
-    /// The values of the path parameters of the route, without percent-encoding.
+    /// The values of the route's path parameters, without percent-encoding.
     public internal(set) var parameters: [String: String] = [:]
     /// The content. Only one task at a time may read it.
     public var body: HTTPServerRequestBody { HTTPServerRequestBody(exchange: exchange, length: head.contentLength) }
@@ -33,21 +33,21 @@ public struct HTTPServerRequest: Sendable {
         query = String(target[target.index(after: mark)...])
     }
 
-    /// The host, with the port if the client named one; `nil` for a client of HTTP/1.0 that named none.
+    /// The host, with the port if the client named one; `nil` for an HTTP/1.0 client that named none.
     public var authority: String? { head.authority }
-    /// The version of HTTP, such as `HTTP/1.1` or `HTTP/2`.
+    /// The HTTP version, such as `HTTP/1.1` or `HTTP/2`.
     public var version: String {
         head.version >= .http2 ? "HTTP/\(head.version.major)" : "HTTP/\(head.version.major).\(head.version.minor)"
     }
     /// Whether the connection uses TLS.
     public var isSecure: Bool { exchange.connection.isSecure }
-    /// The address of the client.
+    /// The client's address.
     public var remoteEndpoint: NWEndpoint { exchange.connection.remoteEndpoint }
 
     /// The names and values of the query, decoded from `application/x-www-form-urlencoded`, in order.
     public var queryItems: [(name: String, value: String)] { FormItems.decoded(query ?? "") }
 
-    /// Sends an interim response, such as status 103 (RFC 8297). Has no effect for clients of HTTP/1.0.
+    /// Sends an interim response, such as status 103 (RFC 8297). Has no effect for HTTP/1.0 clients.
     ///
     /// - Throws: ``HTTPServerError`` with the code `clientGone`, or `invalidMessage` for a status that is not interim.
     public func inform(_ status: Int, _ fields: HTTPServerFields = HTTPServerFields()) throws(HTTPServerError) {
@@ -55,33 +55,33 @@ public struct HTTPServerRequest: Sendable {
     }
 }
 
-/// The content of a request, as a sequence of pieces.
+/// A request's content as a sequence of chunks.
 ///
 /// At most 256 KiB wait for the program. Then the server stops reading, so the client stops sending.
 public struct HTTPServerRequestBody: AsyncSequence, Sendable {
-    /// A piece of the content.
+    /// A chunk of content.
     public typealias Element = Data
 
     let exchange: ServerExchange
-    /// The length that the client stated; `nil` if it stated none.
+    /// The content length stated by the client; `nil` if it stated none.
     public let length: Int?
 
-    /// Reads the pieces of the content.
+    /// Reads the content in chunks.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let exchange: ServerExchange
 
-        /// Returns the next piece; `nil` at the end of the content.
+        /// Returns the next chunk; `nil` at the end of the content.
         ///
         /// Cancellation: throws `CancellationError`. No content is lost.
         nonisolated(nonsending) public mutating func next() async throws -> Data? { try await exchange.read() }
 
-        /// Returns the next piece like ``next()``, in the isolation of the caller.
+        /// Returns the next chunk like ``next()``, in the caller's isolation.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Data? {
             try await exchange.read()
         }
     }
 
-    /// Returns an iterator over the pieces that no one has read yet.
+    /// Returns an iterator over the unread chunks.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(exchange: exchange) }
 
     /// Reads the rest of the content.

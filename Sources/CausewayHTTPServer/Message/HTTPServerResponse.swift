@@ -1,9 +1,9 @@
 public import FoundationEssentials
 
-/// A response that a handler returns.
+/// A handler's response.
 ///
-/// The server adds `Date`, `Content-Length` and the fields of the framing. It sends no content in response to HEAD, evaluates conditional
-/// requests for responses with `ETag` or `Last-Modified`, and sends only the requested ranges of such responses (RFC 9110 §13, §14).
+/// The server adds `Date`, `Content-Length` and the framing fields. It sends no content in response to HEAD, evaluates conditional requests
+/// for responses with `ETag` or `Last-Modified`, and sends only the requested ranges of such responses (RFC 9110 §13, §14).
 public struct HTTPServerResponse: Sendable {
     /// The status code, 200 to 599.
     public var status: Int
@@ -12,7 +12,7 @@ public struct HTTPServerResponse: Sendable {
     /// The content.
     public var body: Body
 
-    /// The content of a response.
+    /// A response's content.
     public struct Body: Sendable {
         enum Kind: Sendable {
             case none
@@ -30,7 +30,7 @@ public struct HTTPServerResponse: Sendable {
         /// Content in memory.
         public static func data(_ data: Data) -> Body { Body(kind: .data(data)) }
 
-        /// Content that a closure writes piece by piece. It runs after the handler has returned. If it throws, the client notices that the
+        /// Content that a closure writes in chunks. It runs after the handler has returned. If it throws, the client can detect that the
         /// response is incomplete.
         ///
         /// - Parameters:
@@ -42,17 +42,17 @@ public struct HTTPServerResponse: Sendable {
             Body(kind: .stream(length: length, write))
         }
 
-        /// Content that a sequence produces piece by piece.
+        /// Content that a sequence produces in chunks.
         ///
         /// - Parameters:
-        ///   - pieces: The pieces of the content.
+        ///   - pieces: The chunks of content.
         ///   - length: The number of bytes; `nil` if it is not known.
         public static func sequence<Pieces: AsyncSequence & Sendable>(_ pieces: Pieces, length: Int? = nil) -> Body
         where Pieces.Element == Data {
             stream(length: length) { writer in try await writer.write(contentsOf: pieces) }
         }
 
-        /// The content of a file. It is opened at once and read while it is sent.
+        /// A file's content. The file is opened at once and read while it is sent.
         ///
         /// - Throws: ``HTTPServerError`` with status 404 if the file does not exist or is not a regular file, and 403 if it cannot be read.
         public static func file(_ path: String) throws(HTTPServerError) -> Body {
@@ -81,7 +81,7 @@ extension HTTPServerResponse {
 
     /// Returns a response with a JSON value.
     ///
-    /// - Throws: The error of the encoder.
+    /// - Throws: The encoder's error.
     public static func json(_ value: some Encodable, status: Int = 200) throws -> HTTPServerResponse {
         content(try JSONEncoder().encode(value), type: "application/json", status: status)
     }
@@ -91,11 +91,11 @@ extension HTTPServerResponse {
         HTTPServerResponse(status: status, fields: ["Content-Type": type], body: .data(data))
     }
 
-    /// Returns a response with the content of a file. Sets `ETag`, `Last-Modified` and `Content-Type`.
+    /// Returns a response with a file's content. Sets `ETag`, `Last-Modified` and `Content-Type`.
     ///
     /// - Parameters:
-    ///   - path: The path of the file.
-    ///   - type: The media type; `nil` to derive it from the name of the file.
+    ///   - path: The file's path.
+    ///   - type: The media type; `nil` to derive it from the file name.
     /// - Throws: ``HTTPServerError`` with status 404 if the file does not exist or is not a regular file, and 403 if it cannot be read.
     public static func file(_ path: String, type: String? = nil) throws(HTTPServerError) -> HTTPServerResponse {
         response(of: try ServedFile(opening: path), type: type ?? MediaTypes.type(ofFile: path))

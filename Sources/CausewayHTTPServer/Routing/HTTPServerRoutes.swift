@@ -2,7 +2,7 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayWire
 
-/// The routes of a server: which handler answers which method and path.
+/// A server's routing table: maps methods and paths to handlers.
 ///
 /// A path consists of segments. A segment in braces, such as `{name}`, matches any segment and becomes a path parameter. `{name...}` at the
 /// end matches the rest of the path, which may be empty. Fixed segments take precedence over parameters, and parameters over the rest. A
@@ -20,7 +20,7 @@ public struct HTTPServerRoutes: Sendable {
     /// - Parameters:
     ///   - method: The method, such as `GET`; `*` for all methods that have no route of their own.
     ///   - path: The path, beginning with `/`, without percent-encoding.
-    ///   - handler: Responds to the requests of the route.
+    ///   - handler: Responds to the route's requests.
     public mutating func on(_ method: String, _ path: String, _ handler: @escaping HTTPServer.Handler) {
         guard path.hasPrefix("/") else { Misuse.stop("HTTPServerRoutes: a path of a route begins with /: '\(path)'") }
         root.insert(path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)[...], method, handler)
@@ -35,12 +35,12 @@ public struct HTTPServerRoutes: Sendable {
     /// Adds a route for DELETE.
     public mutating func delete(_ path: String, _ handler: @escaping HTTPServer.Handler) { on("DELETE", path, handler) }
 
-    /// Finds the route of a request and calls its handler.
+    /// Finds a request's route and calls its handler.
     ///
-    /// - Throws: The error of the handler; ``HTTPServerError`` with status 400 for a malformed path.
+    /// - Throws: The handler's error; ``HTTPServerError`` with status 400 for a malformed path.
     public func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
         guard request.path.utf8.first == UInt8(ascii: "/") else {
-            // The target * concerns the server as a whole (RFC 9110 §9.3.7).
+            // The target `*` concerns the server as a whole (RFC 9110 §9.3.7).
             if request.path == "*" { return HTTPServerResponse(status: 204) }
             return try await fallback(request)
         }
@@ -67,12 +67,12 @@ extension HTTPServerRequest {
     fileprivate var routeMethod: String { head.protocolName == "websocket" ? "GET" : method }
 }
 
-/// A segment of the paths of routes.
+/// A path segment in the routing tree.
 private struct RouteNode: Sendable {
     private var fixed: [String: RouteNode] = [:]
-    /// The node of a parameter: no element, or one.
+    /// The parameter's node: no element, or one.
     private var parameter: [(name: String, node: RouteNode)] = []
-    /// The node of the rest of a path: no element, or one.
+    /// The node for the rest of a path: no element, or one.
     private var rest: [(name: String, node: RouteNode)] = []
     private var handlers: [(method: String, handler: HTTPServer.Handler)] = []
 
@@ -97,7 +97,7 @@ private struct RouteNode: Sendable {
         }
     }
 
-    /// Returns the node of a path, and the values of its parameters.
+    /// Returns a path's node and the values of its parameters.
     func node(for segments: ArraySlice<String>, _ values: inout [(String, String)]) -> RouteNode? {
         if let segment = segments.first {
             if let found = fixed[segment]?.node(for: segments.dropFirst(), &values) { return found }

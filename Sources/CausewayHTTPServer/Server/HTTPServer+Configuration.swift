@@ -1,7 +1,7 @@
 internal import CausewayHTTPProtocols
 
 extension HTTPServer {
-    /// The limits and timeouts of a server. They bound the memory and the time that one client can use.
+    /// A server's limits and timeouts. They bound the memory and time that one client can use.
     public struct Configuration: Sendable {
         var limits = HTTPServerLimits()
         var lingerTime: Duration = .seconds(2)
@@ -16,27 +16,26 @@ extension HTTPServer {
         /// Creates the default configuration.
         public init() {}
 
-        /// The maximum length of the request line and the fields, in bytes (default: 64 KiB). Longer heads are refused with status 431, or
-        /// 414 if the request line alone is too long.
+        /// The maximum length of the request line and fields in bytes (default: 64 KiB). Longer heads are refused with status 431, or 414
+        /// if the request line alone is too long.
         public var maximumHeadLength: Int {
             get { limits.headByteCount }
             set { limits.headByteCount = max(1, newValue) }
         }
 
-        /// The maximum number of fields of a request (default: 1,000).
+        /// The maximum number of fields in a request (default: 1,000).
         public var maximumFieldCount: Int {
             get { limits.fieldCount }
             set { limits.fieldCount = max(1, newValue) }
         }
 
-        /// The maximum length of a request target, in bytes (default: 16 KiB). Longer targets are refused with status 414.
+        /// The maximum request target length in bytes (default: 16 KiB). Longer targets are refused with status 414.
         public var maximumTargetLength: Int {
             get { limits.targetByteCount }
             set { limits.targetByteCount = max(1, newValue) }
         }
 
-        /// The maximum length of the content of a request, in bytes; `nil` for no limit (default: 16 MiB). Longer content is refused with
-        /// status 413.
+        /// The maximum request content length in bytes; `nil` for no limit (default: 16 MiB). Longer content is refused with status 413.
         public var maximumContentLength: Int? {
             get { limits.contentByteCount == .max ? nil : limits.contentByteCount }
             set { limits.contentByteCount = newValue.map { max(0, $0) } ?? .max }
@@ -54,7 +53,7 @@ extension HTTPServer {
             set { limits.requestCount = max(1, newValue) }
         }
 
-        /// The maximum number of concurrent requests of an HTTP/2 connection (default: 100).
+        /// The maximum number of concurrent requests on an HTTP/2 connection (default: 100).
         public var maximumConcurrentRequests: Int {
             get { limits.concurrentRequestCount }
             set { limits.concurrentRequestCount = max(1, newValue) }
@@ -72,7 +71,7 @@ extension HTTPServer {
             set { limits.idleTime = newValue }
         }
 
-        /// The minimum rate of clients that send content or read a response, in bytes per second; 0 for none (default: 500). It applies
+        /// The minimum rate for clients that send content or read a response, in bytes per second; 0 for none (default: 500). It applies
         /// only while the program waits for the client.
         public var minimumRate: Int {
             get { limits.minimumRate }
@@ -86,18 +85,18 @@ extension HTTPServer {
         }
     }
 
-    /// A request that has ended.
+    /// A completed request.
     public struct Exchange: Sendable {
         /// The request. Its content cannot be read any more.
         public let request: HTTPServerRequest
-        /// The status of the response; 0 if the client was gone before a response began.
+        /// The response status; 0 if the client was gone before a response began.
         public let status: Int
         /// The number of content bytes that the server sent, including those on their way to the client.
         public let sentByteCount: Int
-        /// The time from the head of the request to the end of the response.
+        /// The time from the request head to the end of the response.
         public let duration: Duration
-        /// The error that the handler threw, or with which the response failed; `nil` if there was none. The client never receives the text
-        /// of an error that is no ``HTTPServerError``.
+        /// The handler's error or the response's failure; `nil` if there was none. The client never receives an error's text unless it is
+        /// an ``HTTPServerError``.
         public let error: (any Error)?
     }
 }

@@ -6,8 +6,8 @@ public import CausewayTypes
 
 /// A server for HTTP/1.1 and HTTP/2, on TCP or TLS.
 ///
-/// A closure handles each request. It runs in a separate task, on the event loop of the connection: work that blocks or computes for
-/// long belongs on other threads. The task is cancelled when the client goes away.
+/// A closure handles each request. It runs in a separate task, on the connection's event loop: work that blocks or computes for long
+/// belongs on other threads. The task is cancelled when the client goes away.
 ///
 /// ```swift
 /// var routes = HTTPServerRoutes()
@@ -57,7 +57,7 @@ public final class HTTPServer: Sendable {
         places = ConnectionPlaces(of: listener, count: maximumConnections)
     }
 
-    /// Creates a server that hands each request to the handler of its route.
+    /// Creates a server that hands each request to its route's handler.
     ///
     /// - Throws: As ``init(using:on:configuration:handler:)``.
     public convenience init(
@@ -69,7 +69,7 @@ public final class HTTPServer: Sendable {
         }
     }
 
-    /// The parameters of a server without TLS: TCP without Nagle's algorithm.
+    /// The parameters for a server without TLS: TCP without Nagle's algorithm.
     public static var defaultParameters: NWParameters {
         let tcp = NWProtocolTCP.Options()
         tcp.noDelay = true
@@ -86,7 +86,7 @@ public final class HTTPServer: Sendable {
     /// The local port; `nil` before the server is ready.
     public var port: NWEndpoint.Port? { listener.port }
 
-    /// The service to advertise on the local network, for example of the type `_http._tcp`. Set it before ``run(whenReady:)``.
+    /// The service to advertise on the local network, for example with the type `_http._tcp`. Set it before ``run(whenReady:)``.
     public var advertisedService: NWListener.Service? {
         get { listener.service }
         set { listener.service = newValue }
@@ -97,7 +97,7 @@ public final class HTTPServer: Sendable {
     /// Cancellation: closes all connections at once, cancels the handlers, and returns when they have ended.
     ///
     /// - Parameter whenReady: Called with the local port when the server accepts connections.
-    /// - Throws: The error with which the listener failed, for example `.posix(.EADDRINUSE)`.
+    /// - Throws: The listener's error, for example `.posix(.EADDRINUSE)`.
     public func run(whenReady: (@Sendable (NWEndpoint.Port) -> Void)? = nil) async throws(NWError) {
         listener.stateUpdateHandler = { [weak listener] state in
             if state == .ready, let port = listener?.port { whenReady?(port) }

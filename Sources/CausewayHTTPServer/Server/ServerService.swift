@@ -4,9 +4,9 @@ internal import CausewaySystem
 internal import CausewayWire
 internal import FoundationEssentials
 
-/// The part of a server that its connections share: the handler and the limits.
+/// The handler and limits that a server's connections share.
 final class ServerService: Sendable {
-    /// The number of bytes of a file that are read at a time.
+    /// The read size for files in bytes.
     private static let fileChunk = 128 << 10
 
     let limits: HTTPServerLimits
@@ -41,7 +41,7 @@ final class ServerService: Sendable {
         }
         guard let observer else { return }
         let outcome = exchange.outcome
-        // The task of a handler is cancelled when its client is gone.
+        // A handler's task is cancelled when its client is gone.
         if outcome.status == 0, failure is CancellationError { failure = HTTPServerError.clientGone }
         observer(
             HTTPServer.Exchange(
@@ -49,7 +49,7 @@ final class ServerService: Sendable {
                 duration: System.now - exchange.start, error: failure))
     }
 
-    /// Ends an exchange whose response cannot be sent. If the response has begun, the client must not take it for complete.
+    /// Ends an exchange whose response cannot be sent. If the response has begun, the client must be able to detect that it is incomplete.
     private func refuse(_ exchange: ServerExchange, _ error: any Error) {
         let error = error as? HTTPServerError
         guard error?.code == .invalidMessage, exchange.outcome.sentCount == 0,
@@ -74,7 +74,7 @@ final class ServerService: Sendable {
         case .stream(let length, let write):
             let content = length.map { HTTPServerContent.length($0) } ?? .unknown
             try exchange.respond(response.status, fields, content, isWhole: false)
-            // The content of a response to HEAD may be expensive to produce.
+            // HEAD content may be expensive to produce.
             if exchange.head.method != "HEAD" { try await write(HTTPServerBodyWriter(exchange: exchange)) }
             try exchange.finish()
             await exchange.connection.awaitRoom(exchange.id)
@@ -112,7 +112,7 @@ final class ServerService: Sendable {
                 while !range.isEmpty {
                     let count = min(range.count, Self.fileChunk)
                     let bytes = try file.read(count, at: range.lowerBound)
-                    // The file became shorter after it was opened.
+                    // The file was truncated after it was opened.
                     guard bytes.count == count else { throw HTTPServerError(status: 500) }
                     range = range.lowerBound + count..<range.upperBound
                     first.append(bytes)

@@ -1,14 +1,14 @@
 internal import CausewaySystem
 internal import DequeModule
 
-/// The connections of a server in the order in which they began to wait for a request, as far as known.
+/// A server's connections, ordered by when they began to wait for a request, as far as known.
 ///
-/// The order is brought up to date only when a connection must give way: a connection that has served a request since it was recorded moves
-/// to the end. So a request costs nothing, and a client that holds many connections open with half a head loses them first.
+/// The order is updated only when a connection must be closed: a connection that has served a request since it was recorded moves to the
+/// end. So a request costs nothing, and a client that holds many connections open with incomplete heads loses them first.
 struct WaitingConnections {
     private struct Entry {
         weak var connection: ServerConnection?
-        /// The time at which the connection began to wait, as recorded.
+        /// When the connection began to wait, as recorded.
         var start: Duration
     }
 
@@ -33,7 +33,7 @@ struct WaitingConnections {
         return nil
     }
 
-    /// Removes the entries of connections that have ended, when they are the majority.
+    /// Removes the entries of ended connections when they are the majority.
     mutating func compact(to count: Int) {
         if entries.count > 2 * count + 64 { entries.removeAll { $0.connection == nil } }
     }

@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayWire
 public import FoundationEssentials
 
-/// A WebSocket connection that a client opened to a server (RFC 6455).
+/// A client's WebSocket connection to a server (RFC 6455).
 ///
 /// Pings are answered while ``receive()`` waits. All methods may be called from any task, ``receive()`` from one at a time.
 public final class HTTPServerWebSocket: Sendable {
@@ -17,14 +17,14 @@ public final class HTTPServerWebSocket: Sendable {
 
     fileprivate struct State {
         var machine: WebSocketMachine
-        /// The parts of a message that is not complete.
+        /// The parts of an incomplete message.
         var partial = Data()
         var isFlushing = false
     }
 
-    /// The subprotocol that was agreed on; `nil` for none.
+    /// The negotiated subprotocol; `nil` for none.
     public let subprotocol: String?
-    /// Whether the messages are compressed; see ``HTTPServerResponse/webSocket(protocols:maximumMessageLength:compression:_:)``.
+    /// Whether messages are compressed; see ``HTTPServerResponse/webSocket(protocols:maximumMessageLength:compression:_:)``.
     public let usesCompression: Bool
     private let exchange: ServerExchange
     private let state: LockedValue<State>
@@ -107,7 +107,7 @@ public final class HTTPServerWebSocket: Sendable {
         try? exchange.finish()
     }
 
-    /// Passes the output of the machine to the connection. Only one thread at a time does this, so that frames stay in order.
+    /// Passes the machine's output to the connection. Only one thread at a time does this, so that frames stay in order.
     private func flush() throws(HTTPServerError) {
         let isFirst = state.withLock { state in
             defer { state.isFlushing = true }

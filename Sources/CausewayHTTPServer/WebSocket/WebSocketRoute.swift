@@ -8,13 +8,13 @@ extension HTTPServerResponse {
     /// Returns a response that opens a WebSocket connection, in HTTP/1.1 or HTTP/2 (RFC 6455 §4.2, RFC 8441). A request that is no
     /// WebSocket handshake is refused.
     ///
-    /// Any web page can open a WebSocket connection to any server with the cookies of its user. A handler that relies on cookies must
-    /// compare the field `Origin` first.
+    /// Any web page can open a WebSocket connection to any server with its user's cookies. A handler that relies on cookies must compare
+    /// the field `Origin` first.
     ///
     /// - Parameters:
-    ///   - protocols: The subprotocols of the server, the preferred one first. The first one that the client offers is used.
-    ///   - maximumMessageLength: The maximum length of a received message, in bytes. A longer one closes the connection.
-    ///   - compression: Compression of messages (RFC 7692); `nil` for none. The length of a message is limited after decompression.
+    ///   - protocols: The server's subprotocols, the preferred one first. The first one that the client offers is used.
+    ///   - maximumMessageLength: The maximum length of a received message in bytes. A longer one closes the connection.
+    ///   - compression: Message compression (RFC 7692); `nil` for none. The message length is limited after decompression.
     ///   - serve: Exchanges messages. The connection closes when it returns.
     public static func webSocket(
         protocols: [String] = [], maximumMessageLength: Int = 1 << 20,
@@ -31,7 +31,7 @@ extension HTTPServerResponse {
     }
 }
 
-/// The handshake of a WebSocket connection and the program's part of it.
+/// A WebSocket connection's handshake and the program's handler for it.
 struct WebSocketRoute: Sendable {
     /// The time in which a client must answer the server's close frame.
     private static let closingTime = Duration.seconds(5)
@@ -41,7 +41,7 @@ struct WebSocketRoute: Sendable {
     let compression: NWProtocolWebSocket.Compression?
     let body: @Sendable (HTTPServerWebSocket) async throws -> Void
 
-    /// The result of a handshake.
+    /// A handshake's result.
     struct Agreement {
         var subprotocol: String?
         /// Compresses messages; `nil` if they are not compressed.
@@ -72,7 +72,7 @@ struct WebSocketRoute: Sendable {
         exchange.connection.cancel(timer)
     }
 
-    /// Checks the handshake and adds the fields of the response.
+    /// Checks the handshake and adds the response fields.
     private func answer(_ head: HTTPServerRequestHead, _ fields: inout FieldSection) throws(UpgradeError) -> Agreement {
         var offered = head.fields.elements(of: "Sec-WebSocket-Protocol")
         if head.version >= .http2 {
@@ -94,7 +94,7 @@ struct WebSocketRoute: Sendable {
         return agreement
     }
 
-    /// Returns a codec if the client offers compression, and adds the field of the response.
+    /// Returns a codec if the client offers compression, and adds the response field.
     private func codec(
         _ compression: NWProtocolWebSocket.Compression, _ request: FieldSection, _ fields: inout FieldSection
     ) throws(UpgradeError) -> (any WebSocketCodec)? {
