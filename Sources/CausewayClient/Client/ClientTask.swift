@@ -7,7 +7,7 @@ extension HTTPClient {
     /// - Parameters:
     ///   - request: The request.
     ///   - serializer: Checks the response and makes the value.
-    ///   - queue: The queue of the completion handler.
+    ///   - queue: The completion handler's queue.
     ///   - completion: Called once, also after a cancellation.
     public func task<Value: Sendable>(
         _ request: ClientRequest, as serializer: ResponseSerializer<Value>, queue: DispatchQueue = .main,
@@ -31,9 +31,9 @@ extension HTTPClient {
     }
 }
 
-/// A request of a program with completion handlers. It can be resumed and cancelled from any thread.
+/// A request with a completion handler. It can be resumed and cancelled from any thread.
 public final class ClientTask: Sendable {
-    /// The state of a task.
+    /// A task's state.
     public enum State: Sendable {
         /// The task has not been resumed.
         case suspended

@@ -9,13 +9,13 @@ struct Exchange<Content: Sendable>: Sendable {
     let attempts: Int
 }
 
-/// The number of times that a request was sent, and why.
+/// How often a request was sent, and why.
 private struct AttemptCounts {
-    /// The limit of repetitions that interceptors demand, so that two of them cannot repeat a request forever.
+    /// The maximum number of repetitions that interceptors demand, so that two of them cannot repeat a request forever.
     static let adviceLimit = 5
 
     var attempt = 1
-    /// The repetitions that interceptors demanded, and those of them that needed no idempotent request.
+    /// Repetitions demanded by interceptors, and those among them that did not require an idempotent request.
     var advised = 0
     var resends = 0
 }
@@ -24,12 +24,12 @@ extension HTTPClient {
     /// Loads one attempt.
     typealias Loader<Content> = @Sendable (URLRequest) async throws -> (Content, HTTPURLResponse)
 
-    /// Sends a request, and sends it again as the interceptors and the policy decide.
+    /// Sends a request, and repeats it as the interceptors and the policy decide.
     ///
     /// - Parameters:
     ///   - prepared: The request.
-    ///   - call: The number of the call, for events.
-    ///   - discard: Releases the content of an attempt that is not the last.
+    ///   - call: The call's number, for events.
+    ///   - discard: Releases the content of an attempt, except the last one.
     ///   - load: Performs one attempt.
     /// - Throws: ``HTTPClientError`` or `CancellationError`.
     func perform<Content: Sendable>(
@@ -127,7 +127,7 @@ extension HTTPClient {
         return (failure.error as? URLError).map { .error($0.code) }
     }
 
-    /// Returns the wait that a response demands (RFC 9110 §10.2.3).
+    /// Returns the delay that a response demands with `Retry-After` (RFC 9110 §10.2.3).
     package static func retryAfter(of response: HTTPURLResponse) -> Duration? {
         let now = Int(Date().timeIntervalSince1970)
         let field = response.value(forHTTPHeaderField: "Retry-After")
@@ -153,7 +153,7 @@ extension HTTPClient {
         }
     }
 
-    /// Waits until a large transfer may start, as the policy for metered networks demands.
+    /// Waits until a large transfer may start under the policy for metered networks.
     private func awaitPermission(_ prepared: PreparedRequest, _ call: UInt64) async throws {
         let policy = configuration.meteredPolicy
         let size = max(prepared.source.byteCount ?? 0, prepared.request.expectedByteCount ?? 0)

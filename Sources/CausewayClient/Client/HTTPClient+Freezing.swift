@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A request as values that can be stored, without the settings, tokens and header fields of the client.
+/// A request as storable values, without the client's settings, tokens and header fields.
 package struct FrozenRequest: Sendable {
     package var method: String
     /// The encoded path and query below the base URL, or an absolute URL.
@@ -23,7 +23,7 @@ package struct FrozenRequest: Sendable {
 }
 
 extension HTTPClient {
-    /// Returns a request as values.
+    /// Converts a request to storable values.
     ///
     /// - Throws: ``HTTPClientError`` if the request cannot be sent.
     package func frozen(_ request: ClientRequest) throws(HTTPClientError) -> FrozenRequest {
@@ -51,7 +51,7 @@ extension HTTPClient {
         return frozen
     }
 
-    /// Returns the request of stored values, which is sent once: without repetitions.
+    /// Creates a request from stored values. It is sent once, without repetitions.
     package static func thawed(_ frozen: FrozenRequest, _ body: RequestBody) -> ClientRequest? {
         var request: ClientRequest
         if frozen.isAbsolute {

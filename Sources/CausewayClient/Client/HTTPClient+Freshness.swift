@@ -3,9 +3,10 @@ internal import CausewayURLLoading
 extension HTTPClient {
     /// Gets a stored value at once, and then the fresh one.
     ///
-    /// The first element is the response in the cache of the session, however old, with ``ClientResponse/isFromCache``; it is left out if there is none, or if the
-    /// serializer does not accept it. The last element is the response of the server. The request for it is conditional (`If-None-Match`, RFC 9110 §13), so an
-    /// unchanged content is not sent again; its element comes from the cache as well, and is delivered, because it is known to be fresh.
+    /// The first element is the response in the session's cache, however old, with ``ClientResponse/isFromCache``; it is left out if there
+    /// is none, or if the serializer does not accept it. The last element is the server's response. Its request is conditional
+    /// (`If-None-Match`, RFC 9110 §13), so unchanged content is not sent again; its element then comes from the cache as well, but is known
+    /// to be fresh.
     ///
     /// ```swift
     /// for try await response in client.values(ClientRequest("GET", "albums"), as: .json([Album].self)) {
@@ -39,9 +40,9 @@ extension HTTPClient {
     }
 }
 
-/// The responses of ``HTTPClient/values(_:as:)``: the stored one, if there is one, and the fresh one.
+/// The responses from ``HTTPClient/values(_:as:)``: the stored one, if any, and the fresh one.
 public struct StoredThenFresh<Value: Sendable>: AsyncSequence, Sendable {
-    /// Returns the response of a step, 0 or 1; `nil` if it has none.
+    /// Returns the response for step 0 or 1; `nil` if it has none.
     typealias Step = @Sendable (Int) async throws -> ClientResponse<Value>?
 
     private let step: Step

@@ -3,7 +3,7 @@ internal import Foundation
 /// Requests with the usual methods. Each has two forms: a typed one, whose value is decoded from JSON, and one with a ``ResponseSerializer``. Both return the value; use
 /// ``HTTPClient/send(_:as:progress:)`` for the status and the header fields.
 extension HTTPClient {
-    /// Gets a value that is decoded from JSON.
+    /// Gets a JSON value.
     ///
     /// Cancellation: throws `CancellationError`. Other callers that share the response are not affected.
     public func get<Value: Decodable & Sendable>(
@@ -13,7 +13,7 @@ extension HTTPClient {
         try await decoded("GET", path, query, headers, .none)
     }
 
-    /// Gets a value that a serializer makes.
+    /// Gets a value made by a serializer.
     ///
     /// Cancellation: throws `CancellationError`. Other callers that share the response are not affected.
     public func get<Value: Sendable>(
@@ -23,7 +23,7 @@ extension HTTPClient {
         try await value("GET", path, query, headers, .none, serializer)
     }
 
-    /// Asks for the header fields of a resource.
+    /// Requests a resource's header fields.
     ///
     /// Cancellation: throws `CancellationError`. Other callers that share the response are not affected.
     @discardableResult
@@ -127,7 +127,7 @@ extension HTTPClient {
         return try value(of: try await answered(prepared), serializer)
     }
 
-    /// As ``value(_:_:_:_:_:_:)`` with a serializer for JSON, which would have to be made for each call.
+    /// Like ``value(_:_:_:_:_:_:)`` with a JSON serializer, which would have to be made for each call.
     private func decoded<Value: Decodable & Sendable>(
         _ method: String, _ path: RequestPath, _ query: RequestParameters, _ headers: [String: String],
         _ body: RequestBody

@@ -9,7 +9,7 @@ extension HTTPClient {
     /// - Parameters:
     ///   - request: The request.
     ///   - serializer: Checks the response and makes the value.
-    ///   - progress: Called with the progress of sending the content, on a queue of the session; `nil` for none. A request with progress shares no response.
+    ///   - progress: Called with the upload progress, on a session queue; `nil` for none. A request with progress shares no response.
     /// - Throws: ``HTTPClientError`` or `CancellationError`.
     public func send<Value: Sendable>(
         _ request: ClientRequest, as serializer: ResponseSerializer<Value>,
@@ -20,11 +20,11 @@ extension HTTPClient {
         return ClientResponse(value: value, http: answered.response, attempts: answered.exchange.attempts)
     }
 
-    /// Returns a request as a command line for curl in a POSIX shell, to repeat it by hand. Changes of the interceptors are not part of it.
+    /// Returns a request as a curl command line for a POSIX shell, to repeat it by hand. Changes by interceptors are not included.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - showsSecrets: Whether the values of `Authorization`, `Proxy-Authorization` and `Cookie` are part of the text.
+    ///   - showsSecrets: Whether to include the values of `Authorization`, `Proxy-Authorization` and `Cookie`.
     /// - Throws: ``HTTPClientError`` if the request cannot be sent.
     public func curlCommand(for request: ClientRequest, showsSecrets: Bool = false) throws -> String {
         let prepared = try prepare(request, accept: nil)
@@ -42,9 +42,10 @@ extension HTTPClient {
 
     // MARK: The way of a request
 
-    /// Sends a request and waits for its response. The call goes on until ``succeeded(_:)`` or ``failed(_:_:)``.
+    /// Sends a request and waits for its response. The call continues until ``succeeded(_:)`` or ``failed(_:_:)``.
     ///
-    /// The part that waits is not generic over the type of the value. Functions that are look up its metadata at run time, and so does each of their closures.
+    /// The waiting part is not generic over the value type. Generic functions look up its metadata at run time, and so does each of their
+    /// closures.
     func answered(
         _ prepared: PreparedRequest, _ progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> AnsweredCall {
@@ -58,7 +59,7 @@ extension HTTPClient {
         }
     }
 
-    /// Makes the value of a response and ends its call.
+    /// Makes a response's value and ends its call.
     func value<Value: Sendable>(
         of answered: AnsweredCall, _ serializer: ResponseSerializer<Value>
     ) throws(HTTPClientError) -> Value {
@@ -72,7 +73,7 @@ extension HTTPClient {
         return value
     }
 
-    /// Ends a call whose value was made.
+    /// Ends a call after its value was made.
     func succeeded(_ answered: AnsweredCall) {
         end(answered.number, answered.prepared, status: answered.response.statusCode)
     }
@@ -152,7 +153,7 @@ extension HTTPClient {
         }
     }
 
-    /// Returns the request as `URLRequest`.
+    /// Returns the request as a `URLRequest`.
     ///
     /// - Throws: ``HTTPClientError/Code/invalidRequest`` and ``HTTPClientError/Code/foreignOrigin``.
     func prepare(_ request: ClientRequest, accept: String?) throws(HTTPClientError) -> PreparedRequest {
@@ -165,7 +166,7 @@ extension HTTPClient {
         return prepared
     }
 
-    /// As ``prepare(_:accept:)``, without a request that has to be copied if the prepared one is known.
+    /// Like ``prepare(_:accept:)``, but without copying the request if its prepared form is cached.
     func prepare(
         _ method: String, _ path: RequestPath, _ query: RequestParameters, _ headers: [String: String],
         _ body: RequestBody, accept: String?
@@ -199,7 +200,7 @@ extension HTTPClient {
     }
 }
 
-/// A call whose response has arrived, and whose value has not been made.
+/// A call with its response, before the value is made.
 struct AnsweredCall: Sendable {
     let number: UInt64
     let prepared: PreparedRequest
@@ -209,7 +210,7 @@ struct AnsweredCall: Sendable {
     var received: ReceivedResponse { ReceivedResponse(data: exchange.content, http: exchange.response) }
 }
 
-/// A result that knows the status of its response, for events.
+/// A result with the response status, for events.
 protocol StatusCarrier {
     var status: Int { get }
 }

@@ -2,18 +2,19 @@ public import CausewayURLLoading
 public import Foundation
 
 extension HTTPClient {
-    /// Downloads a response to a file whose place is chosen when the response is known.
+    /// Downloads a response to a file whose location is chosen when the response is known.
     ///
-    /// The file appears under its name when it is complete, and replaces an older one at once. After a failure there is no new file.
+    /// The file appears under its name only when it is complete, and replaces an existing file atomically. After a failure there is no new
+    /// file.
     ///
     /// Cancellation: throws `CancellationError`; there is no new file.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - progress: Called with the progress, on a queue of the session; `nil` for none. The fraction never falls, and ends at 1.
-    ///   - destination: Returns the URL of the file. It is called for statuses from 200 to 299. The name that the server proposes is `suggestedFilename` of the
-    ///     response: check it before it becomes a part of a path.
-    /// - Returns: The response; its value is the URL of the file.
+    ///   - progress: Called with the progress, on a session queue; `nil` for none. The fraction never falls, and ends at 1.
+    ///   - destination: Returns the file's URL. It is called for statuses from 200 to 299. The server's proposed name is the response's
+    ///     `suggestedFilename`: check it before using it in a path.
+    /// - Returns: The response; its value is the file's URL.
     /// - Throws: ``HTTPClientError`` or `CancellationError`.
     public func download(
         _ request: ClientRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil,
@@ -40,7 +41,8 @@ extension HTTPClient {
         }
     }
 
-    /// Passes the content of a response to a closure while it arrives, for parsers of streams. The content is received only as fast as the closure reads it.
+    /// Passes a response's content to a closure while it arrives, for stream parsers. The content is received only as fast as the closure
+    /// reads it.
     ///
     /// Cancellation: ends the sequence with an error, and throws `CancellationError`.
     ///
@@ -48,7 +50,7 @@ extension HTTPClient {
     ///   - request: The request. It is sent again only until its response has begun.
     ///   - statuses: The accepted statuses.
     ///   - body: Reads the content. The task ends when it returns.
-    /// - Throws: ``HTTPClientError``, `CancellationError`, or the error of `body`.
+    /// - Throws: ``HTTPClientError``, `CancellationError`, or an error from `body`.
     public func stream<Value: Sendable>(
         _ request: ClientRequest, statuses: Range<Int> = 200..<300,
         _ body: @Sendable (HTTPURLResponse, URLSession.AsyncBytes) async throws -> Value
@@ -78,7 +80,7 @@ extension HTTPClient {
         }
     }
 
-    /// Returns the content that an error keeps, and ends the task. A failure of the content is not thrown: the status explains more.
+    /// Returns the content that an error keeps, and ends the task. A failure to read it is not thrown: the status explains more.
     private func beginning(of bytes: URLSession.AsyncBytes) async throws -> Data {
         var kept = Data()
         defer { bytes.task.cancel() }

@@ -2,7 +2,7 @@ internal import CausewaySystem
 public import CausewayURLLoading
 public import Foundation
 
-/// A client of one HTTP server: base URL, default header fields, typed responses and rules for failures, over a `URLSession`.
+/// A client for one HTTP server: base URL, default header fields, typed responses and failure policies, over a `URLSession`.
 ///
 /// ```swift
 /// let client = try HTTPClient(baseURL: URL(string: "https://api.example/v1")!)
@@ -11,15 +11,15 @@ public import Foundation
 /// let stored: User = try await client.post("users", body: .json(User(name: "Ann")))
 /// ```
 ///
-/// A client can be used from any task, and is made once per server: as a `static let`, or as a value that is passed on. Its session is invalidated when the client
-/// is released and its requests have ended.
+/// A client can be used from any task, and is made once per server: as a `static let`, or as a value that is passed on. Its session is
+/// invalidated when the client is released and its requests have ended.
 public final class HTTPClient: Sendable {
     /// Loads content into memory. Tests replace it.
     typealias DataLoader = @Sendable (URLRequest, RequestBody.Source) async throws -> (Data, HTTPURLResponse)
 
     /// The settings.
     public let configuration: Configuration
-    /// The session that performs the requests.
+    /// The session for the requests.
     public let session: URLSession
     let base: BaseURL
     let clock: any Clock<Duration>
@@ -34,9 +34,9 @@ public final class HTTPClient: Sendable {
     /// Creates a client.
     ///
     /// - Parameters:
-    ///   - baseURL: An `http` or `https` URL. The paths of requests are appended to its path, whether or not that ends with a slash.
-    ///   - configuration: The settings. Later changes of the session's configuration have no effect.
-    ///   - delegate: The delegate of the session, for example for challenges; `nil` for none.
+    ///   - baseURL: An `http` or `https` URL. Request paths are appended to its path, whether or not that ends with a slash.
+    ///   - configuration: The settings. Later changes to the session configuration have no effect.
+    ///   - delegate: The session's delegate, for example for challenges; `nil` for none.
     /// - Throws: ``HTTPClientError/Code/invalidRequest`` if the URL is not an absolute `http` or `https` URL.
     public convenience init(
         baseURL: URL, configuration: Configuration = Configuration(), delegate: (any URLSessionDelegate)? = nil
@@ -79,19 +79,20 @@ public final class HTTPClient: Sendable {
 
     // MARK: Observation
 
-    /// The state of the network on the way to the server. A client never asks for it before it sends: see ``Reachability``.
+    /// The network state on the route to the server. A client never checks it before it sends: see ``Reachability``.
     public var reachability: Reachability { network.current }
 
-    /// The state of the network: the current one, and then each change. A slow reader gets the latest state.
+    /// The network state: the current one, and then each change. A slow reader gets the latest state.
     public var reachabilityUpdates: AsyncStream<Reachability> { network.updates() }
 
-    /// The number of calls of the client that have not ended.
+    /// The number of the client's calls in progress.
     public var activeCallCount: Int { running.count }
 
-    /// The number of calls that have not ended: the current one, and then each change, for an activity indicator. A slow reader gets the latest number.
+    /// The number of calls in progress: the current one, and then each change, for an activity indicator. A slow reader gets the latest
+    /// number.
     public var activity: AsyncStream<Int> { running.updates() }
 
-    /// The events of the client from now on. A slow reader misses the oldest events: 256 wait for it.
+    /// The client's events from now on. A slow reader misses the oldest events: at most 256 are buffered.
     public var events: AsyncStream<ClientEvent> { broadcast.stream(capacity: 256) }
 
     // MARK: Loading

@@ -2,13 +2,13 @@ internal import CausewayWire
 
 /// Percent-encoding of the parts of a URL (RFC 3986 §2.1) and of forms (WHATWG URL §5.2).
 enum PercentEncoding {
-    /// The places for which text is encoded.
+    /// Where encoded text is used.
     enum Place: Sendable {
         /// A value inside a path or a query: everything but unreserved characters is encoded.
         case value
-        /// A path that a program wrote, with its slashes (RFC 3986 §3.3).
+        /// A path written by the program, with its slashes (RFC 3986 §3.3).
         case path
-        /// A query that a program wrote, with its delimiters (RFC 3986 §3.4).
+        /// A query written by the program, with its delimiters (RFC 3986 §3.4).
         case query
         /// A name or a value in `application/x-www-form-urlencoded`: a space becomes `+`.
         case form

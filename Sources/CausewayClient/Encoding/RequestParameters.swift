@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A value of a parameter in a query or a form.
+/// A parameter value in a query or form.
 ///
 /// Text, numbers, Booleans and UUIDs are one value. An array repeats the parameter. A value that is `nil` leaves the parameter out.
 public protocol RequestParameterValue: Sendable {
@@ -72,7 +72,7 @@ extension Int64: RequestParameterValue {
 }
 
 extension Double: RequestParameterValue {
-    /// The shortest decimal number that is read as the same value, with a point in every locale.
+    /// The shortest decimal number that parses to the same value, with a point in every locale.
     public var parameterTexts: [String] { [String(self)] }
 }
 

@@ -1,13 +1,13 @@
-/// The path of a request relative to the base URL of a client, with an optional query.
+/// A request's path relative to the client's base URL, with an optional query.
 ///
-/// A literal is written as in a URL. Characters that a URL does not permit are encoded, and existing percent-encoding is kept. An interpolated value is
-/// data: all its special characters are encoded, so it stays a part of one segment, or of one value in the query.
+/// A literal is written as in a URL. Characters that a URL does not permit are encoded, and existing percent-encoding is kept. An
+/// interpolated value is data: all its special characters are encoded, so it stays within one segment, or within one query value.
 ///
 /// ```swift
 /// let path: RequestPath = "users/\(name)/photos"     // name "a/b ?" gives users/a%2Fb%20%3F/photos
 /// ```
 ///
-/// An empty value in the path, and a segment `.` or `..`, would reach another resource than the one that is written. Such a request is not sent: it fails
+/// An empty value in the path, and a segment `.` or `..`, would select another resource than intended. Such a request is not sent: it fails
 /// with ``HTTPClientError/Code/invalidRequest``.
 public struct RequestPath: ExpressibleByStringInterpolation, Hashable, Sendable, CustomStringConvertible {
     /// The percent-encoded path, without query.
@@ -17,7 +17,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Hashable, Sendable,
     /// Why the path must not be sent; `nil` if it may be.
     let mistake: String?
 
-    /// Creates a path from text that is not known before. Only `/` keeps its meaning; all other special characters are encoded.
+    /// Creates a path from run-time text. Only `/` keeps its meaning; all other special characters are encoded.
     public init(text: String) {
         let segments = text.split(separator: "/", omittingEmptySubsequences: false)
         path = segments.map { PercentEncoding.encoded($0, for: .value) }.joined(separator: "/")
@@ -76,7 +76,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Hashable, Sendable,
         var query: String?
         var hasEmptyValue = false
 
-        /// Creates an empty interpolation. Both numbers are hints of the compiler.
+        /// Creates an empty interpolation. Both numbers are compiler hints.
         public init(literalCapacity: Int, interpolationCount: Int) {}
 
         /// Appends a piece of the literal.

@@ -1,6 +1,6 @@
 public import CausewayURLLoading
 
-/// Changes the requests of a client before they are sent, and judges failed attempts. A client calls its interceptors in order.
+/// Changes a client's requests before they are sent, and decides about failed attempts. A client calls its interceptors in order.
 public protocol RequestInterceptor: Sendable {
     /// Returns the request to send. Called before each attempt.
     ///
@@ -8,12 +8,12 @@ public protocol RequestInterceptor: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request so far.
-    ///   - attempt: The number of this attempt, from 1 on.
+    ///   - attempt: The attempt's number, starting at 1.
     /// - Throws: Any error; the request then fails with ``HTTPClientError/Code/interceptor``.
     func adapt(_ request: URLRequest, attempt: Int) async throws -> URLRequest
 
-    /// Returns what to do after an attempt that failed, or whose status is 400 or higher. The first interceptor that does not pass decides; otherwise the
-    /// ``RetryPolicy`` does.
+    /// Decides what to do after an attempt that failed, or whose status is 400 or higher. The first interceptor that does not pass decides;
+    /// otherwise the ``RetryPolicy`` does.
     func advice(after failure: AttemptFailure) async -> RetryAdvice
 }
 
@@ -25,7 +25,7 @@ extension RequestInterceptor {
     public func advice(after failure: AttemptFailure) async -> RetryAdvice { .pass }
 }
 
-/// The decision of an interceptor about a failed attempt.
+/// An interceptor's decision about a failed attempt.
 public enum RetryAdvice: Hashable, Sendable {
     /// Another interceptor or the policy decides.
     case pass
@@ -33,7 +33,8 @@ public enum RetryAdvice: Hashable, Sendable {
     case fail
     /// The request is sent again after a wait, if it is idempotent. Otherwise it fails.
     case retry(after: Duration)
-    /// The request is sent again at once, even if it is not idempotent. Only for responses that prove that the server did not apply the request, such as status 401.
+    /// The request is sent again at once, even if it is not idempotent. Only for responses proving that the server did not apply the
+    /// request, such as status 401.
     case resend
 }
 
@@ -41,19 +42,19 @@ public enum RetryAdvice: Hashable, Sendable {
 public struct AttemptFailure: Sendable {
     /// The request as it was sent.
     public let request: URLRequest
-    /// The number of the attempt, from 1 on.
+    /// The attempt's number, starting at 1.
     public let attempt: Int
-    /// The number of times that ``RetryAdvice/resend`` was obeyed for the request.
+    /// How often the request was repeated because of ``RetryAdvice/resend``.
     public let resends: Int
     /// The response; `nil` if none arrived.
     public let response: HTTPURLResponse?
-    /// The error of the transport; `nil` if there is a response.
+    /// The transport error; `nil` if there is a response.
     public let error: (any Error)?
-    /// Whether the request may be repeated without its server's consent.
+    /// Whether the request may be repeated when it is unknown whether the server applied it.
     public let isIdempotent: Bool
 }
 
-/// An interceptor from a closure that changes requests.
+/// An interceptor made from a closure that changes requests.
 public struct RequestAdapter: RequestInterceptor {
     private let change: @Sendable (inout URLRequest) async throws -> Void
 

@@ -4,8 +4,8 @@ internal import Foundation
 
 /// Adds a bearer token to requests (RFC 6750), and gets a new one when the server refuses it with status 401.
 ///
-/// Requests that meet an old token at the same time wait for one refresh. Each request is sent again once; a second refusal is delivered. Status 401 means that the
-/// server did not apply the request (RFC 9110 §15.5.2), so requests that are not idempotent are sent again, too.
+/// Requests refused with an old token at the same time share one refresh. Each request is repeated once; a second refusal is delivered.
+/// Status 401 means that the server did not apply the request (RFC 9110 §15.5.2), so non-idempotent requests are repeated, too.
 ///
 /// ```swift
 /// configuration.interceptors = [TokenInterceptor(token: saved) { old in try await signIn(replacing: old) }]
@@ -18,9 +18,9 @@ public final class TokenInterceptor: RequestInterceptor {
     /// Creates an interceptor.
     ///
     /// - Parameters:
-    ///   - token: The first token; `nil` to get one before the first request.
-    ///   - refresh: Returns a new token for the refused one, which is `nil` if there was none. It must not use a client with this interceptor, because that would
-    ///     wait for itself. It is cancelled when no request waits for it.
+    ///   - token: The initial token; `nil` to get one before the first request.
+    ///   - refresh: Returns a new token for the refused one, which is `nil` if there was none. It must not use a client with this
+    ///     interceptor, because that would deadlock. It is cancelled when no request waits for it.
     public init(token: String? = nil, refresh: @escaping @Sendable (_ refused: String?) async throws -> String) {
         state = LockedValue(TokenState(token: token))
         self.refresh = refresh
@@ -29,7 +29,7 @@ public final class TokenInterceptor: RequestInterceptor {
     /// The current token.
     public var token: String? { state.withLock { $0.token } }
 
-    /// Adds the token, after getting one if there is none. A request with a field `Authorization` is not changed.
+    /// Adds the token, after getting one if there is none. A request with an `Authorization` field is not changed.
     public func adapt(_ request: URLRequest, attempt: Int) async throws -> URLRequest {
         guard request.value(forHTTPHeaderField: "Authorization") == nil else { return request }
         let (token, generation) = state.withLock { ($0.token, $0.generation) }
@@ -39,7 +39,7 @@ public final class TokenInterceptor: RequestInterceptor {
         return request
     }
 
-    /// Gets a new token after status 401, and has the request sent again.
+    /// Gets a new token after status 401, and repeats the request.
     public func advice(after failure: AttemptFailure) async -> RetryAdvice {
         guard failure.response?.statusCode == 401, let used = usedToken(failure.request) else { return .pass }
         let (verdict, token) = state.withLock { state in (state.refused(used, resends: failure.resends), state.token) }
@@ -51,7 +51,7 @@ public final class TokenInterceptor: RequestInterceptor {
                 _ = try await newToken(replacing: token, generation)
                 return .resend
             } catch {
-                // The response 401 is delivered: it tells the program more than the error of the refresh.
+                // The 401 response is delivered: it explains more than the refresh error.
                 return .fail
             }
         }
@@ -59,7 +59,7 @@ public final class TokenInterceptor: RequestInterceptor {
 
     private func newToken(replacing old: String?, _ generation: Int) async throws -> String {
         try await refreshes.value(for: generation) { [self] in
-            // The work of an earlier group may have ended between the question and the start of this one.
+            // The work of an earlier group may have ended between the check and the start of this one.
             let (current, now) = state.withLock { ($0.token, $0.generation) }
             if now != generation, let current { return current }
             let new = try await refresh(old)

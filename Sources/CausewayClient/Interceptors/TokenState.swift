@@ -1,4 +1,4 @@
-/// The token of a client and its replacements. A late refusal of an old token does not replace a new one.
+/// A client's token and its replacements. A late refusal of an old token does not replace a new one.
 struct TokenState: Sendable {
     /// The consequence of a refused token.
     enum Refusal: Equatable, Sendable {
@@ -6,31 +6,31 @@ struct TokenState: Sendable {
         case useCurrent
         /// Get a new token. All callers with the same number share one refresh.
         case refresh(generation: Int)
-        /// The new token was refused as well. A further refresh would only repeat that.
+        /// The new token was refused as well. Another refresh would only repeat that.
         case fail
     }
 
-    /// The current token; `nil` before the first.
+    /// The current token; `nil` before the first one.
     private(set) var token: String?
-    /// The number of the token, from 0 on.
+    /// The token's generation, starting at 0.
     private(set) var generation = 0
 
     init(token: String?) { self.token = token }
 
     /// Replaces a token.
     ///
-    /// - Parameter old: The number of the token that was refreshed. The result of an outdated refresh is ignored.
+    /// - Parameter old: The generation of the refreshed token. The result of an outdated refresh is ignored.
     mutating func refreshed(_ new: String, replacing old: Int) {
         guard old == generation else { return }
         token = new
         generation += 1
     }
 
-    /// Judges a refusal.
+    /// Evaluates a refusal.
     ///
     /// - Parameters:
-    ///   - used: The token that the request had.
-    ///   - resends: The number of times that the request was sent again after a refusal.
+    ///   - used: The token in the request.
+    ///   - resends: How often the request was repeated after a refusal.
     func refused(_ used: String?, resends: Int) -> Refusal {
         guard resends == 0 else { return .fail }
         return used == token ? .refresh(generation: generation) : .useCurrent

@@ -1,6 +1,6 @@
 internal import CausewaySystem
 
-/// Numbers the requests, and counts those that run, for an indicator in a user interface.
+/// Numbers requests and counts those in progress, for an activity indicator.
 final class Activity: Sendable {
     private struct State {
         var count = 0
@@ -11,7 +11,7 @@ final class Activity: Sendable {
         mutating func change(by difference: Int) {
             count += difference
             guard !listeners.isEmpty else { return }
-            // Sent under the lock, so that the last value is the right one. A continuation of a stream only wakes its reader.
+            // Sent under the lock, so that the last value is the right one. A stream continuation only wakes its reader.
             for listener in listeners.values { listener.yield(count) }
         }
     }
@@ -26,10 +26,10 @@ final class Activity: Sendable {
         for listener in listeners { listener.finish() }
     }
 
-    /// The number of requests that run.
+    /// The number of requests in progress.
     var count: Int { state.withLock { $0.count } }
 
-    /// Counts a new request, and returns its number, from 1 on.
+    /// Counts a new request and returns its number, starting at 1.
     func begin() -> UInt64 {
         state.withLock { state in
             state.lastNumber += 1
@@ -38,10 +38,10 @@ final class Activity: Sendable {
         }
     }
 
-    /// Changes the number of requests that run.
+    /// Changes the number of requests in progress.
     func add(_ difference: Int) { state.withLock { $0.change(by: difference) } }
 
-    /// Returns a sequence that begins with the current number and continues with each change. A slow reader gets the last number.
+    /// Returns a sequence of the current number and each change. A slow reader gets the last number.
     func updates() -> AsyncStream<Int> {
         let (stream, feed) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
         let listener = state.withLock { state in

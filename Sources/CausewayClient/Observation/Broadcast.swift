@@ -18,8 +18,8 @@ package final class Broadcast<Element: Sendable>: Sendable {
     /// Returns a sequence of the values from now on. A slow reader misses the oldest values.
     ///
     /// - Parameters:
-    ///   - capacity: The number of values that wait for the reader.
-    ///   - first: The value that the sequence begins with; `nil` for none.
+    ///   - capacity: The maximum number of buffered values.
+    ///   - first: The sequence's first value; `nil` for none.
     package func stream(capacity: Int, first: Element? = nil) -> AsyncStream<Element> {
         let (stream, feed) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(capacity))
         if let first { feed.yield(first) }

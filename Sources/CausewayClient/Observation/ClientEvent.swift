@@ -1,13 +1,13 @@
-/// An event of a client, for logs and user interfaces.
+/// A client event, for logs and user interfaces.
 ///
-/// The observers of the product `CausewayObservability` write the tasks of the session to swift-log, swift-metrics and swift-distributed-tracing: set them in
-/// `taskObservers` of ``HTTPClient/Configuration/session``.
+/// Observers from the product `CausewayObservability` write the session's tasks to swift-log, swift-metrics and swift-distributed-tracing:
+/// set them in the `taskObservers` of ``HTTPClient/Configuration/session``.
 public struct ClientEvent: Sendable, CustomStringConvertible {
-    /// The kind of an event.
+    /// The kind of event.
     public enum Kind: Sendable {
-        /// A program asked for a response.
+        /// A program requested a response.
         case began
-        /// The request shares the response of an equal request in flight.
+        /// The request shares the response to an equal request in flight.
         case shared
         /// The request waits until a large transfer is permitted, see ``MeteredPolicy``.
         case held
@@ -23,11 +23,11 @@ public struct ClientEvent: Sendable, CustomStringConvertible {
         case cancelled
     }
 
-    /// The number of the call, from 1 on in each client.
+    /// The call's number, starting at 1 in each client.
     public let call: UInt64
     /// The method and the URL without query, user and password.
     public let request: String
-    /// The kind of the event.
+    /// The kind of event.
     public let kind: Kind
 
     /// The event in one line.

@@ -2,17 +2,17 @@ internal import Causeway
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Where a client learns the state of the network. Tests replace it.
+/// A client's source for the network state. Tests replace it.
 protocol ReachabilitySource: Sendable {
-    /// Returns the state now.
+    /// Returns the current state.
     func current() -> Reachability
     /// Calls a closure after each possible change, until the result is called.
     func follow(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void
 }
 
-/// The network of this computer on the way to one host.
+/// This computer's network state on the route to one host.
 struct SystemReachability: ReachabilitySource {
-    /// The address, if the host is one: its path can differ from that to other hosts.
+    /// The address, if the host is one: its path can differ from the path to other hosts.
     private let address: NWEndpoint?
 
     init(host: String) {
@@ -35,7 +35,7 @@ struct SystemReachability: ReachabilitySource {
     }
 }
 
-/// Follows the state of the network while something needs it.
+/// Follows the network state while something needs it.
 final class NetworkWatch: Sendable {
     private struct State {
         var last: Reachability?
@@ -49,7 +49,7 @@ final class NetworkWatch: Sendable {
 
     /// - Parameters:
     ///   - source: The source.
-    ///   - changed: Called after each change of which the watch knows.
+    ///   - changed: Called after each detected change.
     init(_ source: any ReachabilitySource, changed: @escaping @Sendable (Reachability) -> Void) {
         self.source = source
         self.changed = changed
@@ -57,10 +57,10 @@ final class NetworkWatch: Sendable {
 
     deinit { state.withLock { $0.cancel }?() }
 
-    /// The state now.
+    /// The current state.
     var current: Reachability { source.current() }
 
-    /// Returns a sequence that begins with the current state and continues with each change.
+    /// Returns a sequence of the current state and each change.
     func updates() -> AsyncStream<Reachability> {
         start()
         return changes.stream(capacity: 1, first: source.current())

@@ -1,8 +1,9 @@
-/// The maximum number of requests that a client sends at the same time, by the type of the network. Further requests wait in order.
+/// The maximum number of concurrent requests from a client, by network type. Further requests wait in order.
 ///
-/// The session limits connections on its own (`httpMaximumConnectionsPerHost`). These limits are for servers and networks that too many requests overload.
+/// The session limits connections on its own (`httpMaximumConnectionsPerHost`). These limits protect servers and networks that too many
+/// requests would overload.
 public struct ConcurrencyLimits: Hashable, Sendable {
-    /// The limit on wired networks, Wi-Fi, and networks of an unknown type.
+    /// The limit on wired networks, Wi-Fi, and networks of unknown type.
     public var unmetered: Int
     /// The limit on cellular and other expensive networks.
     public var expensive: Int
@@ -16,16 +17,17 @@ public struct ConcurrencyLimits: Hashable, Sendable {
         self.constrained = max(constrained, 1)
     }
 
-    /// Returns the limit for a state of the network. Without a network the limit is that of unmetered ones: requests are sent and fail, or wait for connectivity.
+    /// Returns the limit for a network state. Without a network it is the unmetered limit: requests are sent and fail, or wait for
+    /// connectivity.
     public func limit(on reachability: Reachability) -> Int {
         if reachability.isConstrained { return max(constrained, 1) }
         return max(reachability.isMetered ? expensive : unmetered, 1)
     }
 }
 
-/// The rule for large transfers on metered networks.
+/// The policy for large transfers on metered networks.
 public struct MeteredPolicy: Hashable, Sendable {
-    /// The treatment of a large transfer.
+    /// What happens to a large transfer.
     public enum Treatment: Hashable, Sendable {
         /// It starts at once.
         case allow
@@ -37,7 +39,7 @@ public struct MeteredPolicy: Hashable, Sendable {
 
     /// The treatment.
     public var treatment: Treatment
-    /// The number of bytes from which a transfer is large. A transfer of unknown size is not.
+    /// The minimum size of a large transfer in bytes. A transfer of unknown size is not large.
     public var largeByteCount: Int64
 
     /// Creates a policy.
@@ -49,11 +51,11 @@ public struct MeteredPolicy: Hashable, Sendable {
     /// Large transfers start at once.
     public static let allow = MeteredPolicy(.allow)
 
-    /// Returns what to do with a transfer.
+    /// Returns the treatment for a transfer.
     ///
     /// - Parameters:
     ///   - byteCount: The size in bytes; `nil` if it is not known.
-    ///   - reachability: The state of the network.
+    ///   - reachability: The network state.
     public func treatment(of byteCount: Int64?, on reachability: Reachability) -> Treatment {
         guard let byteCount, byteCount >= largeByteCount, reachability.isMetered else { return .allow }
         return treatment

@@ -1,12 +1,12 @@
 public import Causeway
 
-/// The state of the network, as far as this computer knows it.
+/// The network state, as far as this computer knows it.
 ///
-/// A reachable network does not mean that a request will be delivered: the server, or a link on the way, can fail at any time. And a request can succeed although
-/// the last known state was "not reachable". So a client never asks before it sends: it sends, and handles the failure. Use reachability to explain a failure, to
-/// choose a moment for a repetition, and to spare metered networks.
+/// A reachable network does not mean that a request will be delivered: the server, or a link on the route, can fail at any time. And a
+/// request can succeed although the last known state was "not reachable". So a client never checks before it sends: it sends, and handles
+/// the failure. Use reachability to explain a failure, to time a retry, and to spare metered networks.
 public struct Reachability: Hashable, Sendable, CustomStringConvertible {
-    /// The type of the network.
+    /// The network type.
     public enum Network: String, Hashable, Sendable {
         /// Ethernet and the like.
         case wired
@@ -16,11 +16,11 @@ public struct Reachability: Hashable, Sendable, CustomStringConvertible {
         case cellular
         /// This computer.
         case loopback
-        /// A network of an unknown type, such as a virtual interface.
+        /// A network of unknown type, such as a virtual interface.
         case unknown
     }
 
-    /// The type of the network that is used first; `nil` if there is none.
+    /// The type of the preferred network; `nil` if there is none.
     public let network: Network?
     /// Whether the network costs money by volume.
     public let isExpensive: Bool
@@ -34,7 +34,7 @@ public struct Reachability: Hashable, Sendable, CustomStringConvertible {
         self.isConstrained = isConstrained
     }
 
-    /// Creates the state that a path shows.
+    /// Creates the state from a path.
     public init(_ path: NWPath) {
         guard path.status == .satisfied else {
             self.init(nil)

@@ -2,22 +2,22 @@ public import Foundation
 
 /// Decides whether and when a failed request is sent again: exponential back-off with full jitter.
 ///
-/// The wait before the repetition number *n* is a random time between zero and `baseDelay` × 2ⁿ⁻¹, but at most ``maximumDelay``. Random waits keep clients from
-/// repeating in step after a failure that all of them saw. `Retry-After` of the server is the minimum (RFC 9110 §10.2.3).
+/// The delay before repetition *n* is a random time between zero and `baseDelay` × 2ⁿ⁻¹, but at most ``maximumDelay``. Random delays keep
+/// clients from repeating in step after a common failure. The server's `Retry-After` is the minimum (RFC 9110 §10.2.3).
 ///
 /// Only idempotent requests are repeated: see ``ClientRequest/isIdempotent``.
 public struct RetryPolicy: Sendable {
-    /// The maximum number of times that a request is sent.
+    /// The maximum number of attempts.
     public var maximumAttempts = 3
-    /// The upper bound of the first wait.
+    /// The upper bound for the first delay.
     public var baseDelay = Duration.milliseconds(500)
-    /// The upper bound of every random wait.
+    /// The upper bound for every random delay.
     public var maximumDelay = Duration.seconds(30)
-    /// The longest `Retry-After` that is obeyed. The request fails at once if the server demands more.
+    /// The longest `Retry-After` to obey. The request fails at once if the server demands more.
     public var maximumRetryAfter = Duration.seconds(120)
     /// The statuses after which a request is repeated.
     public var statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
-    /// The errors of the transport after which a request is repeated.
+    /// The transport errors after which a request is repeated.
     public var errors: Set<URLError.Code> = [
         .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed,
         .notConnectedToInternet,
@@ -36,9 +36,9 @@ public struct RetryPolicy: Sendable {
         return policy
     }()
 
-    /// The end of an attempt that did not succeed.
+    /// How an unsuccessful attempt ended.
     enum Outcome: Equatable, Sendable {
-        /// A response, and the wait that its `Retry-After` demands.
+        /// A response, with the delay demanded by its `Retry-After`.
         case status(Int, retryAfter: Duration?)
         case error(URLError.Code)
     }
@@ -46,11 +46,11 @@ public struct RetryPolicy: Sendable {
     /// Decides about a failed attempt.
     ///
     /// - Parameters:
-    ///   - outcome: The end of the attempt.
+    ///   - outcome: How the attempt ended.
     ///   - attempt: The number of attempts so far, at least 1.
     ///   - isIdempotent: Whether the request may be repeated.
-    ///   - random: The source of the jitter.
-    /// - Returns: The wait before the next attempt; `nil` if there is none.
+    ///   - random: The jitter's random source.
+    /// - Returns: The delay before the next attempt; `nil` if there is none.
     func delay(
         after outcome: Outcome, attempt: Int, isIdempotent: Bool, using random: inout some RandomNumberGenerator
     ) -> Duration? {
@@ -68,7 +68,7 @@ public struct RetryPolicy: Sendable {
         return minimum + Self.product(bound(after: attempt), part)
     }
 
-    /// Returns the upper bound of the random wait after an attempt.
+    /// Returns the upper bound for the random delay after an attempt.
     func bound(after attempt: Int) -> Duration {
         // A day is more than a program waits for a response, and small enough for nanoseconds in 64 bits.
         let limit = min(max(maximumDelay, .zero), .seconds(86_400))

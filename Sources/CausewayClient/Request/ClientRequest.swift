@@ -1,18 +1,18 @@
 public import CausewayURLLoading
 public import Foundation
 
-/// A request of an ``HTTPClient``.
+/// A request for an ``HTTPClient``.
 ///
-/// The methods of the client, such as `get` and `post`, make their requests. A program needs this type for other methods, and for
-/// the rules of a single request.
+/// The client's methods, such as `get` and `post`, make their requests. A program needs this type for other methods, and for settings of a
+/// single request.
 public struct ClientRequest: Sendable {
-    /// What a request is for.
+    /// A request's target.
     enum Target: Sendable {
         case path(RequestPath)
         case url(URL)
     }
 
-    /// Rules that differ from those of the client.
+    /// Settings that override the client's.
     struct Rules: Sendable {
         var isIdempotent: Bool?
         var retryPolicy: RetryPolicy?
@@ -22,35 +22,35 @@ public struct ClientRequest: Sendable {
         var cachePolicy: URLRequest.CachePolicy?
         var place = Place()
 
-        /// Whether all rules are those of the client.
+        /// Whether nothing overrides the client's settings.
         var isEmpty: Bool {
             isIdempotent == nil && retryPolicy == nil && coalesces == nil && timeout == nil && expectedByteCount == nil
                 && cachePolicy == nil && place.isClient
         }
     }
 
-    /// Another server than that of the client.
+    /// A server that overrides the client's.
     struct Place: Hashable, Sendable {
         var host: String?
         var port: Int?
         var usesTLS: Bool?
 
-        /// Whether this is the server of the client.
+        /// Whether this is the client's own server.
         var isClient: Bool { host == nil && port == nil && usesTLS == nil }
     }
 
     /// The method, such as `GET`.
     public var method: String
     let target: Target
-    /// The parameters that are appended to the query.
+    /// Parameters to append to the query.
     public var query: RequestParameters
-    /// Header fields. They replace those of the client with the same names, in any case.
+    /// Header fields. They replace the client's fields with the same names, in any case.
     public var headers: [String: String] = [:]
     /// The content.
     public var body = RequestBody.none
     var rules = Rules()
 
-    /// Creates a request for a path below the base URL of the client.
+    /// Creates a request for a path below the client's base URL.
     public init(_ method: String, _ path: RequestPath, query: RequestParameters = [:]) {
         self.method = method
         target = .path(path)
@@ -66,8 +66,9 @@ public struct ClientRequest: Sendable {
         self.body = body
     }
 
-    /// Creates a request for a URL that a response contained, such as a link to the next page. It must have the scheme, host and port of the client's base URL,
-    /// because the client adds its headers and tokens; otherwise the request fails with ``HTTPClientError/Code/foreignOrigin``.
+    /// Creates a request for a URL found in a response, such as a link to the next page. It must have the scheme, host and port of the
+    /// client's base URL, because the client adds its headers and tokens; otherwise the request fails with
+    /// ``HTTPClientError/Code/foreignOrigin``.
     public init(_ method: String, url: URL, query: RequestParameters = [:]) {
         self.method = method
         target = .url(url)
@@ -81,55 +82,57 @@ public struct ClientRequest: Sendable {
         set { rules.isIdempotent = newValue }
     }
 
-    /// The policy for this request; `nil` for that of the client.
+    /// This request's policy; `nil` for the client's.
     public var retryPolicy: RetryPolicy? {
         get { rules.retryPolicy }
         set { rules.retryPolicy = newValue }
     }
 
-    /// Whether the request may share the response of an equal request in flight; `nil` for the setting of the client. Only GET and HEAD without content can.
+    /// Whether the request may share the response to an equal request in flight; `nil` for the client's setting. Only GET and HEAD without
+    /// content can.
     public var coalesces: Bool? {
         get { rules.coalesces }
         set { rules.coalesces = newValue }
     }
 
-    /// The seconds without progress after which an attempt fails; `nil` for the setting of the session.
+    /// The seconds without progress after which an attempt fails; `nil` for the session's setting.
     public var timeout: TimeInterval? {
         get { rules.timeout }
         set { rules.timeout = newValue }
     }
 
-    /// The expected number of bytes of the response, for the ``MeteredPolicy``; `nil` if it is not known. The size of the content that is sent is known.
+    /// The expected response size in bytes, for the ``MeteredPolicy``; `nil` if it is not known. The size of sent content is known.
     public var expectedByteCount: Int64? {
         get { rules.expectedByteCount }
         set { rules.expectedByteCount = newValue }
     }
 
-    /// How the request uses the cache; `nil` for the setting of the session. `.reloadIgnoringLocalCacheData` forces a reload.
+    /// How the request uses the cache; `nil` for the session's setting. `.reloadIgnoringLocalCacheData` forces a reload.
     public var cachePolicy: URLRequest.CachePolicy? {
         get { rules.cachePolicy }
         set { rules.cachePolicy = newValue }
     }
 
-    /// The host that the request is sent to; `nil` for that of the client. The header fields and tokens of the client are sent to it as well.
+    /// The host to send the request to; `nil` for the client's. It also receives the client's header fields and tokens.
     public var host: String? {
         get { rules.place.host }
         set { rules.place.host = newValue }
     }
 
-    /// The port that the request is sent to; `nil` for that of the client, or with another host for the default port.
+    /// The port to send the request to; `nil` for the client's, or with another host for the default port.
     public var port: Int? {
         get { rules.place.port }
         set { rules.place.port = newValue }
     }
 
-    /// Whether the request is sent over TLS; `nil` for the setting of the client. If the port of the client is not the default port of its scheme, it stays.
+    /// Whether the request is sent over TLS; `nil` for the client's setting. The client's port is kept if it is not the default port for
+    /// its scheme.
     public var usesTLS: Bool? {
         get { rules.place.usesTLS }
         set { rules.place.usesTLS = newValue }
     }
 
-    /// Whether the method reads only (RFC 9110 §9.2.1).
+    /// Whether the method is safe (RFC 9110 §9.2.1).
     var isSafe: Bool { method == "GET" || ["HEAD", "OPTIONS", "TRACE"].contains(method) }
 
     private static func isIdempotent(_ method: String) -> Bool {

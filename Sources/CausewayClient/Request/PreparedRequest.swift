@@ -1,10 +1,10 @@
 internal import CausewayURLLoading
 internal import Foundation
 
-/// A request with its URL and header fields, before the interceptors have seen it.
+/// A request with its URL and header fields, before the interceptors are called.
 ///
-/// Equal requests can share one response. The object is passed on by all functions of a call, and is kept for repetitions of the request, so that its many values
-/// are not copied.
+/// Equal requests can share one response. All functions in a call pass this object on, and repetitions of the request reuse it, so that its
+/// many values are not copied.
 final class PreparedRequest: Hashable, Sendable {
     let urlRequest: URLRequest
     let source: RequestBody.Source
@@ -29,7 +29,7 @@ final class PreparedRequest: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
 
-/// The base URL of a client in the form that requests need.
+/// A client's base URL, prepared for building request URLs.
 struct BaseURL: Sendable {
     let url: URL
     /// Scheme and authority.
@@ -54,16 +54,16 @@ struct BaseURL: Sendable {
         query = parts.percentEncodedQuery
     }
 
-    /// Returns the URL of a target.
+    /// Returns a target's URL.
     ///
-    /// - Throws: ``HTTPClientError`` for a path that must not be sent, and for a URL of another origin.
+    /// - Throws: ``HTTPClientError`` for a path that must not be sent, and for a URL with another origin.
     func url(of target: ClientRequest.Target, query added: RequestParameters) throws(HTTPClientError) -> URL {
         switch target {
         case .path(let relative):
             if let mistake = relative.mistake { throw HTTPClientError(.invalidRequest, mistake) }
             var text = prefix + path
             let rest = relative.path.utf8.first == UInt8(ascii: "/") ? relative.path.dropFirst() : relative.path[...]
-            // An empty path is the base URL as it was given, with or without a final slash.
+            // An empty path means the base URL as it was given, with or without a final slash.
             text += rest.isEmpty ? (url.path(percentEncoded: true).hasSuffix("/") ? "/" : "") : "/" + rest
             return try Self.url(text, [query, relative.query, added.isEmpty ? nil : added.query])
         case .url(let absolute):

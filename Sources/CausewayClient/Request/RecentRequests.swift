@@ -1,9 +1,9 @@
 /// The prepared forms of recent simple requests, so that a repeated request is not built from text again.
 ///
-/// Only requests that consist of a method and a path are kept. Parameters, header fields and contents can be secrets, and mostly differ. The number of requests
-/// and the length of their paths are bounded. A new request replaces the one in its place.
+/// Only requests that consist of a method and a path are kept. Parameters, header fields and contents can be secrets, and mostly differ.
+/// The number of requests and the length of their paths are bounded. A new request replaces the one in its slot.
 struct RecentRequests: Sendable {
-    /// What a simple request consists of, besides the settings of its client.
+    /// A simple request's components, besides its client's settings.
     struct Shape: Hashable, Sendable {
         private let path: String
         private let method: String
@@ -36,7 +36,7 @@ struct RecentRequests: Sendable {
 
     /// The maximum number of requests.
     static let capacity = 32
-    /// The maximum length of a path in bytes.
+    /// The maximum path length in bytes.
     static let maximumPathLength = 256
 
     private var places: [(shape: Shape, request: PreparedRequest)?] = Array(repeating: nil, count: capacity)
@@ -44,13 +44,13 @@ struct RecentRequests: Sendable {
     /// The number of requests.
     var count: Int { places.count { $0 != nil } }
 
-    /// The prepared form of a request; `nil` if it is not kept.
+    /// Returns a request's prepared form; `nil` if it is not kept.
     func find(_ shape: Shape) -> PreparedRequest? {
         guard let place = places[Self.place(of: shape)], place.shape == shape else { return nil }
         return place.request
     }
 
-    /// Keeps the prepared form of a request.
+    /// Keeps a request's prepared form.
     mutating func keep(_ request: PreparedRequest, as shape: Shape) { places[Self.place(of: shape)] = (shape, request) }
 
     private static func place(of shape: Shape) -> Int { shape.hashValue & (capacity - 1) }

@@ -2,9 +2,9 @@ public import CausewayURLLoading
 internal import CausewayWire
 public import Foundation
 
-/// The content of a request.
+/// A request's content.
 public struct RequestBody: Sendable {
-    /// Where the bytes are.
+    /// The source of the bytes.
     package enum Source: Sendable {
         case none
         case data(Data)
@@ -12,9 +12,9 @@ public struct RequestBody: Sendable {
         case form(MultipartForm)
     }
 
-    /// The bytes, or the error of encoding them, which the request throws.
+    /// The bytes, or the encoding error, which the request throws.
     package let source: Result<Source, any Error>
-    /// The value of `Content-Type`; `nil` if the body has none, or if the upload sets it.
+    /// The `Content-Type` value; `nil` if the body has none, or if the upload sets it.
     package let contentType: String?
 
     /// No content.
@@ -30,12 +30,12 @@ public struct RequestBody: Sendable {
         data(Data(text.utf8), contentType: "text/plain; charset=utf-8")
     }
 
-    /// Returns content from a value as JSON. An error of the encoder is thrown when the request is sent.
+    /// Returns a value as JSON content. An encoder error is thrown when the request is sent.
     public static func json(_ value: some Encodable, encoder: JSONEncoder = JSONEncoder()) -> RequestBody {
         RequestBody(source: Result { .data(try encoder.encode(value)) }, contentType: "application/json")
     }
 
-    /// Returns content from a value as a property list. An error of the encoder is thrown when the request is sent.
+    /// Returns a value as property list content. An encoder error is thrown when the request is sent.
     public static func propertyList(
         _ value: some Encodable, encoder: PropertyListEncoder = PropertyListEncoder()
     ) -> RequestBody {
@@ -59,7 +59,7 @@ public struct RequestBody: Sendable {
 }
 
 extension RequestBody {
-    /// Whether there is no content, nor a media type for it.
+    /// Whether there is neither content nor a media type.
     var isNone: Bool {
         guard contentType == nil, case .success(let source) = source else { return false }
         return source.isNone

@@ -8,16 +8,16 @@ public struct ClientResponse<Value: Sendable>: Sendable {
     public let value: Value
     /// The status and the header fields.
     public let http: HTTPURLResponse
-    /// The number of times that the request was sent.
+    /// The number of attempts.
     public let attempts: Int
 
     /// The status.
     public var status: Int { http.statusCode }
 
-    /// Whether the content came from the cache of the session: without a request, or after the server confirmed it with status 304.
+    /// Whether the content came from the session's cache: without a request, or after the server confirmed it with status 304.
     public var isFromCache: Bool { http.isFromCache }
 
-    /// Returns the value of a header field, or `nil`. The case of the name does not matter.
+    /// Returns a header field's value, or `nil`. The name is case-insensitive.
     public func header(_ name: String) -> String? { http.value(forHTTPHeaderField: name) }
 }
 
@@ -28,7 +28,7 @@ public struct ReceivedResponse: Sendable {
     /// The status and the header fields.
     public let http: HTTPURLResponse
 
-    /// Creates a response, for tests of serializers.
+    /// Creates a response, for serializer tests.
     public init(data: Data, http: HTTPURLResponse) {
         self.data = data
         self.http = http
@@ -40,7 +40,7 @@ public struct ReceivedResponse: Sendable {
     /// The media type and subtype in lower case, without parameters; `nil` if the response names none.
     public var mediaType: String? { parsedType?.essence }
 
-    /// The name of the character encoding in lower case; `nil` if the response names none.
+    /// The character encoding's name in lower case; `nil` if the response names none.
     public var charset: String? { parsedType?.charset }
 
     private var parsedType: MediaType? {

@@ -1,24 +1,24 @@
 public import CausewayURLLoading
 public import Foundation
 
-/// The failure of a request, with the response if there was one.
+/// A request's failure, with the response if there was one.
 ///
 /// Cancellation is not reported by this type: a cancelled caller gets `CancellationError`.
 public struct HTTPClientError: Error, CustomStringConvertible {
     /// The kind of failure.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        /// The name of the kind.
+        /// The kind's name.
         public let description: String
 
         /// The request cannot be sent: its path, its query or its content is invalid.
         public static let invalidRequest = Code(description: "invalid request")
-        /// The URL of the request belongs to another origin than the client.
+        /// The request's URL has another origin than the client.
         public static let foreignOrigin = Code(description: "foreign origin")
         /// The connection failed, or ended before the response was complete. ``HTTPClientError/underlying`` is the `URLError`.
         public static let transport = Code(description: "transport failed")
-        /// The serializer does not accept the status of the response.
+        /// The serializer does not accept the response status.
         public static let unacceptableStatus = Code(description: "unacceptable status")
-        /// The serializer does not accept the media type of the response.
+        /// The serializer does not accept the response's media type.
         public static let unacceptableContentType = Code(description: "unacceptable content type")
         /// The content is longer than ``HTTPClient/Configuration/maximumContentLength``.
         public static let contentTooLong = Code(description: "content too long")
@@ -36,15 +36,15 @@ public struct HTTPClientError: Error, CustomStringConvertible {
     public let code: Code
     /// What failed, in words.
     public let message: String
-    /// The error that caused the failure.
+    /// The underlying error.
     public let underlying: (any Error)?
     /// The response without its content; `nil` if none arrived.
     public internal(set) var response: HTTPURLResponse?
-    /// The beginning of the response's content, at most ``HTTPClient/Configuration/maximumErrorContentLength`` bytes.
+    /// The beginning of the response content, at most ``HTTPClient/Configuration/maximumErrorContentLength`` bytes.
     public internal(set) var content = Data()
     /// The method and the URL without its query, user and password, which can be secrets.
     public internal(set) var request: String?
-    /// The number of times that the request was sent.
+    /// The number of attempts.
     public internal(set) var attempts = 0
 
     init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
@@ -53,10 +53,10 @@ public struct HTTPClientError: Error, CustomStringConvertible {
         self.underlying = underlying
     }
 
-    /// The status of the response; `nil` if none arrived.
+    /// The response status; `nil` if no response arrived.
     public var status: Int? { response?.statusCode }
 
-    /// The header fields of the response.
+    /// The response's header fields.
     public var headers: [String: String] {
         (response?.allHeaderFields ?? [:]).reduce(into: [:]) { fields, field in
             if let name = field.key as? String { fields[name] = "\(field.value)" }
@@ -70,7 +70,7 @@ public struct HTTPClientError: Error, CustomStringConvertible {
         return "\(place)\(code)\(status): \(message)"
     }
 
-    /// Returns the error with the request and the response that it belongs to.
+    /// Returns the error with its request and response added.
     func about(_ urlRequest: URLRequest, _ response: HTTPURLResponse? = nil, _ content: Data = Data(), attempts: Int)
         -> Self
     {
@@ -82,7 +82,7 @@ public struct HTTPClientError: Error, CustomStringConvertible {
         return error
     }
 
-    /// Returns the method and the URL of a request without what can be secret.
+    /// Returns a request's method and URL without secrets.
     static func name(of request: URLRequest) -> String {
         let url = request.url
         let port = url?.port.map { ":\($0)" } ?? ""

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// Decodes text in the character encodings of web content.
+/// Decodes text in the character encodings used on the web.
 enum TextContent {
     /// Returns the text; `nil` if the encoding is unknown, or if the bytes are invalid in an encoding other than UTF-8.
     static func decoded(_ data: Data, charset: String?) -> String? {
-        // A byte order mark takes precedence over the name of an encoding (WHATWG Encoding §6).
+        // A byte order mark takes precedence over the encoding's name (WHATWG Encoding §6).
         if data.starts(with: [0xEF, 0xBB, 0xBF]) { return String(decoding: data.dropFirst(3), as: UTF8.self) }
         if data.starts(with: [0xFE, 0xFF]) { return String(data: data.dropFirst(2), encoding: .utf16BigEndian) }
         if data.starts(with: [0xFF, 0xFE]) { return String(data: data.dropFirst(2), encoding: .utf16LittleEndian) }

@@ -28,14 +28,14 @@ struct MediaTypePattern: Sendable {
     }
 }
 
-/// The media types that a serializer accepts.
+/// The media types accepted by a serializer.
 struct MediaTypeSet: Sendable {
     let names: [String]
-    /// The value of the field `Accept` (RFC 9110 §12.5.1); `nil` if every type is accepted. Suffixes cannot be expressed.
+    /// The `Accept` value (RFC 9110 §12.5.1); `nil` if every type is accepted. Suffixes cannot be expressed.
     let acceptField: String?
     private let patterns: [MediaTypePattern]
 
-    /// The types of JSON: the registered ones, and those with which servers send it to scripts.
+    /// JSON media types: the registered ones, and the JavaScript types that some servers send instead.
     static let json = MediaTypeSet([
         "application/json", "*/*+json", "text/json", "text/javascript", "application/javascript",
     ])
@@ -50,7 +50,7 @@ struct MediaTypeSet: Sendable {
     /// Whether every type is accepted.
     var containsAll: Bool { patterns.isEmpty }
 
-    /// Returns whether the set names a type in these words. A response mostly has such a type, which then need not be parsed.
+    /// Returns whether the set contains exactly this field value. Most responses match, so their type need not be parsed.
     func names(_ field: String) -> Bool { names.contains(field) }
 
     /// Returns whether a media type in lower case belongs to the set.

@@ -27,8 +27,8 @@ extension ResponseSerializer where Value == Void {
 }
 
 extension ResponseSerializer where Value == String {
-    /// A serializer for text. The character encoding is that of the response, otherwise that of a byte order mark, otherwise UTF-8. Invalid bytes in UTF-8
-    /// become U+FFFD; an unknown encoding fails.
+    /// A serializer for text. The character encoding comes from the response, otherwise from a byte order mark; the default is UTF-8.
+    /// Invalid bytes in UTF-8 become U+FFFD; an unknown encoding fails.
     public static var text: Self {
         ResponseSerializer { response in
             guard let text = TextContent.decoded(response.data, charset: response.charset) else {
@@ -44,12 +44,12 @@ extension ResponseSerializer where Value == String {
 public struct ImageContent: Hashable, Sendable {
     /// The encoded image.
     public let data: Data
-    /// The media type, such as `image/png`. It follows from the first bytes if they are known, otherwise from the response.
+    /// The media type, such as `image/png`. It follows from the first bytes if they are recognized, otherwise from the response.
     public let mediaType: String
 }
 
 extension ResponseSerializer where Value == ImageContent {
-    /// A serializer for images. It does not decode them: untrusted content belongs into a decoder with limits.
+    /// A serializer for images. It does not decode them: untrusted content belongs in a decoder with limits.
     public static var image: Self {
         ResponseSerializer(accepting: ["image/*", MediaType.unknown]) { response in
             let named = response.mediaType.flatMap { $0.hasPrefix("image/") ? $0 : nil }

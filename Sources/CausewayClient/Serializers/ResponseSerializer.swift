@@ -8,13 +8,13 @@
 /// }
 /// ```
 ///
-/// A response whose status or media type is not accepted is not passed to the closure. It becomes an ``HTTPClientError`` with the status, the header fields and
-/// the beginning of the content.
+/// A response with an unaccepted status or media type is not passed to the closure. It becomes an ``HTTPClientError`` with the status, the
+/// header fields and the beginning of the content.
 public struct ResponseSerializer<Value: Sendable>: Sendable {
-    /// The statuses that are accepted. The default is 200 to 299.
+    /// The accepted statuses. The default is 200 to 299.
     public var statuses: Range<Int> = 200..<300
-    /// The media types that are accepted: `type/subtype`, `type/*`, or `*/*+suffix`. An empty list accepts all. A response without a type is accepted, because
-    /// a server may leave it out (RFC 9110 §8.3).
+    /// The accepted media types: `type/subtype`, `type/*`, or `*/*+suffix`. An empty list accepts all. A response without a type is
+    /// accepted, because a server may leave it out (RFC 9110 §8.3).
     public var mediaTypes: [String] { types.names }
     let types: MediaTypeSet
     private let make: @Sendable (ReceivedResponse) throws -> Value
@@ -22,7 +22,7 @@ public struct ResponseSerializer<Value: Sendable>: Sendable {
     /// Creates a serializer.
     ///
     /// - Parameters:
-    ///   - mediaTypes: The accepted media types. They are sent in the field `Accept` if the request has none.
+    ///   - mediaTypes: The accepted media types. They are sent in the `Accept` field if the request has none.
     ///   - make: Makes the value. Its errors become ``HTTPClientError/Code/serialization``; an ``HTTPClientError`` is passed on.
     public init(accepting mediaTypes: [String] = [], _ make: @escaping @Sendable (ReceivedResponse) throws -> Value) {
         self.init(MediaTypeSet(mediaTypes), make)
@@ -50,7 +50,7 @@ public struct ResponseSerializer<Value: Sendable>: Sendable {
 
     /// Checks a response and returns its value.
     ///
-    /// - Throws: ``HTTPClientError`` without the facts of the request.
+    /// - Throws: ``HTTPClientError`` without the request's method, URL and number of attempts.
     public func value(of response: ReceivedResponse) throws(HTTPClientError) -> Value {
         try validate(response)
         do {
@@ -62,19 +62,19 @@ public struct ResponseSerializer<Value: Sendable>: Sendable {
         }
     }
 
-    /// Checks the status and the media type of a response.
+    /// Checks a response's status and media type.
     func validate(_ response: ReceivedResponse) throws(HTTPClientError) {
         try types.validate(response, statuses: statuses)
     }
 }
 
 extension MediaTypeSet {
-    /// Checks the status and the media type of a response.
+    /// Checks a response's status and media type.
     func validate(_ response: ReceivedResponse, statuses: Range<Int>) throws(HTTPClientError) {
         guard statuses.contains(response.status) else {
             throw HTTPClientError(.unacceptableStatus, "expected \(statuses.lowerBound) to \(statuses.upperBound - 1)")
         }
-        // There is nothing to judge without content, as after 204 and HEAD.
+        // Without content, as after 204 and HEAD, there is nothing to check.
         guard !containsAll, !response.data.isEmpty,
             let field = response.http.value(forHTTPHeaderField: "Content-Type"), !names(field),
             let type = response.mediaType

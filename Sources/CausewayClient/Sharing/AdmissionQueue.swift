@@ -1,15 +1,15 @@
 internal import DequeModule
 
-/// The requests that may run, and those that wait, in order.
+/// Admits a limited number of requests; further ones wait in order.
 struct AdmissionQueue: Sendable {
-    /// The maximum number of requests that run.
+    /// The maximum number of running requests.
     private(set) var limit: Int
     private(set) var runningCount = 0
     private var waiting: Deque<UInt64> = []
 
     init(limit: Int) { self.limit = max(limit, 1) }
 
-    /// The number of requests that wait.
+    /// The number of waiting requests.
     var waitingCount: Int { waiting.count }
 
     /// Returns whether a new request may run at once. Otherwise it waits.
@@ -22,7 +22,7 @@ struct AdmissionQueue: Sendable {
         return true
     }
 
-    /// Ends a request that ran.
+    /// Ends a running request.
     ///
     /// - Returns: The requests that may run now.
     mutating func ended() -> [UInt64] {
@@ -30,14 +30,14 @@ struct AdmissionQueue: Sendable {
         return admitted()
     }
 
-    /// Removes a request that was cancelled. Returns whether it waited.
+    /// Removes a cancelled request. Returns whether it waited.
     mutating func abandoned(_ id: UInt64) -> Bool {
         guard let index = waiting.firstIndex(of: id) else { return false }
         waiting.remove(at: index)
         return true
     }
 
-    /// Changes the limit. Requests that run are not affected.
+    /// Changes the limit. Running requests are not affected.
     ///
     /// - Returns: The requests that may run now.
     mutating func limitChanged(to limit: Int) -> [UInt64] {

@@ -12,12 +12,12 @@ final class RequestGate: Sendable {
 
     init(limit: Int) { state = LockedValue(State(queue: AdmissionQueue(limit: limit))) }
 
-    /// The number of requests that wait.
+    /// The number of waiting requests.
     var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
 
     /// Runs a request when its turn comes.
     ///
-    /// Cancellation: a request that waits throws `CancellationError`.
+    /// Cancellation: a waiting request throws `CancellationError`.
     func run<Value>(_ body: () async throws -> Value) async throws -> Value {
         try await enter()
         defer { resume(state.withLock { state in Self.callers(state.queue.ended(), &state) }) }
@@ -47,7 +47,7 @@ final class RequestGate: Sendable {
             }
         } onCancel: {
             let continuation = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-                // A caller that was admitted meanwhile notices the cancellation in its request.
+                // A caller that was admitted meanwhile detects the cancellation in its request.
                 state.queue.abandoned(caller) ? state.callers.removeValue(forKey: caller) : nil
             }
             continuation?.resume(throwing: CancellationError())

@@ -1,16 +1,16 @@
 internal import CausewaySystem
 
-/// Runs equal work once for all callers that ask for it meanwhile.
+/// Runs equal work once for all callers that request it while it is in progress.
 ///
-/// A caller that is cancelled leaves, and the others go on. The work is cancelled when the last caller has left. Work in a task has the
-/// priority and the task-local values of the first caller.
+/// A cancelled caller leaves, and the others continue to wait. The work is cancelled when the last caller has left. Work in a task has the
+/// first caller's priority and task-local values.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// What runs the work.
+    /// Where the work runs.
     enum Runner: Sendable {
-        /// A task, so that each caller can leave at once. Work that must not run again needs it.
+        /// A new task, so that each caller can leave at once. Required for work that must not run again.
         case task
-        /// The task of the first caller, which saves two switches between tasks, a third of the processor time of a small request
-        /// (`Peers/TypedClients`). If that caller is cancelled while others wait, the work runs again for them, in a task.
+        /// The first caller's task, which saves two task switches, a third of a small request's processor time (`Peers/TypedClients`). If
+        /// that caller is cancelled while others wait, the work runs again for them, in a task.
         case firstCaller
     }
 
@@ -26,15 +26,15 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     init(runner: Runner) { self.runner = runner }
 
-    /// The number of callers that wait.
+    /// The number of waiting callers.
     var callerCount: Int { state.withLock { $0.table.callerCount } }
 
-    /// Returns the result of the work, which is started unless equal work is in progress.
+    /// Returns the work's result. Starts the work unless equal work is in progress.
     ///
-    /// Cancellation: throws `CancellationError`, at once unless the work runs in the task of this caller.
+    /// Cancellation: throws `CancellationError`, at once unless the work runs in this caller's task.
     ///
     /// - Parameters:
-    ///   - key: Work with an equal key is equal.
+    ///   - key: Work with equal keys is equal.
     ///   - joined: Called if the work was already in progress.
     ///   - work: The work.
     func value(
@@ -71,7 +71,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let place = state.withLock { state -> (group: UInt64, isNew: Bool)? in
-                    // The cancellation handler may have run before the caller had a place.
+                    // The cancellation handler may have run before the caller was registered.
                     if Task.isCancelled { return nil }
                     state.callers[caller] = continuation
                     return state.table.join(key, as: caller)
@@ -88,7 +88,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     func closeAll() { state.withLock { $0.table.closeAll() } }
 
     private func start(_ work: @escaping @Sendable () async throws -> Value, _ group: UInt64) {
-        // Starts on the thread of the caller: another thread adds a fifth to the processor time (`ClientRatios`).
+        // Starts on the caller's thread: another thread adds a fifth to the processor time (`ClientRatios`).
         let task = Task.immediate {
             let result: Result<Value, any Error>
             do { result = .success(try await work()) } catch { result = .failure(error) }

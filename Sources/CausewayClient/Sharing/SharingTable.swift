@@ -1,7 +1,7 @@
-/// Which callers wait for which work: equal work in progress has one group, in which each caller has a place. A caller that runs the work itself has none: it
-/// knows its group.
+/// Maps callers to the work they wait for: equal work in progress has one group, in which each caller has an entry. A caller that runs the
+/// work itself has no entry: it knows its group.
 ///
-/// The table runs nothing. Its owner starts and cancels the work and resumes the callers, as the results tell.
+/// The table runs nothing. Its owner starts and cancels the work and resumes the callers according to the results.
 struct SharingTable<Key: Hashable & Sendable>: Sendable {
     typealias GroupID = UInt64
     typealias CallerID = UInt64
@@ -26,13 +26,13 @@ struct SharingTable<Key: Hashable & Sendable>: Sendable {
     }
 
     private var groups: [GroupID: Group] = [:]
-    /// The groups that accept callers.
+    /// Groups open to more callers.
     private var open: [Key: GroupID] = [:]
     private var places: [CallerID: GroupID] = [:]
     private var lastGroup: GroupID = 0
     private var runnerCount = 0
 
-    /// The number of callers that wait or run the work.
+    /// The number of callers that wait for or run work.
     var callerCount: Int { places.count + runnerCount }
 
     /// Adds a caller.
@@ -46,7 +46,7 @@ struct SharingTable<Key: Hashable & Sendable>: Sendable {
         return (group, known == nil)
     }
 
-    /// Adds a caller that runs the work of a new group; returns `nil` if a group with the key accepts callers.
+    /// Adds a caller that runs a new group's work; returns `nil` if a group with the key accepts callers.
     mutating func open(_ key: Key) -> GroupID? {
         guard open[key] == nil else { return nil }
         runnerCount += 1
@@ -60,13 +60,13 @@ struct SharingTable<Key: Hashable & Sendable>: Sendable {
         return lastGroup
     }
 
-    /// Removes a caller that was cancelled.
+    /// Removes a cancelled caller.
     mutating func leave(_ caller: CallerID) -> Departure {
         guard let id = places.removeValue(forKey: caller) else { return .none }
         return depart(id) { $0.callers.remove(caller) }
     }
 
-    /// Removes the caller that runs the work of a group, and was cancelled.
+    /// Removes a cancelled caller that ran its group's work.
     mutating func runnerLeft(_ id: GroupID) -> Departure {
         runnerCount -= 1
         return depart(id) { $0.hasRunner = false }
@@ -85,7 +85,7 @@ struct SharingTable<Key: Hashable & Sendable>: Sendable {
 
     /// Ends a group.
     ///
-    /// - Returns: The callers to resume, without one that ran the work; none if the group has already ended.
+    /// - Returns: The callers to resume, except one that ran the work; none if the group has already ended.
     mutating func ended(_ id: GroupID) -> Set<CallerID> {
         guard let group = groups.removeValue(forKey: id) else { return [] }
         if group.hasRunner { runnerCount -= 1 }
@@ -97,7 +97,7 @@ struct SharingTable<Key: Hashable & Sendable>: Sendable {
     /// Returns whether callers wait for a group.
     func isWanted(_ id: GroupID) -> Bool { groups[id] != nil }
 
-    /// Closes all groups to further callers, because the results may be out of date. Those that wait still get theirs.
+    /// Closes all groups to further callers, because the results may be out of date. Waiting callers still receive them.
     mutating func closeAll() { open = [:] }
 
     private mutating func close(_ key: Key, _ id: GroupID) {

@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// Places a downloaded file, so that its name is either absent, or the old file, or the complete new one.
+/// Moves a downloaded file to its destination, so that its name is either absent, or the old file, or the complete new one.
 enum Destination {
     /// Moves a temporary file to its destination and replaces the file there.
     ///
     /// - Throws: ``HTTPClientError/Code/file``; the temporary file is removed then.
     static func place(_ temporary: URL, at destination: URL) throws(HTTPClientError) {
-        // Inside the directory of the destination, a file changes its name at once. The temporary file can be on another file system.
+        // In the destination's directory, a rename is atomic. The temporary file can be on another file system.
         let near = destination.deletingLastPathComponent()
             .appendingPathComponent(".\(destination.lastPathComponent).\(UUID().uuidString).part")
         let files = FileManager.default

@@ -2,9 +2,9 @@ internal import CausewaySystem
 internal import CausewayURLLoading
 internal import Foundation
 
-/// A task of the session whose progress is reported, or whose content is limited.
+/// A session task with progress reports or a content limit.
 final class Transfer: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
-    /// The content of the response.
+    /// The response content.
     enum Content: Sendable {
         case data(Data)
         /// A temporary file.
@@ -17,12 +17,12 @@ final class Transfer: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
         var file: Result<URL, any Error>?
         var isTooLong = false
         var continuation: CheckedContinuation<(Content, HTTPURLResponse), any Error>?
-        /// The end of a task that was cancelled before it was waited for.
+        /// The result of a task that was cancelled before it was awaited.
         var end: Result<(Content, HTTPURLResponse), any Error>?
     }
 
     private let state = LockedValue(State())
-    /// The maximum number of bytes of the content; `nil` for no limit.
+    /// The maximum content length in bytes; `nil` for no limit.
     private let limit: Int?
     private let report: (@Sendable (TransferProgress) -> Void)?
 
@@ -31,7 +31,7 @@ final class Transfer: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
         self.report = report
     }
 
-    /// Runs a task of a session.
+    /// Runs a session task.
     ///
     /// Cancellation: cancels the task and throws its error.
     func run(_ task: URLSessionTask) async throws -> (Content, HTTPURLResponse) {

@@ -1,20 +1,20 @@
-/// The progress of an upload or a download.
+/// The progress of an upload or download.
 public struct TransferProgress: Hashable, Sendable, CustomStringConvertible {
-    /// The number of bytes that were transferred.
+    /// The number of transferred bytes.
     public let byteCount: Int64
-    /// The number of bytes in all; `nil` if it is not known.
+    /// The total number of bytes; `nil` if it is not known.
     public let totalByteCount: Int64?
     /// Whether the transfer is complete.
     public let isComplete: Bool
 
-    /// The part that was transferred, from 0 to 1; `nil` if the length is not known and the transfer is not complete.
+    /// The transferred fraction, from 0 to 1; `nil` if the length is not known and the transfer is not complete.
     public var fraction: Double? {
         if isComplete { return 1 }
         guard let totalByteCount, totalByteCount > 0 else { return nil }
         return min(Double(byteCount) / Double(totalByteCount), 1)
     }
 
-    /// The part in percent with two decimals, such as `42.50 %`. Without a known length, the number of bytes.
+    /// The percentage with two decimals, such as `42.50 %`. Without a known length, the number of bytes.
     public var description: String {
         guard let fraction else { return "\(byteCount) bytes" }
         // Rounded down, so that only a complete transfer has 100 %.
@@ -24,17 +24,17 @@ public struct TransferProgress: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Makes progress that never falls: a redirect or a challenge sends content again, and a length can turn out to be wrong.
+/// Makes progress monotonic: a redirect or a challenge sends content again, and a length can turn out to be wrong.
 struct ProgressTrack: Sendable {
     private var highest: Int64 = 0
     private var total: Int64?
     private var isComplete = false
 
-    /// Reports counts of the transport.
+    /// Records the transport's counts.
     ///
     /// - Parameters:
     ///   - byteCount: The bytes so far.
-    ///   - expected: The bytes in all; zero or less if they are not known.
+    ///   - expected: The total number of bytes; zero or less if it is not known.
     /// - Returns: The progress; `nil` if nothing has changed.
     mutating func moved(to byteCount: Int64, of expected: Int64) -> TransferProgress? {
         guard !isComplete, byteCount > highest || (total == nil && expected > 0) else { return nil }
@@ -43,7 +43,7 @@ struct ProgressTrack: Sendable {
         return progress
     }
 
-    /// Reports the end.
+    /// Records the end.
     ///
     /// - Returns: The last progress, with the fraction 1; `nil` if it was returned before.
     mutating func completed() -> TransferProgress? {

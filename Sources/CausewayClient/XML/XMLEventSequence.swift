@@ -10,9 +10,9 @@ extension AsyncSequence where Element == UInt8 {
     /// ```
     ///
     /// - Parameters:
-    ///   - charset: The encoding that the response names; `nil` for none.
-    ///   - limits: The bounds for the cost of the document. The number of nodes is not limited: they are not kept.
-    ///   - recovers: Whether violations of XML's rules are recovered from. Otherwise the sequence fails with ``XMLTree/Problem``.
+    ///   - charset: The encoding named by the response; `nil` for none.
+    ///   - limits: The limits on the document's cost. The number of nodes is not limited: they are not kept.
+    ///   - recovers: Whether to recover from violations of XML's rules. Otherwise the sequence fails with ``XMLTree/Problem``.
     public func xmlEvents(
         charset: String? = nil, limits: XMLTree.Limits = XMLTree.Limits(), recovers: Bool = false
     ) -> XMLEventSequence<Self> {
@@ -20,7 +20,7 @@ extension AsyncSequence where Element == UInt8 {
     }
 }
 
-/// The events of an XML document that arrives in bytes.
+/// The events in an XML document that arrives as bytes.
 public struct XMLEventSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == UInt8 {
     let base: Base
     let charset: String?
@@ -36,7 +36,7 @@ public struct XMLEventSequence<Base: AsyncSequence>: AsyncSequence where Base.El
 
     /// Reads the bytes and returns the events.
     public struct Iterator: AsyncIteratorProtocol {
-        /// Bytes that are read before they are parsed, unless a tag ends before.
+        /// The number of bytes to read before parsing, unless a tag ends earlier.
         private static var pieceByteCount: Int { 4_096 }
 
         private var bytes: Base.AsyncIterator
@@ -56,13 +56,13 @@ public struct XMLEventSequence<Base: AsyncSequence>: AsyncSequence where Base.El
         /// Cancellation: as for the bytes.
         public mutating func next() async throws -> XMLStreamEvent? { try await next(isolation: nil) }
 
-        /// Returns the next event like ``next()``, in the isolation of the caller.
+        /// Returns the next event like ``next()``, in the caller's isolation.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> XMLStreamEvent? {
             while ready.isEmpty, !isAtEnd {
                 var piece: [UInt8] = []
                 while piece.count < Self.pieceByteCount, let byte = try await bytes.next(isolation: actor) {
                     piece.append(byte)
-                    // In every encoding of XML, a tag ends with this byte or the one after it.
+                    // In every XML encoding, a tag ends with this byte or the one after it.
                     if byte == 0x3E { break }
                 }
                 var events: [XMLStreamEvent] = []

@@ -1,7 +1,7 @@
 internal import CausewayEncodings
 internal import CausewayXML
 
-/// A part of an XML document, in document order.
+/// A component of an XML document, in document order.
 public enum XMLStreamEvent: Hashable, Sendable {
     /// A start tag, or the first half of an empty element.
     case startElement(XMLTree.Name, [XMLTree.Attribute])
@@ -11,9 +11,9 @@ public enum XMLStreamEvent: Hashable, Sendable {
     case text(String)
 }
 
-/// Turns pieces of a document in any encoding into events. Memory is bounded by the limits.
+/// Converts pieces of a document in any encoding to events. Memory is bounded by the limits.
 struct XMLEventReader {
-    /// Bytes that are decoded at a time.
+    /// The number of bytes decoded at a time.
     private static let sliceByteCount = 16 << 10
 
     private var decoder: CharacterDecoder
@@ -24,7 +24,7 @@ struct XMLEventReader {
     init(charset: String?, limits: XMLTree.Limits) {
         decoder = CharacterDecoder(charset: charset) { EncodingConversion($0) }
         var bounds = XMLLimits()
-        // The tree is built and read by recursion.
+        // The tree is built and read recursively.
         bounds.depth = min(max(limits.depth, 1), 512)
         bounds.attributes = max(limits.attributes, 1)
         bounds.tagByteCount = max(limits.tagByteCount, 64)
@@ -97,7 +97,7 @@ struct XMLEventReader {
         text.removeAll(keepingCapacity: true)
     }
 
-    /// Returns the end of the last whole character.
+    /// Returns the end of the last complete character.
     private static func endOfCharacters(_ bytes: [UInt8]) -> Int {
         for distance in 1...4 where bytes.count >= distance {
             let byte = bytes[bytes.count - distance]

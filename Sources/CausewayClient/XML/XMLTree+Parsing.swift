@@ -3,14 +3,15 @@ public import Foundation
 extension XMLTree {
     /// Parses a document.
     ///
-    /// The encoding is that of a byte order mark, otherwise `charset`, otherwise that of the XML declaration, otherwise UTF-8 (RFC 7303 §3).
+    /// The encoding comes from a byte order mark, otherwise from `charset` or the XML declaration, in this order. The default is UTF-8
+    /// (RFC 7303 §3).
     ///
     /// - Parameters:
     ///   - data: The document.
-    ///   - charset: The encoding that the response names; `nil` for none.
-    ///   - limits: The bounds for the cost of the document.
-    ///   - recovers: Whether violations of XML's rules are recovered from and noted in ``problems``. Otherwise the first one is thrown. Limits hold in both cases;
-    ///     what is beyond them is left out.
+    ///   - charset: The encoding named by the response; `nil` for none.
+    ///   - limits: The limits on the document's cost.
+    ///   - recovers: Whether to recover from violations of XML's rules and record them in ``problems``. Otherwise the first one is thrown.
+    ///     Limits apply in both cases; anything beyond them is left out.
     /// - Throws: ``Problem`` if the document has no element, has more nodes than the limit, or violates a rule.
     public init(
         parsing data: Data, charset: String? = nil, limits: Limits = Limits(), recovers: Bool = false
@@ -83,8 +84,8 @@ extension ResponseSerializer where Value == XMLTree {
     /// Returns a serializer for XML documents.
     ///
     /// - Parameters:
-    ///   - limits: The bounds for the cost of a document.
-    ///   - recovers: Whether violations of XML's rules are recovered from and noted in ``XMLTree/problems``.
+    ///   - limits: The limits on a document's cost.
+    ///   - recovers: Whether to recover from violations of XML's rules and record them in ``XMLTree/problems``.
     public static func xml(limits: XMLTree.Limits = XMLTree.Limits(), recovers: Bool = false) -> Self {
         ResponseSerializer(accepting: ["application/xml", "text/xml", "*/*+xml"]) { response in
             try XMLTree(parsing: response.data, charset: response.charset, limits: limits, recovers: recovers)

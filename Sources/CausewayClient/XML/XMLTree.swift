@@ -9,7 +9,7 @@ public struct XMLTree: Hashable, Sendable {
         public var prefix: String
         /// The name without its prefix.
         public var local: String
-        /// The namespace that the prefix is bound to, empty without one.
+        /// The namespace bound to the prefix, empty without one.
         public var namespace: String
 
         /// Creates a name.
@@ -45,13 +45,13 @@ public struct XMLTree: Hashable, Sendable {
         case text(String)
     }
 
-    /// An element with all that is in it.
+    /// An element with its attributes and children.
     public struct Element: Hashable, Sendable {
         /// The name.
         public var name: Name
         /// The attributes, in order.
         public var attributes: [Attribute]
-        /// The elements and the texts in the element, in order.
+        /// The child elements and texts, in order.
         public var children: [Node]
 
         /// Creates an element.
@@ -66,7 +66,7 @@ public struct XMLTree: Hashable, Sendable {
             children.compactMap { if case .element(let element) = $0 { element } else { nil } }
         }
 
-        /// The text in the element and in all elements below it.
+        /// The text in the element and its descendants.
         public var text: String {
             children.map { child in
                 switch child {
@@ -92,17 +92,17 @@ public struct XMLTree: Hashable, Sendable {
         public func attribute(_ local: String) -> String? { attributes.first { $0.name.local == local }?.value }
     }
 
-    /// The bounds for the cost of a document. A document beyond them fails.
+    /// The limits on a document's cost. A document beyond them fails.
     public struct Limits: Hashable, Sendable {
-        /// Nested elements, at most 512. The default is 128.
+        /// The maximum nesting depth of elements, at most 512. The default is 128.
         public var depth = 128
-        /// Elements and texts. The default is 100,000. One of them takes about 200 bytes of memory.
+        /// The maximum number of elements and texts. The default is 100,000. Each takes about 200 bytes of memory.
         public var nodes = 100_000
-        /// The attributes of one element. The default is 128.
+        /// The maximum number of attributes per element. The default is 128.
         public var attributes = 128
-        /// The bytes of one tag. The default is 64 KiB.
+        /// The maximum tag size in bytes. The default is 64 KiB.
         public var tagByteCount = 64 << 10
-        /// The bytes that the document's own entities may add in total. The default is 64 KiB.
+        /// The maximum number of bytes added by expanding the document's own entities. The default is 64 KiB.
         public var expansionByteCount = 64 << 10
 
         /// Creates the default bounds.
@@ -118,13 +118,13 @@ public struct XMLTree: Hashable, Sendable {
         /// The violation in words.
         public var message: String
 
-        /// The problem with its place.
+        /// The problem with its location.
         public var description: String { "line \(line), column \(column): \(message)" }
     }
 
     /// The root element.
     public var root: Element
-    /// The violations of XML's rules that were recovered from, at most 32.
+    /// The violations of XML's rules during recovery, at most 32.
     public var problems: [Problem] = []
 
     /// Creates a document.
