@@ -58,7 +58,7 @@ final class CallBatch: Sendable {
     }
 }
 
-/// Runs one task's delegate callbacks and completion handlers in its ``CallPlace``, in order and one at a time.
+/// Runs one task's delegate callbacks and completion handlers where its `CallPlace` says, in order and one at a time.
 ///
 /// Several callbacks share one operation or block.
 final class CallList: Sendable {
