@@ -1,7 +1,7 @@
 import ArgumentParser
 import CausewayTypes
 
-/// The root command of the tool.
+/// The tool's root command.
 struct NW: AsyncParsableCommand {
     static let name = "nw"
     static let configuration = CommandConfiguration(
@@ -71,7 +71,7 @@ struct NW: AsyncParsableCommand {
         version: "nw \(version)",
         subcommands: commands)
 
-    /// The version of the tool. There is no release yet.
+    /// The tool's version. There is no release yet.
     static let version = "0.1.0-dev"
 
     /// Throws if the first word is not a command. The error suggests the command with the most similar name.
@@ -96,6 +96,6 @@ struct NW: AsyncParsableCommand {
         TLSCommand.self, TraceCommand.self, TransfersCommand.self, TypesCommand.self, UploadCommand.self,
     ]
 
-    /// The servers that have options of their own.
+    /// Servers with their own options.
     static let serveCommands: [any ServerSubcommand.Type] = [ServeHTTPCommand.self, ServeUploadCommand.self]
 }

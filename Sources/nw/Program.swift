@@ -4,10 +4,10 @@ import CausewayRuntime
 import CausewaySystem
 import Dispatch
 
-/// The entry point of the tool.
+/// The tool's entry point.
 ///
 /// The arguments are parsed synchronously on the main thread. An asynchronous entry point would start three threads first, which takes up
-/// to a fifth of the run time of `nw --help` or of a usage error.
+/// to a fifth of the run time of `nw --help` or a usage error.
 @main
 enum Program {
     static func main() {
@@ -25,7 +25,7 @@ enum Program {
         dispatchMain()
     }
 
-    /// Becomes an image decoder if another process of this tool has started it as one. Nothing else of the tool runs in such a process.
+    /// Becomes an image decoder if another process of this tool has started it as one. No other part of the tool runs in such a process.
     private static func serveAsDecoder() {
         guard CommandLine.argc > 1, CommandLine.arguments[1] == ImageSource.decoderWord else { return }
         exit(cw_image_decoder_main(CommandLine.argc - 1, CommandLine.unsafeArgv + 1))
@@ -63,15 +63,15 @@ enum Program {
         }
     }
 
-    /// Ends the process if one of the words, which the parser has rejected, is an option that the command does not have. The parser takes
-    /// the value after such an option for an argument, and complains about that first.
+    /// Ends the process if one of the rejected words is an option that the command does not have. The parser mistakes the value after such
+    /// an option for an argument, and complains about that first.
     private static func checkOptions(of type: any ParsableCommand.Type, _ words: [String]) {
         guard let mistake = CommandWords(of: type).unknownOption(in: words) else { return }
         let hint = mistake.closest.map { " Did you mean '\($0)'?" } ?? ""
         CommandEnd.end(type, with: ValidationError("Unknown option '\(mistake.option)'.\(hint)"))
     }
 
-    /// The number of files that a command must be able to open. Dispatch opens a file each second to see whether its threads work, and
+    /// The number of files that a command must be able to open. Dispatch opens a file each second to check whether its threads work, and
     /// traps if it cannot open it. A command therefore must not use all descriptors.
     private static let neededFileCount = 24
 

@@ -5,7 +5,7 @@ import CausewaySystem
 import CausewayTypes
 import CausewayWire
 
-/// `nw bridge`: makes services of one link discoverable on another.
+/// `nw bridge`: makes services on one link discoverable on another.
 struct BridgeCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "bridge",

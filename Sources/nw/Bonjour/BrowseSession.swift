@@ -21,9 +21,9 @@ final class BrowseSession: Sendable {
         var hasEnded = false
     }
 
-    /// Maximum number of types that are browsed at once. A host that announces random types cannot cause more queries than this allows.
+    /// Maximum number of service types browsed at once. It limits the queries that a host announcing random types can cause.
     private static let typeLimit = 256
-    /// Maximum number of services that are resolved at once.
+    /// Maximum number of services resolved at once.
     private static let lookupLimit = 1_024
 
     let updates: AsyncThrowingStream<Update, any Error>
@@ -57,7 +57,7 @@ final class BrowseSession: Sendable {
         feed.finish()
     }
 
-    /// Browses the services of one type.
+    /// Browses services of one type.
     func search(_ type: String) {
         let descriptor: NWBrowser.Descriptor =
             wantsText
@@ -86,7 +86,7 @@ final class BrowseSession: Sendable {
         browser.start(queue: queue)
     }
 
-    /// Browses the services of every type that a host announces (RFC 6763 §9).
+    /// Browses services of every type that a host announces (RFC 6763 §9).
     func searchAllTypes() {
         guard let name = DNSName("_services._dns-sd._udp" as String)?.appending(domain) else { return }
         let question = RecordQuestion(name, .ptr, on: parameters.requiredInterface) { [self] changes in

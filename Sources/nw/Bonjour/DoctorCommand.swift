@@ -44,7 +44,7 @@ struct DoctorCommand: Subcommand {
     }
 }
 
-/// The results of the checks: information about the host, and findings with advice.
+/// The check results: information about the host, and findings with advice.
 struct BonjourDiagnosis: Encodable {
     struct Finding: Encodable {
         /// Whether this finding prevents finding or registering services.

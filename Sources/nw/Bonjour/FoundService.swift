@@ -4,7 +4,7 @@ import CausewayTypes
 import CausewayWire
 import FoundationEssentials
 
-/// The current data of one service.
+/// One service's current data.
 struct FoundService: Sendable {
     var name: String
     var type: String
@@ -59,7 +59,7 @@ struct FoundService: Sendable {
 }
 
 extension FoundService {
-    /// The JSON object of a service. A TXT key without a value has the value `null`.
+    /// A service as a JSON object. A TXT key without a value has the value `null`.
     struct Object: Encodable {
         var event: String?
         var name, type, domain: String

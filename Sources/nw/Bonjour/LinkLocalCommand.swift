@@ -81,7 +81,7 @@ struct LinkLocalCommand: Subcommand {
         return facts
     }
 
-    /// Returns the first address to try: from the command line, from the file, or an address that the interface still has.
+    /// Returns the first address to try: from the command line, from the file, or one that the interface still has.
     private func remembered(_ facts: NetworkSnapshot.Interface) -> IPv4Address? {
         if let first { return IPv4Address(first) }
         if let remember, let bytes = try? Data(contentsOf: URL(fileURLWithPath: remember)),
@@ -96,12 +96,12 @@ struct LinkLocalCommand: Subcommand {
         return nil
     }
 
-    /// The JSON object of one event, such as an address conflict.
+    /// An event as a JSON object, such as an address conflict.
     private struct Report: Encodable {
         var event: String
         var interface: String
         var address: String?
-        /// The MAC address of the conflicting host.
+        /// The conflicting host's MAC address.
         var other: String?
     }
 

@@ -1,7 +1,7 @@
 import CausewaySystem
 import FoundationEssentials
 
-/// Finds the processes that have a UDP port open, from /proc. Without root, only processes of the same user can be inspected.
+/// Finds the processes that have a UDP port open, from /proc. Without root, only the user's own processes can be inspected.
 enum PortHolders {
     struct Holder: Hashable, Encodable {
         /// The process identifier; `nil` if the process belongs to another user.
@@ -28,7 +28,7 @@ enum PortHolders {
         return (try? Socket.bindShared(socket.rawValue, to: .ipv4(bits: 0, port: port))) == nil
     }
 
-    /// Returns the names of the programs that run in this network namespace. Programs in other namespaces use other interfaces and ports.
+    /// Returns the names of programs running in this network namespace. Programs in other namespaces use other interfaces and ports.
     static func runningCommands() -> Set<String> {
         let own = namespace(of: "self")
         // Only root can read the namespace of other users' processes. If the namespace is unknown, the process counts as local.
@@ -42,7 +42,7 @@ enum PortHolders {
         try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/ns/net")
     }
 
-    /// Returns the content of a small file; empty if the file cannot be read.
+    /// Returns a small file's content; empty if the file cannot be read.
     static func read(_ path: String) -> String {
         // Reads of /proc return at most one page, and Foundation treats a short read as the end of the file.
         guard let file = try? OpenFile(reading: path) else { return "" }
@@ -55,8 +55,8 @@ enum PortHolders {
         return String(decoding: content, as: UTF8.self)
     }
 
-    /// Returns the inode number and the user of each socket that is bound to a port. A line of the file has the form `sl local_address
-    /// rem_address st queues tr retransmits uid timeout inode ...`.
+    /// Returns the inode number and user of each socket bound to a port. A line in the file has the form
+    /// `sl local_address rem_address st queues tr retransmits uid timeout inode ...`.
     private static func inodes(_ path: String, _ port: UInt16) -> [(inode: String, user: Int)] {
         let suffix = ":" + String(port, radix: 16, uppercase: true)
         return read(path).split(separator: "\n").dropFirst().compactMap { line in

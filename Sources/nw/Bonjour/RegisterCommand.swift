@@ -85,7 +85,7 @@ struct RegisterCommand: Subcommand {
             }
             let note: @Sendable (ServiceEvent) -> Void = { feed.yield($0) }
             let all = services.map { engine.advertise($0, note) }
-            // Release memory, because the startup needs more code pages than the rest of the run.
+            // Release memory, because startup needs more code pages than the rest of the run.
             System.releaseMemory()
             try await untilInterrupted {
                 var isFirst = true
@@ -102,7 +102,7 @@ struct RegisterCommand: Subcommand {
     }
 
     private struct Report: Encodable {
-        /// The kind of event: `registered` or `lost`.
+        /// The event kind: `registered` or `lost`.
         var event: String
         var name: String
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import CausewayTypes
 import CausewayWire
 
-/// `nw byteorder`: shows the byte order of this computer.
+/// `nw byteorder`: shows this computer's byte order.
 struct ByteOrderCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "byteorder",
@@ -39,7 +39,7 @@ struct ByteOrderCommand: Subcommand {
         }
     }
 
-    /// The order in which this computer stores the bytes of a number.
+    /// This computer's byte order for numbers.
     private static var order: String {
         withUnsafeBytes(of: 0x0102 as UInt16) { $0.elementsEqual([1, 2]) ? "big-endian" : "little-endian" }
     }

@@ -155,7 +155,7 @@ struct CatCommand: Subcommand {
     }
 }
 
-/// Options that the client and the listener of `nw cat` share.
+/// Options shared by the client and the listener of `nw cat`.
 struct CatOptions: Sendable {
     var isDatagram: Bool
     var isSecure: Bool
@@ -170,7 +170,7 @@ struct CatOptions: Sendable {
 }
 
 extension CatCommand {
-    /// The operation that the arguments select.
+    /// The operation selected by the arguments.
     enum Plan {
         case connect(NWEndpoint, NWParameters)
         /// The address as text for messages, and the port. The port is unused if the parameters contain a whole local endpoint.
@@ -190,7 +190,7 @@ extension CatCommand {
         ProxyChoice(proxy, scheme: webSocketURL?.scheme ?? (security.tls ? "https" : "tcp"))
     }
 
-    /// The argument as a WebSocket URL; `nil` if the arguments are not one URL with the scheme `ws` or `wss`.
+    /// The argument as a WebSocket URL; `nil` unless it is one URL with the scheme `ws` or `wss`.
     var webSocketURL: URL? {
         guard address.count == 1, !unix, let url = URL(string: address[0]), ["ws", "wss"].contains(url.scheme) else {
             return nil
@@ -238,7 +238,7 @@ extension CatCommand {
         let endpoint = NWEndpoint.unix(path: address[0])
         guard listen else { return .connect(endpoint, parameters) }
         parameters.requiredLocalEndpoint = endpoint
-        // Replace a socket file that a previous listener left behind. A socket file that is in use is kept, and listening then fails.
+        // Replace a socket file left behind by an earlier listener. A socket file in use is kept, and listening then fails.
         parameters.allowLocalEndpointReuse = true
         return .listen(address[0], .any, parameters)
     }
@@ -257,7 +257,7 @@ extension CatCommand {
         return .listen(endpoint.label, .any, parameters)
     }
 
-    /// Returns the local address to bind: the address from -s, or the wildcard address of the remote host's family. For a host name the
+    /// Returns the local address to bind: the address from -s, or the wildcard address in the remote host's family. For a host name the
     /// family is IPv4, unless -6 is given.
     private func localHost(for remote: NWEndpoint.Host) throws -> NWEndpoint.Host {
         if let source {

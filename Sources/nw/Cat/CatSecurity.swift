@@ -6,7 +6,7 @@ import Dispatch
 import FoundationEssentials
 import Synchronization
 
-/// The TLS options of `nw cat`.
+/// TLS options for `nw cat`.
 struct CatSecurity: ParsableArguments {
     @Flag(help: "Use TLS over TCP or, with -u, DTLS.")
     var tls = false
@@ -104,14 +104,14 @@ struct CatSecurity: ParsableArguments {
     }
 }
 
-/// Evaluates the peer's trust and keeps the reason of a failure. The connection's error says only that verification failed.
+/// Evaluates the peer's trust and keeps the failure reason. The connection's error says only that verification failed.
 final class CatVerdict: Sendable {
     private let reason = Mutex<PrintableText?>(nil)
 
-    /// The reason why the last peer was not trusted.
+    /// Why the last peer was not trusted.
     var text: PrintableText? { reason.withLock { $0 } }
 
-    /// - Parameter anchors: The only certificate authorities to trust; `nil` for the authorities of the system.
+    /// - Parameter anchors: The only certificate authorities to trust; `nil` for the system's.
     func evaluate(by anchors: [SecCertificate]?, _ options: sec_protocol_options_t) {
         sec_protocol_options_set_verify_block(
             options,

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Causeway
 
-/// The values of `--traffic-class`.
+/// The values for `--traffic-class`.
 enum TrafficClass: String, CaseIterable, ExpressibleByArgument {
     case bestEffort = "best-effort"
     case background
@@ -22,7 +22,7 @@ enum TrafficClass: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// The values of `--ecn` (RFC 3168 §5).
+/// The values for `--ecn` (RFC 3168 §5).
 enum CongestionMark: String, CaseIterable, ExpressibleByArgument {
     case ect0
     case ect1

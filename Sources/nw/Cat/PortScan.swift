@@ -14,7 +14,7 @@ struct PortScan: Sendable {
 
     /// Tries the ports one after another.
     ///
-    /// - Throws: ``CommandFailure`` with the reason of the last port if no port answers.
+    /// - Throws: ``CommandFailure`` with the last port's reason if no port answers.
     func run(over ports: ClosedRange<UInt16>, using parameters: NWParameters) async throws {
         var lastFailure: CommandFailure?
         var answered = false
@@ -37,7 +37,7 @@ struct PortScan: Sendable {
     private func probe(_ connection: NWConnection) async throws {
         try await connection.connect(within: limit ?? Self.connectLimit)
         guard isDatagram else { return }
-        // A closed UDP port is detected only by the ICMP error that a datagram causes. Without a reply, the port may be open.
+        // A closed UDP port is detected only by the ICMP error in response to a datagram. Without a reply, the port may be open.
         do {
             _ = try await withDeadline(limit ?? Self.datagramLimit, onExpiry: { connection.cancel() }) {
                 try await connection.answer(to: Data([0]))

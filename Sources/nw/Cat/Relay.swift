@@ -5,7 +5,7 @@ import Synchronization
 /// Copies standard input to a connection and the connection to standard output.
 ///
 /// Each direction holds one chunk at a time and reads the next one after that chunk is written. So a slow terminal closes the peer's
-/// receive window, and a slow peer pauses the reading of standard input.
+/// receive window, and a slow peer pauses reading from standard input.
 struct Relay: Sendable {
     private enum End {
         case input
@@ -13,10 +13,10 @@ struct Relay: Sendable {
         case idle
     }
 
-    /// The maximum number of bytes of one read. A UDP read is one datagram.
+    /// The maximum read size in bytes. A UDP read is one datagram.
     private static let streamChunk = 65_536
     private static let datagramChunk = 16_384
-    /// The maximum size of a DTLS datagram in bytes. A datagram of this size is not fragmented on the usual paths.
+    /// The maximum DTLS datagram size in bytes. A datagram of this size is not fragmented on common paths.
     private static let secureDatagramChunk = 1_200
 
     let connection: NWConnection
@@ -46,7 +46,7 @@ struct Relay: Sendable {
                 }
             }
             defer {
-                // The pending calls of the child tasks return only when the connection ends.
+                // The child tasks' pending calls return only when the connection ends.
                 connection.cancel()
                 group.cancelAll()
             }
@@ -109,7 +109,7 @@ struct Relay: Sendable {
     }
 }
 
-/// The time of the latest traffic in either direction.
+/// When traffic was last seen in either direction.
 private final class Activity: Sendable {
     private let latest = Mutex(ContinuousClock.now)
 

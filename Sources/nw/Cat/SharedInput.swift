@@ -1,11 +1,11 @@
 import FoundationEssentials
 import Synchronization
 
-/// The source of the bytes that a ``Relay`` sends.
+/// The bytes that a ``Relay`` sends.
 protocol RelayInput: Sendable {
-    /// Waits for input. Returns `nil` at the end of the input.
+    /// Waits for input. Returns `nil` at its end.
     func next(atMost limit: Int) async throws -> Data?
-    /// Notifies the source that the peer has ended its sending direction.
+    /// Called when the peer has ended its sending direction.
     func peerEnded()
 }
 
@@ -16,14 +16,14 @@ extension StandardInput: RelayInput {
 
 /// Sends standard input to every connected client, as ncat does.
 ///
-/// The next piece is read after all clients have received the previous piece. So memory is bounded, and a slow client slows the input down.
-/// A client that does not accept data for five seconds while other clients wait is disconnected.
+/// The next chunk is read after all clients have received the previous one. So memory is bounded, and a slow client slows the input down. A
+/// client that does not accept data for five seconds while other clients wait is disconnected.
 final class SharedInput: Sendable {
     private static let chunk = 65_536
     private static let patience = 5
 
     private struct Client {
-        /// The number of the last piece that this client has received.
+        /// The number of the last chunk that this client has received.
         var taken: Int
         var hasPeerEnded = false
         let wake: AsyncStream<Void>.Continuation
@@ -31,7 +31,7 @@ final class SharedInput: Sendable {
     }
 
     private struct State {
-        /// The number of pieces that were read; `piece` is the last of them.
+        /// The number of chunks read; `piece` is the last one.
         var number = 0
         var piece = Data()
         var isAtEnd = false
@@ -49,7 +49,7 @@ final class SharedInput: Sendable {
         (changes, changed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Adds a client. The client receives all input that is read after this call.
+    /// Adds a client. It receives all input read after this call.
     ///
     /// - Parameter drop: Ends the client's connection.
     func join(drop: @escaping @Sendable () -> Void) -> Share {
@@ -124,7 +124,7 @@ final class SharedInput: Sendable {
             case wait
         }
 
-        /// - Parameter limit: Must not be less than the chunk size of the input.
+        /// - Parameter limit: Must not be less than the input's chunk size.
         func next(atMost limit: Int) async throws -> Data? {
             var iterator = wakes.makeAsyncIterator()
             while true {
@@ -149,7 +149,7 @@ final class SharedInput: Sendable {
             }
         }
 
-        /// Ends this client's input after the pieces that are already read.
+        /// Ends this client's input after the chunks that are already read.
         func peerEnded() {
             input.state.withLock { state in
                 state.clients[identifier]?.hasPeerEnded = true

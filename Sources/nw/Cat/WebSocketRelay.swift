@@ -5,7 +5,7 @@ import FoundationEssentials
 struct WebSocketRelay: Sendable {
     private enum End { case input, peer }
 
-    /// The maximum number of bytes of a line, and of one read.
+    /// The maximum size of a line, and of one read, in bytes.
     private static let longestLine = 1 << 20
     private static let chunk = 65_536
 
@@ -27,7 +27,7 @@ struct WebSocketRelay: Sendable {
                 return .peer
             }
             defer {
-                // The pending calls of the child tasks return only when the connection ends.
+                // The child tasks' pending calls return only when the connection ends.
                 connection.cancel()
                 group.cancelAll()
             }

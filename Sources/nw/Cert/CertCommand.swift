@@ -4,7 +4,7 @@ import CausewayTLS
 import CausewayTypes
 import FoundationEssentials
 
-/// `nw cert`: makes a test authority, and a server and a client certificate that it signs.
+/// `nw cert`: makes a test authority, and server and client certificates signed by it.
 struct CertCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "cert",
@@ -79,7 +79,7 @@ struct CertCommand: Subcommand {
         }
     }
 
-    /// What the command made.
+    /// The files made, as JSON.
     private struct Report: Encodable {
         var authority: String
         var isNew: Bool

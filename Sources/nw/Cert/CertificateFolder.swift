@@ -3,15 +3,15 @@ import CausewaySystem
 import CausewayTLS
 import FoundationEssentials
 
-/// The directory of `nw cert`: certificates and private keys as PEM (RFC 7468 §5, RFC 5915 §4).
+/// The directory for `nw cert`: certificates and private keys as PEM (RFC 7468 §5, RFC 5915 §4).
 struct CertificateFolder {
-    /// An identity; the raw value begins the names of its two files.
+    /// An identity; the raw value is the prefix of its two file names.
     enum Entry: String, CaseIterable {
         case ca, server, client
     }
 
     private let directory: String
-    /// Whether existing files, also those of an authority, are replaced.
+    /// Whether existing files, including an authority's, are replaced.
     private let replaces: Bool
 
     init(_ directory: String, replaces: Bool) {
@@ -24,7 +24,7 @@ struct CertificateFolder {
         path(entry).replacing(".pem", with: ".key.pem", maxReplacements: 1)
     }
 
-    /// - Throws: ``CommandFailure`` if a file of a server or a client exists, or one file of an authority without the other.
+    /// - Throws: ``CommandFailure`` if a server or client file exists, or only one of an authority's two files.
     func check() throws {
         guard !replaces else { return }
         for path in [Entry.server, .client].flatMap({ [path($0), keyPath($0)] }) where DirectoryEntries.exists(path) {
@@ -36,7 +36,7 @@ struct CertificateFolder {
         }
     }
 
-    /// Loads the authority that is in the directory; `nil` if there is none, or if all files are replaced.
+    /// Loads the authority from the directory; `nil` if there is none, or if all files are replaced.
     func authority() throws -> TLSIdentity? {
         let (certificate, key) = (path(.ca), keyPath(.ca))
         guard !replaces, DirectoryEntries.exists(certificate) else { return nil }
@@ -63,13 +63,13 @@ struct CertificateFolder {
     }
 
     func store(_ identity: TLSIdentity, as entry: Entry) throws {
-        // The key comes first: a certificate without its key is of no use.
+        // The key comes first: a certificate without its key is useless.
         try write(Self.pem("EC PRIVATE KEY", identity.privateKeyDER), to: keyPath(entry), isPrivate: true)
         try write(
             identity.certificates.map { Self.pem("CERTIFICATE", $0.der) }.joined(), to: path(entry), isPrivate: false)
     }
 
-    /// Writes a file under another name, and gives it its name when it is complete.
+    /// Writes a file under a temporary name, and renames it when it is complete.
     private func write(_ text: String, to path: String, isPrivate: Bool) throws {
         let draft = "\(path).\(getpid())"
         do {

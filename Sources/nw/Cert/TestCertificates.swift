@@ -2,9 +2,9 @@ import Causeway
 import CausewaySystem
 import CausewayTLS
 
-/// Makes the certificates of `nw cert`.
+/// Makes the certificates for `nw cert`.
 struct TestCertificates {
-    /// Clocks of the hosts in a test may differ by this time, in seconds.
+    /// The tolerated clock difference between test hosts, in seconds.
     private static let tolerance: Int64 = 3_600
 
     private let notBefore: Int64
@@ -40,7 +40,7 @@ struct TestCertificates {
 
     // MARK: Names
 
-    /// The names and addresses of this host.
+    /// This host's names and addresses.
     static var localNames: [SubjectAlternativeName] {
         let loopback: [SubjectAlternativeName] = [
             .name("localhost"), .address([127, 0, 0, 1]), .address([UInt8](repeating: 0, count: 15) + [1]),

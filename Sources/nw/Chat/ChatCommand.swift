@@ -2,7 +2,7 @@ import ArgumentParser
 import Causeway
 import CausewayLines
 
-/// `nw chat`: exchanges lines of text with a peer, over a choice of transports.
+/// `nw chat`: exchanges lines of text with a peer, over a selectable transport.
 struct ChatCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "chat",
@@ -162,11 +162,11 @@ struct ChatCommand: Subcommand {
     }
 }
 
-/// The API that carries the lines; the values of `--transport`.
+/// The API for the lines; the values for `--transport`.
 enum ChatTransport: String, CaseIterable, ExpressibleByArgument, Sendable {
     case network, sockets, streams, session
 
-    /// The kind of `CausewayLines`; `nil` for the stream task of a session.
+    /// The transport kind in `CausewayLines`; `nil` for a session's stream task.
     var kind: LineTransportKind? {
         switch self {
         case .network: .network

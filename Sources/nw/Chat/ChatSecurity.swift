@@ -3,7 +3,7 @@ import Causeway
 import CausewayURLLoading
 import Dispatch
 
-/// The TLS options of `nw chat`.
+/// TLS options for `nw chat`.
 struct ChatSecurity: ParsableArguments {
     @Flag(name: .customLong("tls"), help: "Use TLS.")
     var isOn = false

@@ -28,7 +28,7 @@ struct Conversation: Sendable {
             var ended = 0
             while ended < 2, let end = try await group.next() {
                 ended += 1
-                // On a terminal the end of the program is the only sign that the peer has ended.
+                // On a terminal, the program's exit is the only sign that the peer has ended.
                 if end == .peer, StandardInput.shared.isTerminal { return }
             }
         }

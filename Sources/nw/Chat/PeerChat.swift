@@ -5,7 +5,7 @@ import Foundation
 
 /// `nw chat --peers`: exchanges lines with all peers of a service on the local network.
 ///
-/// Every peer that is found is invited, and every invitation is accepted. If both invite, one connection results.
+/// Every found peer is invited, and every invitation is accepted. If both sides invite, one connection results.
 struct PeerChat: Sendable {
     let service: String
     let name: String
@@ -31,7 +31,7 @@ struct PeerChat: Sendable {
         }
     }
 
-    /// Sends the typed lines. Returns whether the chat ends with the input: on a terminal, its end is a command of the user.
+    /// Sends the typed lines. Returns whether the chat ends with the input: on a terminal, the user ends it that way.
     private func talk(_ session: PeerSession) async throws -> Bool {
         var typed = TypedLines()
         while let chunk = try await StandardInput.shared.next(atMost: 16_384) {

@@ -4,7 +4,7 @@ import CausewaySystem
 import CausewayURLLoading
 import Foundation
 
-/// Lines over a stream task of `URLSession`. Only for connections to a listening peer.
+/// Lines over a `URLSession` stream task. Only for connections to a listening peer.
 final class TaskLineTransport: NSObject, LineTransport, URLSessionStreamDelegate {
     /// How the server is authenticated.
     struct Security: Sendable {
@@ -77,7 +77,7 @@ final class TaskLineTransport: NSObject, LineTransport, URLSessionStreamDelegate
         }
     }
 
-    /// Ends the connection in order if the peer has ended, and aborts it otherwise.
+    /// Closes the connection gracefully if the peer has ended, and aborts it otherwise.
     func close() {
         if hasEnded.withLock({ $0 }) { task?.closeWrite() } else { task?.cancel() }
     }
@@ -107,7 +107,7 @@ final class TaskLineTransport: NSObject, LineTransport, URLSessionStreamDelegate
         return (.performDefaultHandling, nil)
     }
 
-    /// Runs an operation, and throws the network's error instead of the `URLError` that contains it.
+    /// Runs an operation, and throws the network error inside a `URLError` instead of the `URLError`.
     private func unwrapping<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()

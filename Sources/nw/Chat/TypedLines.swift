@@ -5,7 +5,7 @@ import FoundationEssentials
 struct TypedLines: Sendable {
     enum Entry: Equatable, Sendable {
         case line(Data)
-        /// The length of the line, in bytes.
+        /// The line length in bytes.
         case tooLong(Int)
     }
 
@@ -24,7 +24,7 @@ struct TypedLines: Sendable {
         return entries
     }
 
-    /// Returns the incomplete line before the end of input, if there is one.
+    /// Returns the incomplete line before the end of input, if any.
     mutating func last() -> Entry? { count == 0 ? nil : finish() }
 
     private mutating func take(_ piece: Data) {

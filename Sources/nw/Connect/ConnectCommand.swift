@@ -91,7 +91,7 @@ struct ConnectCommand: Subcommand {
     }
 }
 
-/// The state of a connection at the time the command gave up. It is saved because cancelling the connection discards it.
+/// The connection's state when the command gave up. It is saved because cancelling the connection discards it.
 private final class UnfinishedFacts: Sendable {
     private let latest = Mutex<EstablishmentFacts?>(nil)
 
@@ -106,10 +106,10 @@ private final class UnfinishedFacts: Sendable {
     }
 }
 
-/// The JSON object of `nw connect`: how a connection was established. Times are milliseconds since the start.
+/// A connection's establishment as the JSON object of `nw connect`. Times are milliseconds since the start.
 struct ConnectReport: Encodable {
     struct Entry: Encodable {
-        /// The kind of the step: `query`, `attempt` or `handshake`.
+        /// The kind of step: `query`, `attempt` or `handshake`.
         var kind: String
         var label: String
         var start: Double
@@ -152,7 +152,7 @@ struct ConnectReport: Encodable {
         }
     }
 
-    /// Adds the steps that have no outcome: a name without any answer, or the handshakes above a connected transport.
+    /// Adds steps without an outcome: a name without any answer, or the handshakes above a connected transport.
     private mutating func noteUnfinished(_ facts: EstablishmentFacts?, of endpoint: NWEndpoint) {
         if let connected = facts?.connected, let started = facts?.started {
             let start = (connected - started) / .milliseconds(1)
@@ -166,14 +166,14 @@ struct ConnectReport: Encodable {
         PrintableText(json: self, isIndented: true)
     }
 
-    /// Returns a line for each entry, with a bar that shows when the step started and ended.
+    /// Returns a line for each entry, with a bar from the step's start to its end.
     func picture() -> PrintableText {
         PrintableText(lines: Self.bars(entries, end: total ?? 0) + [summary].compactMap { $0 })
     }
 
-    /// Returns the lines of a timeline.
+    /// Returns a timeline's lines.
     ///
-    /// - Parameter end: The end of the timeline in milliseconds, if it is later than all steps.
+    /// - Parameter end: The timeline's end in milliseconds, if it is later than all steps.
     static func bars(_ entries: [Entry], end: Double) -> [String] {
         let last = max(entries.map { $0.end ?? $0.start }.max() ?? 0, end, 0.001)
         let width = 40
@@ -190,7 +190,7 @@ struct ConnectReport: Encodable {
         }
     }
 
-    /// The line about the result.
+    /// The result line.
     var summary: String? {
         if let winner {
             let way = interface.map { " over \($0)" } ?? ""

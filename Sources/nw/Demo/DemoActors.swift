@@ -65,7 +65,7 @@ extension NWConnection {
         return states
     }
 
-    /// Waits for a state. Throws if the connection enters a state from which it cannot reach the requested state.
+    /// Waits for a state. Throws if the connection can no longer reach it.
     func reach(_ wanted: State, in states: AsyncStream<State>) async throws {
         for await state in states {
             if state == wanted { return }

@@ -3,7 +3,7 @@ import CausewaySystem
 import Dispatch
 import FoundationEssentials
 
-/// Content that differs at every position of the stream, so that lost, duplicated or reordered bytes change the checksum.
+/// Content that differs at every position, so that lost, duplicated or reordered bytes change the checksum.
 struct DemoContent: Sendable {
     static let blockSize: UInt64 = 262_144
 
@@ -17,7 +17,7 @@ struct DemoContent: Sendable {
         return data
     }()
 
-    /// Returns the block at a position of a stream of `byteCount` bytes.
+    /// Returns the block at a position in a stream of `byteCount` bytes.
     func block(at position: UInt64, of byteCount: UInt64) -> Data {
         var block = pattern
         block.withUnsafeMutableBytes { $0.storeBytes(of: position, as: UInt64.self) }
@@ -25,7 +25,7 @@ struct DemoContent: Sendable {
     }
 }
 
-/// Sends many bytes over TCP and compares the checksums of both ends.
+/// Sends many bytes over TCP and compares the checksums at both ends.
 struct DemoBulk: Sendable {
     let host: NWEndpoint.Host
     let byteCount: UInt64
@@ -69,7 +69,7 @@ struct DemoBulk: Sendable {
     }
 }
 
-/// A TCP connection within the process, with both of its ends.
+/// A TCP connection within the process, with both ends.
 enum DemoPipe {
     /// Opens the connection, runs `body` with both ends, and closes the connection.
     static func open<Value: Sendable>(

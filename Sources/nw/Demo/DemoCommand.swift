@@ -64,7 +64,7 @@ struct DemoLog: Sendable {
     private struct Entry: Encodable {
         /// Milliseconds since the start.
         var time: Double
-        /// The object that the event belongs to. `nil` for the title of a part.
+        /// The event's object. `nil` for a section title.
         var source: String?
         var text: String
     }
@@ -74,12 +74,12 @@ struct DemoLog: Sendable {
 
     init(isJSON: Bool) { self.isJSON = isJSON }
 
-    /// Writes the title of a part.
+    /// Writes a section title.
     func title(_ text: String) {
         write(text)
     }
 
-    /// Writes an event of one object.
+    /// Writes an object's event.
     func event(_ who: String, _ text: String) {
         write(text, of: who)
     }

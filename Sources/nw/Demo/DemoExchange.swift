@@ -6,7 +6,7 @@ struct DemoExchange: Sendable {
     let place: DemoPlace
     let log: DemoLog
 
-    /// The size of each message, in bytes.
+    /// The message sizes in bytes.
     private var sizes: [Int] { place.isDatagram ? [1, 1_200, 8_000] : [1, 1_200, 1_000_000] }
 
     func run() async throws {

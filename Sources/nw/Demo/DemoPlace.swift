@@ -1,6 +1,6 @@
 import Causeway
 
-/// The transport and address of a part of the demonstration.
+/// The transport and address for a section of the demonstration.
 enum DemoPlace: Sendable {
     case tcp(NWEndpoint.Host)
     case udp(NWEndpoint.Host)

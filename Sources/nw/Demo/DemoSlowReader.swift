@@ -73,7 +73,7 @@ private final class OutgoingStream: Sendable {
         self.byteCount = byteCount
     }
 
-    /// The checksum of the bytes that the kernel has accepted.
+    /// The checksum over the bytes accepted by the kernel.
     var checksum: StreamChecksum { progress.withLock { $0 } }
 
     func sendNext(over connection: NWConnection) {

@@ -11,14 +11,14 @@ import CausewayWire
 import FoundationEssentials
 import Synchronization
 
-/// One file of `nw download`: requests its content until all of it is stored, then gives the file its name.
+/// One file in `nw download`: requests content until all of it is stored, then renames the file.
 struct Download: Sendable {
-    /// What all downloads of a run have in common.
+    /// Settings shared by all downloads in a run.
     struct Settings: Sendable {
         var directory: String
         var route: HTTPRoute
         var credential: PasswordCredential?
-        /// The authentication scheme for connections to answer.
+        /// The connection authentication scheme to use.
         var scheme: ConnectionAuthentication.Scheme?
         var retryLimit: Int
         var replaces: Bool
@@ -26,32 +26,32 @@ struct Download: Sendable {
         var pace: @Sendable (Int) -> Duration
     }
 
-    /// What a download has stored.
+    /// The result of a download.
     struct Stored: Sendable {
         var file: String
         var byteCount: Int
-        /// The number of bytes that an earlier run had stored.
+        /// The number of bytes stored by an earlier run.
         var kept: Int
         var checksum: FileChecksum?
     }
 
-    /// The longest wait before another attempt.
+    /// The maximum delay before another attempt.
     private static let longestWait = Duration.seconds(60)
 
-    /// The URL as it was given.
+    /// The URL as given.
     let url: String
     let target: URIReference
     let credential: PasswordCredential?
-    /// The name that the user chose; `nil` to use that of the server or of the URL.
+    /// The name chosen by the user; `nil` to use the server's or the URL's.
     let name: String?
-    /// The name of the file before the server has named it.
+    /// The file name before the server has named it.
     let givenName: String
     let checksum: @Sendable (_ name: String) -> FileChecksum?
     let settings: Settings
     let progress: DownloadProgress
     private let thread = FileThread("nw.download")
 
-    /// - Parameter taken: The names of other downloads of the run.
+    /// - Parameter taken: The names used by other downloads in the run.
     /// - Throws: `ValidationError` for an invalid URL.
     init(
         _ url: String, name: String?, besides taken: Set<String> = [], _ settings: Settings,
@@ -75,9 +75,9 @@ struct Download: Sendable {
         target.path.split(separator: "/").last.flatMap { PercentCoding.decoded($0) }.flatMap(UnusedName.safe)
     }
 
-    /// Downloads, and tries again after temporary failures. Each attempt continues where the last one ended.
+    /// Downloads, and retries after temporary failures. Each attempt continues where the last one ended.
     ///
-    /// - Throws: ``HTTPCommandFailure``; `CancellationError`. What is stored is kept for another run.
+    /// - Throws: ``HTTPCommandFailure``; `CancellationError`. Stored content is kept for another run.
     func run() async throws -> Stored {
         let path = path(givenName)
         try checkFree(path)
@@ -103,7 +103,7 @@ struct Download: Sendable {
 
     /// Returns the path of the complete file, and its name in a list of checksums.
     ///
-    /// `--force` replaces only the file that the user has named, by `-o` or by the URL: a server must not choose which file is replaced.
+    /// `--force` replaces only a file named by the user, with `-o` or by the URL: a server must not choose which file is replaced.
     ///
     /// - Parameter served: The name that the server gives the file.
     private func destination(_ served: String?) -> (PartialFile.Destination, checksumName: String) {
@@ -126,7 +126,7 @@ struct Download: Sendable {
 
     // MARK: Attempts
 
-    /// Receives the content. Returns the name that the server gives it.
+    /// Receives the content. Returns the file name given by the server.
     private func receive(_ download: inout PartialDownload, in file: PartialFile) async throws -> String? {
         var failureCount = 0
         while true {
@@ -134,7 +134,7 @@ struct Download: Sendable {
             do {
                 return try await attempt(&download, in: file)
             } catch let failure as AttemptFailure {
-                // Progress shows that the server works.
+                // Progress shows that the server works, so earlier failures no longer count.
                 failureCount = download.position > position ? 1 : failureCount + 1
                 guard failure.isTemporary, failureCount <= settings.retryLimit else { throw failure.reason }
                 let wait = min(Self.longestWait, failure.wait ?? .seconds(1 << min(failureCount - 1, 5)))
@@ -149,7 +149,7 @@ struct Download: Sendable {
     private struct AttemptFailure: Error {
         var reason: HTTPCommandFailure
         var isTemporary: Bool
-        /// How long the server asks to wait.
+        /// The delay requested by the server.
         var wait: Duration?
 
         init(_ reason: HTTPCommandFailure) {
@@ -203,7 +203,7 @@ struct Download: Sendable {
         }
     }
 
-    /// Returns the failure if a redirect led to a web page, and the file has the name of something else.
+    /// Returns the failure if a redirect led to a web page although the file name indicates another type.
     private func redirectedPage(_ head: HTTPResponseHead, _ end: URIReference?) -> HTTPCommandFailure? {
         guard let end else { return nil }
         let served = head.fields.onlyValue(of: "Content-Disposition").flatMap {

@@ -5,7 +5,7 @@ import CausewayTypes
 import FoundationEssentials
 import Synchronization
 
-/// `nw download`: stores the content of URLs in files.
+/// `nw download`: stores the content at URLs in files.
 struct DownloadCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "download",
@@ -106,7 +106,7 @@ struct DownloadCommand: Subcommand {
     }
 }
 
-/// A rate that several downloads share.
+/// A rate limit shared by several downloads.
 private final class SharedRate: Sendable {
     private let rate: Mutex<TransferRate>
     private let start = ContinuousClock.now

@@ -1,7 +1,7 @@
 import CausewayTypes
 import Synchronization
 
-/// The progress of all downloads of a run: a bar for one file, a count for several.
+/// The progress of all downloads in a run: a bar for one file, a count for several.
 final class DownloadProgress: Sendable {
     private static let interval = Duration.milliseconds(100)
 
@@ -23,7 +23,7 @@ final class DownloadProgress: Sendable {
         isVisible = isWanted && StatusLine.isAvailable
     }
 
-    /// Content of a file begins to arrive.
+    /// Called when a file's content begins to arrive.
     func began(_ name: String, at position: Int, of length: Int?) {
         guard isVisible, total == 1 else { return }
         state.withLock { state in
@@ -45,7 +45,7 @@ final class DownloadProgress: Sendable {
         }
     }
 
-    /// A file is complete or has failed. The line that says so takes the place of the progress. After an interrupt, the progress stays.
+    /// Called when a file is complete or has failed. The line about that replaces the progress. After an interrupt, the progress stays.
     func endedFile() {
         guard isVisible else { return }
         state.withLock { state in

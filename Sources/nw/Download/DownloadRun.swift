@@ -2,18 +2,18 @@ import ArgumentParser
 import CausewayTypes
 import Synchronization
 
-/// The downloads of one run of `nw download`, some of them at a time.
+/// The downloads in one run of `nw download`, some of them concurrently.
 struct DownloadRun: Sendable {
     let downloads: [Download]
     let parallel: Int
-    /// The time limit of each download.
+    /// The time limit for each download.
     let limit: Duration?
     let isJSON: Bool
     let isQuiet: Bool
 
     /// Runs all downloads.
     ///
-    /// - Throws: The exit code of the first failure, after all downloads; `CancellationError`.
+    /// - Throws: The first failure's exit code, after all downloads; `CancellationError`.
     func callAsFunction() async throws {
         let failure = try await withThrowingTaskGroup(of: ExitCode?.self) { group in
             var first: ExitCode?
@@ -33,14 +33,14 @@ struct DownloadRun: Sendable {
         var url: String
         var file: String?
         var bytes: Int?
-        /// The number of bytes that an earlier run had stored.
+        /// The number of bytes stored by an earlier run.
         var kept: Int?
         var sha256: String?
         var seconds: Double?
         var reason: String?
     }
 
-    /// Runs one download and prints its outcome. Returns the exit code of a failure.
+    /// Runs one download and prints its outcome. Returns a failure's exit code.
     private func run(_ download: Download) async throws -> ExitCode? {
         let start = ContinuousClock.now
         do {

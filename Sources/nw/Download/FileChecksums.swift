@@ -2,7 +2,7 @@ import CausewayTypes
 import CausewayWire
 import FoundationEssentials
 
-/// The SHA-256 of a file, in hexadecimal.
+/// A file's SHA-256 digest, in hexadecimal.
 struct FileChecksum: Equatable, Sendable {
     let text: String
 
@@ -14,7 +14,7 @@ struct FileChecksum: Equatable, Sendable {
 
     init(_ digest: [UInt8]) { text = Hexadecimal.text(digest) }
 
-    /// Computes the checksum of a file. Blocks.
+    /// Computes a file's checksum. Blocks.
     init(ofFile path: String) throws {
         let file = try OpenFile(reading: path)
         var digest = ContentDigest()
@@ -23,14 +23,14 @@ struct FileChecksum: Equatable, Sendable {
     }
 }
 
-/// A list of checksums in the format of sha256sum.
+/// A checksum list in the format of sha256sum.
 struct FileChecksums: Sendable {
-    /// Maximum length of a list in bytes.
+    /// Maximum list size in bytes.
     private static let limit = 16 << 20
 
     private var checksums: [String: FileChecksum] = [:]
 
-    /// Reads lines of a checksum, a space, a space or an asterisk, and a name. Folders before the name are dropped.
+    /// Reads lines that consist of a checksum, a space, a space or an asterisk, and a name. Folders before the name are dropped.
     ///
     /// - Throws: ``CommandFailure`` for a list that cannot be read or has no such line.
     init(readingFrom path: String) throws {

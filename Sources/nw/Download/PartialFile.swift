@@ -3,15 +3,15 @@ import CausewayHTTPProtocols
 import CausewaySystem
 import FoundationEssentials
 
-/// The file of a download that is not complete, and a file beside it with the facts that are needed to continue.
+/// An incomplete download's file, and a file beside it with the data needed to continue.
 ///
-/// Its calls block, so they run on the ``FileThread`` of the download, one after another.
+/// Its calls block, so they run on the download's ``FileThread``, one after another.
 final class PartialFile: Sendable {
     private struct Facts: Codable {
         var url: String
         var validator: String?
         var length: Int?
-        /// The system's start. Content that was written before a restart may not be on the disk.
+        /// The boot identifier. Content written before a restart may not be on the disk.
         var boot: String?
     }
 
@@ -23,7 +23,7 @@ final class PartialFile: Sendable {
 
     /// Opens or creates the file.
     ///
-    /// - Throws: ``CommandFailure`` if another process downloads to it; the error of the file.
+    /// - Throws: ``CommandFailure`` if another process downloads to it; file errors.
     init(at path: String, for url: String) throws {
         self.path = path
         self.url = url
@@ -32,7 +32,7 @@ final class PartialFile: Sendable {
         guard file.lock() != .heldByAnother else { throw CommandFailure("another process downloads this file") }
     }
 
-    /// Returns what is stored of this URL's content.
+    /// Returns what is stored for this URL's content.
     func stored() -> PartialDownload {
         guard let text = try? OpenFile(reading: factsPath).readChunk(atMost: 64 << 10),
             let facts = try? JSONDecoder().decode(Facts.self, from: text), facts.url == url,
@@ -42,7 +42,7 @@ final class PartialFile: Sendable {
         return PartialDownload(position: Int(clamping: size), validator: facts.validator, length: facts.length)
     }
 
-    /// Begins the whole content.
+    /// Starts over with the whole content.
     func restart(_ download: PartialDownload) throws {
         try DirectoryEntries.removeFile(factsPath)
         file.cut(to: 0)
@@ -75,7 +75,7 @@ final class PartialFile: Sendable {
         case replacing(String)
         /// This path, which must not exist.
         case new(String)
-        /// The first unused name like the one that the server has chosen.
+        /// The first unused name derived from the server's.
         case unused(String, directory: String)
     }
 
@@ -104,7 +104,7 @@ final class PartialFile: Sendable {
         try? DirectoryEntries.removeFile(factsPath)
     }
 
-    /// Removes both files if they are of no use for another run.
+    /// Removes both files if another run cannot use them.
     func leave(_ download: PartialDownload) { if download.position == 0 || download.validator == nil { remove() } }
 }
 

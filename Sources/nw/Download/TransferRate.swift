@@ -1,14 +1,14 @@
 import ArgumentParser
 
-/// A limit of bytes per second that several transfers share.
+/// A rate limit in bytes per second, shared by several transfers.
 ///
-/// A value without a clock: each transfer asks how long to wait after a piece. A pause does not add up to a burst of more than a quarter of
-/// a second.
+/// A value without a clock: each transfer asks how long to wait after a chunk. After a pause, the burst is limited to a quarter of a
+/// second.
 struct TransferRate: Equatable, Sendable, ExpressibleByArgument {
     private static let burst = Duration.milliseconds(250)
 
     let bytesPerSecond: UInt64
-    /// The time at which the bytes so far have been transferred at this rate.
+    /// When the bytes so far would have been transferred at this rate.
     private var end = Duration.zero - Self.burst
 
     init(bytesPerSecond: UInt64) { self.bytesPerSecond = max(1, bytesPerSecond) }

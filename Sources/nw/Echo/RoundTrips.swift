@@ -35,7 +35,7 @@ struct RoundTrips {
         return time
     }
 
-    /// The JSON object of one round trip.
+    /// A round trip as a JSON object.
     struct Trip: Encodable {
         var number: Int
         var bytes: Int
@@ -44,7 +44,7 @@ struct RoundTrips {
         var milliseconds: Double?
     }
 
-    /// The JSON object of the statistics. Times are milliseconds.
+    /// The statistics as a JSON object. Times are milliseconds.
     struct Figures: Encodable {
         var roundTrips: Int
         var lost: Int
@@ -120,7 +120,7 @@ struct RoundTrips {
         }
     }
 
-    /// Returns content that differs for every number and at every position of the message.
+    /// Returns content that differs for every number and at every position in the message.
     private static func content(number: Int, byteCount: Int) -> Data {
         var data = Data(capacity: byteCount)
         var word = UInt64(truncatingIfNeeded: number) &* 0x9e37_79b9_7f4a_7c15

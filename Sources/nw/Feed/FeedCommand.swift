@@ -4,7 +4,7 @@ import CausewayTypes
 import CausewayURLLoading
 import Foundation
 
-/// `nw feed`: lists the items of a feed, and follows it.
+/// `nw feed`: lists a feed's items, and follows it.
 struct FeedCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "feed",
@@ -53,7 +53,7 @@ struct FeedCommand: Subcommand {
         if interval < 1 { throw ValidationError("--interval needs a positive number.") }
     }
 
-    /// The address as a URL of HTTP.
+    /// The address as an HTTP URL.
     private var url: URL? {
         guard let url = URL(string: address), ["http", "https"].contains(url.scheme?.lowercased()), url.host() != nil
         else { return nil }

@@ -67,19 +67,19 @@ struct FeedRecord: Encodable {
 }
 
 extension FeedDate {
-    /// The date in the form of RFC 3339, or the text of the feed if it is no date.
+    /// The date in RFC 3339 form, or the feed's text if it is no date.
     fileprivate var iso: String { date.map { $0.formatted(.iso8601) } ?? text }
 }
 
 extension FeedText {
-    /// Returns the first line of a list.
+    /// Returns a list's first line.
     static func title(of feed: Feed) -> PrintableText {
         let title = feed.title?.plainText ?? "(no title)"
         return PrintableText(
             foreign: "\(title) (\(feed.format.name), \(feed.items.count) items)\(feed.link.map { "  \($0)" } ?? "")")
     }
 
-    /// Returns the line of an item: date, title, address.
+    /// Returns an item's line: date, title, address.
     static func line(of item: FeedItem) -> PrintableText {
         let date = item.dates.best.map { $0.formatted(.iso8601) }
         let text = item.title?.plainText ?? item.body.map { String($0.plainText.prefix(80)) } ?? "(no title)"

@@ -1,7 +1,6 @@
 import CausewaySystem
 
-/// Advisory locks that show other processes that a file is in use. The kernel releases the locks when the process ends, even after a
-/// crash.
+/// Advisory locks that mark a file as in use for other processes. The kernel releases the locks when the process ends, even after a crash.
 extension OpenFile {
     enum Lock: Equatable, Sendable {
         case taken
@@ -21,7 +20,7 @@ extension OpenFile {
     /// Whether the file still has a directory entry.
     var isLinked: Bool { status.map { $0.st_nlink > 0 } ?? false }
 
-    /// Whether this is a regular file that belongs to the user of this process.
+    /// Whether this is a regular file owned by this process's user.
     var isOwnRegularFile: Bool {
         status.map { $0.st_mode & S_IFMT == S_IFREG && $0.st_uid == geteuid() } ?? false
     }

@@ -5,7 +5,7 @@ import CausewaySystem
 ///
 /// Every call may block the calling thread, so never call these methods on an event loop.
 struct OpenFile: ~Copyable, Sendable {
-    /// The kind of an open file.
+    /// An open file's kind.
     enum Kind: Equatable, Sendable {
         /// A file on disk with its size at the time of the call, in bytes.
         case regular(byteCount: UInt64)
@@ -39,7 +39,7 @@ struct OpenFile: ~Copyable, Sendable {
         try self.init(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
     }
 
-    /// Creates a file that must not exist yet, with the permissions that the process's `umask` allows.
+    /// Creates a file that must not exist yet, with permissions according to the process's `umask`.
     ///
     /// - Parameter isPrivate: Whether only this user can read it.
     /// - Throws: `.posix(.EEXIST)` if the name exists, even as a dangling symbolic link.

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The process's standard input. One chunk at a time is read, and only on request.
 ///
-/// Only one task reads at a time. If a task is cancelled during a read, the next reader gets the data of that read.
+/// Only one task reads at a time. If a task is cancelled during a read, the next reader gets that read's data.
 final class StandardInput: Sendable {
     static let shared = StandardInput()
 

@@ -32,14 +32,14 @@ func printLine(_ line: PrintableText) {
 }
 
 extension StandardOutput {
-    /// Writes text of this program, such as a help text, as it is. Ends the process if that fails.
+    /// Writes this program's own text, such as help, unescaped. Ends the process if that fails.
     static func finish(_ text: String) {
         do { try OpenFile.standardOutput.writeAll(Data(text.utf8)) } catch { end(after: error) }
     }
 
     /// Ends the process after a failed write.
     fileprivate static func end(after error: any Error) -> Never {
-        // Exit with the code of a process that SIGPIPE has ended. This process ignores SIGPIPE because of its sockets.
+        // Exit with the code of a process ended by SIGPIPE. This process ignores SIGPIPE because of its sockets.
         if error as? NWError == .posix(.EPIPE) { _exit(128 + SIGPIPE) }
         printError("nw: cannot write to standard output: \(describe(error))")
         _exit(EXIT_FAILURE)

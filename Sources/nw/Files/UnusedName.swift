@@ -2,21 +2,21 @@ import CausewayTypes
 import CausewayWire
 import Foundation
 
-/// Names for files whose names a peer chooses: none is replaced, none is hidden, and none misleads the user.
+/// File names chosen by a peer: no existing file is replaced, no file is hidden, and no name misleads the user.
 enum UnusedName {
     /// The maximum length of a name in bytes. File systems accept 255; the rest is for suffixes such as `.part.json` and `.999`.
     static let maximumByteCount = 200
-    /// The maximum length of an extension that a shortened name keeps, in bytes.
+    /// The maximum length of the extension kept in a shortened name, in bytes.
     private static let maximumExtensionByteCount = 20
 
     // MARK: Names
 
-    /// Returns a name that a peer chose, without folders, control characters and direction changes, with underscores for the dots at its
-    /// start, and with at most ``maximumByteCount`` bytes. Returns `nil` if nothing is left.
+    /// Makes a peer's name safe: without folders, control characters and direction changes, with underscores for leading dots, and with at
+    /// most ``maximumByteCount`` bytes. Returns `nil` if nothing is left.
     static func safe(_ name: String) -> String? {
         guard let last = ContentDisposition.lastComponent(name) else { return nil }
         let visible = visible(last)
-        // A hidden file may change the behaviour of programs: a shell runs `.bashrc` when it starts.
+        // A hidden file may change how programs behave: a shell runs `.bashrc` when it starts.
         let dots = visible.unicodeScalars.prefix { $0 == "." }.count
         let shown = String(repeating: "_", count: dots) + String(visible.unicodeScalars.dropFirst(dots))
         return shown.isEmpty ? nil : shortened(shown)
@@ -28,7 +28,7 @@ enum UnusedName {
         return (String(name[..<dot]), String(name.unicodeScalars[dot...].dropFirst()))
     }
 
-    /// Returns the first of `NAME`, `NAME.1` ... that `taken` does not contain.
+    /// Returns the first of `NAME`, `NAME.1` ... that is not in `taken`.
     static func first(_ name: String, besides taken: Set<String>) -> String {
         var number = 0
         while taken.contains(numbered(name, number)) { number += 1 }
@@ -37,11 +37,11 @@ enum UnusedName {
 
     private static func numbered(_ name: String, _ number: Int) -> String { number == 0 ? name : "\(name).\(number)" }
 
-    /// Removes the characters that a terminal must not get.
+    /// Removes characters that must not be sent to a terminal.
     private static func visible(_ name: String) -> String {
         var kept = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {
-            // Whether a joiner is visible depends on the character before it, so the context does not begin with one.
+            // Whether a joiner is visible depends on the previous character, so the context does not begin with one.
             let contexts = (1...4).lazy.map { String.UnicodeScalarView(kept.suffix($0)) }
             var text = contexts.first { isPrintable(String($0)) } ?? String.UnicodeScalarView()
             text.append(scalar)
@@ -69,17 +69,17 @@ enum UnusedName {
 
     // MARK: Files
 
-    /// Moves a file to the first of `NAME`, `NAME.1` ... that no file has, and returns its place. Other processes may choose the same name
-    /// at the same time.
+    /// Moves a file to the first unused name among `NAME`, `NAME.1` ... and returns its URL. Other processes may choose the same name at
+    /// the same time.
     ///
-    /// - Parameter name: The name that the peer chose; see ``safe(_:)``.
-    /// - Throws: `.posix(.EEXIST)` if the first 1,000 names exist; errors of the file system.
+    /// - Parameter name: The peer's name for the file; see ``safe(_:)``.
+    /// - Throws: `.posix(.EEXIST)` if the first 1,000 names exist; file system errors.
     static func move(_ file: URL, to name: String, in directory: URL) throws -> URL {
         let name = safe(name) ?? "download"
         do {
             return try rename(file, to: name, in: directory)
         } catch let error as NWError where error == .posix(.EXDEV) {
-            // The directory is on another file system: the file gets its name when it is complete there.
+            // The directory is on another file system: the file is renamed when it is complete there.
             let copy = directory.appendingPathComponent(".\(UUID().uuidString).part")
             defer { try? FileManager.default.removeItem(at: copy) }
             try FileManager.default.copyItem(at: file, to: copy)

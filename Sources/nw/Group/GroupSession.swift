@@ -61,7 +61,7 @@ struct GroupSession: Sendable {
 
     private func upload() async throws {
         while let chunk = try await StandardInput.shared.next(atMost: 16_384) {
-            // The newline of a typed line is not part of the message.
+            // The newline after a typed line is not part of the message.
             let text = chunk.last == UInt8(ascii: "\n") ? chunk.dropLast() : chunk
             let error = await withCheckedContinuation { continuation in
                 group.send(content: Data(text)) { error in continuation.resume(returning: error) }
@@ -71,12 +71,12 @@ struct GroupSession: Sendable {
     }
 }
 
-/// The JSON object of one message.
+/// A message as a JSON object.
 private struct GroupMessage: Encodable {
     var sender: String?
     var target: String?
     var interface: String?
-    /// The size of the content, in bytes.
+    /// The content size in bytes.
     var bytes: Int
     /// The content, if it is valid UTF-8 text.
     var text: String?
@@ -95,8 +95,7 @@ private struct GroupMessage: Encodable {
     }
 }
 
-/// Returns the line for one message: the sender, with -v the destination address and interface, then the content and whether it is
-/// complete.
+/// Returns a message's line: the sender, with -v the destination address and interface, then the content and whether it is complete.
 private func line(
     for message: NWConnectionGroup.Message, _ content: Data, _ isComplete: Bool, _ isVerbose: Bool
 ) -> PrintableText {

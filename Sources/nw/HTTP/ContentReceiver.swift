@@ -8,7 +8,7 @@ final class ContentReceiver: Sendable {
         var sink: ContentSink
         var decoder: ContentDecoder?
         var progress: ProgressBar?
-        /// The position in the file at which the content begins.
+        /// The file position where the content begins.
         var origin: UInt64
     }
 
@@ -20,7 +20,7 @@ final class ContentReceiver: Sendable {
         state = Mutex(State(sink: sink, decoder: decoder, progress: progress, origin: origin))
     }
 
-    /// Takes the next piece of the content as received.
+    /// Handles the next chunk of content as received.
     func take(_ piece: Data) throws {
         try state.withLock { state in
             if let decoder = state.decoder {
@@ -33,7 +33,7 @@ final class ContentReceiver: Sendable {
         }
     }
 
-    /// Takes the end of the content. Returns the number of bytes that were written, and those that were kept for the JSON object.
+    /// Handles the end of the content. Returns the number of written bytes, and the bytes kept for the JSON object.
     func finish() throws -> (count: Int, memory: Data) {
         try state.withLock { state in
             defer { state.progress?.finish() }

@@ -5,16 +5,16 @@ import CausewayTypes
 import CausewayWire
 import FoundationEssentials
 
-/// The destination of received content.
+/// Where received content is written.
 struct ContentDestination: Sendable {
     enum Place: Equatable, Sendable {
-        /// Standard output, with text prepared for a terminal if it is one.
+        /// Standard output; on a terminal, text is prepared for display.
         case automatic
         /// Standard output without any change.
         case standardOutput
-        /// The file, which is replaced.
+        /// A file, which is replaced.
         case file(String)
-        /// The file, from this position on. The content before it is kept.
+        /// A file, from this position on. The content before it is kept.
         case rest(String, from: UInt64)
         /// Kept in memory for the JSON object.
         case memory
@@ -27,7 +27,7 @@ struct ContentDestination: Sendable {
 
 /// Writes content to its destination. The calls may block.
 struct ContentSink: ~Copyable {
-    /// The maximum number of bytes for the JSON object.
+    /// The maximum number of bytes in the JSON object.
     static let memoryLimit = 1 << 20
 
     private enum Kind: ~Copyable {
@@ -38,11 +38,11 @@ struct ContentSink: ~Copyable {
 
     private let kind: Kind
     private var text: TerminalContent
-    /// The content that is kept for the JSON object.
+    /// The content kept for the JSON object.
     private(set) var memory = Data()
     private(set) var count = 0
 
-    /// - Parameter type: The value of `Content-Type`, which decides how a terminal shows the content.
+    /// - Parameter type: The `Content-Type` value, which decides how a terminal shows the content.
     init(_ destination: ContentDestination, type: String?) throws {
         text = TerminalContent(type: type)
         switch destination.place {
@@ -63,7 +63,7 @@ struct ContentSink: ~Copyable {
         }
     }
 
-    /// Writes the head of a response before the content.
+    /// Writes a response head before the content.
     func write(_ head: HTTPResponseHead) throws {
         switch kind {
         case .descriptor(let file):
@@ -74,7 +74,7 @@ struct ContentSink: ~Copyable {
         }
     }
 
-    /// Writes the next piece of the content.
+    /// Writes the next chunk of content.
     mutating func write(_ piece: Data) throws {
         let isFirst = count == 0
         count += piece.count

@@ -1,11 +1,11 @@
 import CausewayHTTPProtocols
 import CausewayTypes
 
-/// The cookie files of Netscape, which curl and wget read and write: one cookie per line, with seven columns separated by tabs.
+/// Netscape cookie files, which curl and wget read and write: one cookie per line, with seven columns separated by tabs.
 enum CookieFile {
     private static let mark = "#HttpOnly_"
 
-    /// Parses the lines of a file. Comments and lines with other than seven columns are skipped.
+    /// Parses a file's lines. Comments and lines with other than seven columns are skipped.
     static func parse(_ text: String) -> [Cookie] {
         text.split { $0 == "\n" || $0 == "\r\n" || $0 == "\r" }.compactMap { line in
             var line = line
@@ -22,8 +22,8 @@ enum CookieFile {
         }
     }
 
-    /// Returns the file with these cookies. A cookie with a tab in a column is left out, because the format cannot hold it: readers would take
-    /// the columns after the tab for others, such as another path.
+    /// Returns a file with these cookies. A cookie with a tab in a column is left out, because the format cannot represent it: readers
+    /// would misinterpret the following columns, for example as another path.
     static func text(_ cookies: [Cookie]) -> String {
         let lines = cookies.compactMap { cookie -> String? in
             let name = String(decoding: cookie.name, as: UTF8.self)

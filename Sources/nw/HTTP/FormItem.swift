@@ -4,13 +4,13 @@ import CausewayTypes
 import CausewayWire
 import FoundationEssentials
 
-/// One part of a form from the command line, in the notation of curl's option -F.
+/// One form part from the command line, in the notation of curl's option -F.
 struct FormItem: Equatable, Sendable {
     enum Content: Equatable, Sendable {
         case text(String)
-        /// A file that is sent with its name.
+        /// A file sent with its name.
         case file(String)
-        /// A file whose content is sent like text.
+        /// A file whose content is sent as text.
         case textOfFile(String)
     }
 
@@ -20,7 +20,7 @@ struct FormItem: Equatable, Sendable {
     var mediaType: String?
 
     /// Reads `NAME=TEXT`, `NAME=@FILE` or `NAME=<FILE`, each with `;type=TYPE` and `;filename=NAME`. Returns `nil` for other words. A
-    /// semicolon that no parameter follows is part of the text.
+    /// semicolon without a following parameter is part of the text.
     init?(_ word: String) {
         guard let equals = word.firstIndex(of: "=") else { return nil }
         name = String(word[..<equals])
@@ -56,7 +56,7 @@ struct FormItem: Equatable, Sendable {
         }
     }
 
-    /// Creates the part of a file.
+    /// Creates the part for a file.
     init(name: String, file path: String) {
         self.name = name
         content = .file(path)
@@ -71,7 +71,7 @@ struct FormItem: Equatable, Sendable {
         }
     }
 
-    /// Removes the quotes around a text, and the backslashes before quotes and backslashes in it.
+    /// Removes quotes around a text, and the backslashes before quotes and backslashes in it.
     private static func unquoted(_ text: String) -> String {
         guard text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return text }
         var (result, isEscaped) = ("", false)
@@ -91,7 +91,7 @@ struct FormItem: Equatable, Sendable {
         path.split(separator: "/").last.map(String.init) ?? path
     }
 
-    /// The arguments of curl for this part.
+    /// curl's arguments for this part.
     var curlWords: [String] {
         switch content {
         case .text(let text) where mediaType == nil && filename == nil: return ["--form-string", name + "=" + text]
@@ -116,9 +116,9 @@ struct RequestForm: Sendable {
     let boundary: MultipartBoundary
     let content: MultipartContent
 
-    /// Looks up the sizes of the files.
+    /// Looks up the file sizes.
     ///
-    /// - Throws: ``HTTPCommandFailure`` with the code of curl for a file that cannot be read.
+    /// - Throws: ``HTTPCommandFailure`` with curl's exit code if a file cannot be read.
     init(_ items: [FormItem]) throws {
         var random = SystemRandomNumberGenerator()
         let boundary = MultipartBoundary(using: &random)
@@ -127,7 +127,7 @@ struct RequestForm: Sendable {
             for (index, item) in items.enumerated() {
                 var part = MultipartPart(name: item.name, filename: item.filename, mediaType: item.mediaType)
                 if part.mediaType == nil, let name = item.filename {
-                    // The character encoding of a file is unknown.
+                    // A file's character encoding is unknown.
                     part.mediaType = MediaTypes.type(ofFile: name).split(separator: ";").first.map(String.init)
                 }
                 try content.append(part.head(after: boundary, isFirst: index == 0))

@@ -5,7 +5,7 @@ import CausewaySystem
 import CausewayWire
 import FoundationEssentials
 
-/// The exchanges of a run as an HTTP Archive 1.2, which browsers and other tools read. Times are milliseconds; -1 means unknown.
+/// A run's exchanges as an HTTP Archive 1.2, which browsers and other tools read. Times are milliseconds; -1 means unknown.
 struct HTTPArchive: Encodable {
     struct Log: Encodable {
         struct Creator: Encodable {
@@ -68,7 +68,7 @@ struct HTTPArchive: Encodable {
         var wait: Double
         var receive: Double
 
-        /// The sum; the time of TLS is part of the time to connect.
+        /// The sum; the connect time includes the TLS time.
         var total: Double { [blocked, dns, connect, send, wait, receive].reduce(0) { $0 + max(0, $1) } }
     }
 
@@ -87,8 +87,8 @@ struct HTTPArchive: Encodable {
     var log: Log
 
     /// - Parameters:
-    ///   - content: The content of the last response.
-    ///   - sent: The content of the first request.
+    ///   - content: The last response's content.
+    ///   - sent: The first request's content.
     init(_ records: [HTTPExchangeRecord], _ content: HTTPReport.Content, sent: RequestContent) {
         let now = (monotonic: System.now, date: Date())
         var entries: [Entry] = []
@@ -159,7 +159,7 @@ extension HTTPArchive.Timings {
         guard let entries = record.connection?.entries else { return }
         let end = { (kind: String) in entries.filter { $0.kind == kind }.compactMap(\.end).max() }
         if let answered = end("query") { dns = answered }
-        // As in browsers, the time to connect includes that of TLS.
+        // As in browsers, the connect time includes the TLS time.
         if end("attempt") != nil { connect = max(0, ready - max(0, dns)) }
         let handshakes = entries.filter { $0.kind == "handshake" }
         if !handshakes.isEmpty { ssl = handshakes.reduce(0) { $0 + (($1.end ?? $1.start) - $1.start) } }

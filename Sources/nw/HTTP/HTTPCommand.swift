@@ -102,7 +102,7 @@ struct HTTPCommand: Subcommand {
         }
     }
 
-    /// Runs one of the URLs. Returns the cookies at its end; `nil` if nothing was sent.
+    /// Runs one URL's transfer. Returns the cookies at its end; `nil` if nothing was sent.
     private func transfer(_ plan: HTTPPlan, _ match: URLGlob.Match, _ cookies: [Cookie]?) async throws -> [Cookie]? {
         let start = try plan.start(request)
         guard !output.curl else {
@@ -127,7 +127,7 @@ struct HTTPCommand: Subcommand {
         return result.cookies.withLock { $0 }
     }
 
-    /// The URLs that the given one stands for.
+    /// The URLs matching the given pattern.
     private func matches(of words: RequestWords) -> [URLGlob.Match] {
         request.globoff ? [URLGlob.Match(url: words.url, choices: [])] : URLGlob(words.url).matches
     }
@@ -140,7 +140,7 @@ struct HTTPCommand: Subcommand {
     }
 }
 
-/// The cookies at the end of a transfer, which the next one begins with.
+/// The cookies at the end of a transfer, with which the next one begins.
 private final class FinalCookies: Sendable {
     let cookies = Mutex<[Cookie]?>(nil)
 }

@@ -6,7 +6,7 @@ import CausewayTypes
 
 /// A failure of `nw http` with its exit code.
 struct HTTPCommandFailure: Error {
-    /// The exit codes, which are those of curl.
+    /// The exit codes, which are the same as curl's.
     enum Code: Int32 {
         case other = 1
         case unresolved = 6
@@ -29,7 +29,7 @@ struct HTTPCommandFailure: Error {
 
     let code: Code
     let message: PrintableText
-    /// Whether another attempt would fail for the same reason, because the name of the server does not exist.
+    /// Whether a retry would fail for the same reason, because the server's name does not exist.
     let isLasting: Bool
 
     init(_ code: Code, _ message: PrintableText, isLasting: Bool = false) {
@@ -40,9 +40,9 @@ struct HTTPCommandFailure: Error {
 }
 
 extension HTTPCommandFailure {
-    /// Explains a failure of the engine.
+    /// Explains an engine failure.
     ///
-    /// - Parameter reason: The reason why the server is not trusted or why a proxy failed, which is more exact than the error.
+    /// - Parameter reason: Why the server is not trusted or why a proxy failed, which is more exact than the error.
     init(_ failure: HTTPFailure, to origin: HTTPOrigin, reason: PrintableText?) {
         let place: PrintableText = "\(origin.host):\(origin.port)"
         if case .cannotConnect(let error) = failure {

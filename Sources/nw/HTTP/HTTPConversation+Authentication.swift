@@ -5,12 +5,12 @@ import CausewayProtocols
 import CausewayTypes
 import CausewayWire
 
-/// Challenges of servers and proxies.
+/// Server and proxy challenges.
 extension HTTPConversation {
-    /// Whether an origin is that of the command's URL, which alone gets credentials.
+    /// Whether an origin is that of the command's URL. Only this origin gets credentials.
     func isFirst(_ origin: HTTPOrigin) -> Bool { HTTPOrigin(start.request.target) == origin }
 
-    /// Returns the credential for a request to an origin that has already asked for one.
+    /// Returns the credential for a request to an origin that has already demanded one.
     mutating func known(_ request: RedirectableRequest, at origin: HTTPOrigin) -> String? {
         guard !authorizations.isEmpty else { return nil }
         let digest = DigestRequest(method: request.method, target: request.target.originForm, content: nil)
@@ -50,13 +50,13 @@ extension HTTPConversation {
 
     // MARK: Proxies
 
-    /// Returns the refusal of a proxy that forwards requests and demands another credential; `nil` for any other response.
+    /// Returns the refusal of a forwarding proxy that demands another credential; `nil` for any other response.
     func refusal(of head: HTTPResponseHead, at origin: HTTPOrigin, since start: Duration) -> RefusingProxy? {
         guard head.status == 407 || head.status == 401, records.last?.isForwarded == true else { return nil }
         return log.proxies.refused(HTTPEngine.endpoint(of: origin), since: start).map { RefusingProxy($0.0, $0.1) }
     }
 
-    /// Returns the failure of a request. Names the proxy that caused it.
+    /// Returns a request's failure. Names the proxy that caused it, if any.
     func explain(
         _ failure: HTTPFailure, to origin: HTTPOrigin, _ connection: NWConnection?
     ) -> HTTPCommandFailure {

@@ -8,21 +8,21 @@ import CausewayWire
 import Dispatch
 import FoundationEssentials
 
-/// The requests of one run of `nw http`: the first one, and those that redirects and challenges cause.
+/// The requests in one run of `nw http`: the first one, and those caused by redirects and challenges.
 struct HTTPConversation {
     /// A request from the command line.
     struct Start: Sendable {
         var request: RedirectableRequest
         var content = RequestContent.none
-        /// Sent to the origin of the URL only.
+        /// Sent to the URL's origin only.
         var credential: PasswordCredential?
         /// Whether to send the credential with Basic before the server asks for it.
         var sendsCredentialFirst = false
-        /// The authentication scheme for connections to answer; `nil` for Digest and Basic.
+        /// The connection authentication scheme to use; `nil` for Digest and Basic.
         var scheme: ConnectionAuthentication.Scheme?
         var followsRedirects = false
         var redirectLimit = RedirectChain.defaultLimit
-        /// Whether to accept the content codings whose libraries are there.
+        /// Whether to accept content codings whose libraries are available.
         var acceptsCodings = true
     }
 
@@ -35,14 +35,14 @@ struct HTTPConversation {
     private var chain: RedirectChain
     var attempts = AuthenticationAttempts()
     var authorizations = AuthorizationCache()
-    /// The number of requests that were sent again with the credential for a proxy.
+    /// How often a request was repeated with the proxy credential.
     private var proxyRepetitions = 0
     var negotiation: HTTPNegotiation?
-    /// The connection of the last response.
+    /// The last response's connection.
     var connection: PoolConnectionID?
     /// Called with each exchange when its head has arrived.
     private let observe: @Sendable (HTTPExchangeRecord) -> Void
-    /// Called with each exchange that has content. The function that it returns is called when the exchange has a response or has failed.
+    /// Called with each exchange that has content. The returned function is called when the exchange has a response or has failed.
     private let sending: (@Sendable (ResponseFeed) -> (@Sendable () -> Void)?)?
 
     init(
@@ -59,13 +59,13 @@ struct HTTPConversation {
         for cookie in cookies { self.cookies.insert(cookie, at: Self.now) }
     }
 
-    /// The maximum number of such requests: one for the credential, and others for new nonces of Digest.
+    /// The maximum number of such repetitions: one for the credential, and others for new Digest nonces.
     private static let maximumProxyRepetitions = 8
 
     /// The time since 1970, for cookies.
     private static var now: Duration { .seconds(Date().timeIntervalSince1970) }
 
-    /// Sends requests until a response is to be delivered. Its content is unread.
+    /// Sends requests until there is a final response. Its content is unread.
     mutating func run() async throws -> (head: HTTPResponseHead, feed: ResponseFeed) {
         var request = start.request
         var authorization: String?
@@ -116,7 +116,7 @@ struct HTTPConversation {
         }
     }
 
-    /// Records the end of the last exchange.
+    /// Records the last exchange's end.
     mutating func ended(received count: Int) {
         guard !records.isEmpty else { return }
         records[records.count - 1].ended = System.now
@@ -194,7 +194,7 @@ struct HTTPConversation {
         configuration.usesPriorKnowledge = { _ in usesPriorKnowledge }
         let log = log
         configuration.connectionCreated = { log.add($0) }
-        // Only a tunnel can lead to another address than that of the URL.
+        // Forwarding requires the URL's own address: only a tunnel can lead to another one.
         configuration.usesForwarding = route.destination(of: origin) == origin
         let engine = HTTPEngine(configuration)
         engines[origin] = engine

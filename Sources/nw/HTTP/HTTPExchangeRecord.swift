@@ -6,13 +6,13 @@ import CausewayTypes
 import CausewayWire
 import FoundationEssentials
 
-/// One request of a run with its response, for `-v`, `--timeline` and `--json`.
+/// One request in a run with its response, for `-v`, `--timeline` and `--json`.
 struct HTTPExchangeRecord: Sendable {
     var request: HTTPRequestHead
     var target: URIReference
     var response: HTTPResponseHead?
     var interim: [HTTPResponseHead] = []
-    /// How the connection was established; `nil` if it was used before.
+    /// How the connection was established; `nil` if it was reused.
     var connection: ConnectReport?
     var protocolName: String?
     /// Whether a proxy forwarded the request.
@@ -21,12 +21,12 @@ struct HTTPExchangeRecord: Sendable {
     var started: Duration
     var responded: Duration?
     var ended: Duration?
-    /// Number of bytes of decoded content.
+    /// The number of decoded content bytes.
     var receivedCount = 0
-    /// Number of bytes of content that were sent before the response.
+    /// The number of content bytes sent before the response.
     var sentCount = 0
 
-    /// The steps of the connection and of the exchange. Times are milliseconds since the start.
+    /// The connection and exchange steps. Times are milliseconds since the start.
     var steps: [ConnectReport.Entry] {
         var steps = connection?.entries ?? []
         guard connection?.problem == nil else { return steps }
@@ -54,7 +54,7 @@ struct HTTPExchangeRecord: Sendable {
         return PrintableText(lines: ConnectReport.bars(steps, end: total ?? 0) + [summary])
     }
 
-    /// Returns the heads of the request and of the responses.
+    /// Returns the request and response heads.
     func heads() -> PrintableText {
         var lines = HTTPHeadText.lines(request, protocolName: protocolName).map { "> " + $0 } + [">"]
         for head in interim + [response].compactMap({ $0 }) {
@@ -63,7 +63,7 @@ struct HTTPExchangeRecord: Sendable {
         return PrintableText(lines: lines)
     }
 
-    /// Says on a terminal that the response is a redirect.
+    /// Prints on a terminal that the response is a redirect.
     func hint() {
         guard let response, RedirectChain.isRedirect(response.status), OpenFile.standardError.kind == .terminal,
             let location = response.fields.firstValue(of: "Location")
@@ -74,7 +74,7 @@ struct HTTPExchangeRecord: Sendable {
 
 /// The JSON object of `nw http`. Times are milliseconds.
 struct HTTPReport: Encodable {
-    /// The content of the final response.
+    /// The final response's content.
     struct Content {
         var count = 0
         var data: Data?
@@ -100,11 +100,11 @@ struct HTTPReport: Encodable {
 
     /// All exchanges, the final one last.
     var exchanges: [Exchange]
-    /// Number of bytes of decoded content.
+    /// The number of decoded content bytes.
     var bytes: Int
     /// The content as text, if it is valid UTF-8.
     var body: String?
-    /// The content in Base64 otherwise.
+    /// The content as Base64, if it is not UTF-8.
     var bodyBase64: String?
     var file: String?
     var problem: String?

@@ -1,7 +1,7 @@
 import CausewayTypes
 import CausewayWire
 
-/// Heads of messages as text.
+/// Message heads as text.
 enum HTTPHeadText {
     /// Returns the status line and the fields.
     static func lines(_ head: HTTPResponseHead) -> [String] {
@@ -16,7 +16,7 @@ enum HTTPHeadText {
             + fieldLines(shown(head.fields))
     }
 
-    /// Returns fields without the values that are credentials.
+    /// Hides credential values in fields.
     static func shown(_ all: FieldSection) -> FieldSection {
         var fields = FieldSection()
         for field in all {

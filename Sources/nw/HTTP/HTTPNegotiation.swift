@@ -6,7 +6,7 @@ import CausewayTypes
 import CausewayURLLoading
 import CausewayWire
 
-/// The options that choose an authentication scheme for connections.
+/// Options that choose a connection authentication scheme.
 struct NegotiationOptions: ParsableArguments {
     @Flag(help: "Answer a challenge of the URL's origin with Negotiate: with -u, or the Kerberos ticket of the user.")
     var negotiate = false
@@ -23,7 +23,7 @@ struct NegotiationOptions: ParsableArguments {
     }
 }
 
-/// The authentication of a connection to the origin of the command's URL.
+/// Authenticates a connection to the origin of the command's URL.
 struct HTTPNegotiation {
     private enum Phase {
         case idle
@@ -32,7 +32,7 @@ struct HTTPNegotiation {
         case over
     }
 
-    /// The name of the connections that belong to the user.
+    /// The name for the user's connections.
     private static let identity = "user"
 
     let scheme: ConnectionAuthentication.Scheme
@@ -48,9 +48,9 @@ struct HTTPNegotiation {
         self.credential = credential
     }
 
-    /// Returns the value of `Authorization` that answers a response with status 401; `nil` if the response is the result.
+    /// Returns the `Authorization` value that answers a 401 response; `nil` if the response is final.
     ///
-    /// - Parameter connection: The connection of the response.
+    /// - Parameter connection: The response's connection.
     mutating func answer(
         _ head: HTTPResponseHead, from host: String, on connection: PoolConnectionID?
     ) async throws -> String? {
@@ -78,7 +78,7 @@ struct HTTPNegotiation {
         }
     }
 
-    /// Notes a response that is no challenge. Later requests can use any connection of the user.
+    /// Records a response without a challenge. Later requests can use any of the user's connections.
     mutating func accepted() {
         guard binding != nil else { return }
         phase = .over

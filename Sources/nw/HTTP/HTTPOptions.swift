@@ -5,7 +5,7 @@ import CausewayTypes
 import CausewayWire
 import FoundationEssentials
 
-/// The options of `nw http` that describe the request.
+/// Request options for `nw http`.
 struct HTTPRequestOptions: ParsableArguments {
     @Option(
         name: [.customShort("X"), .customLong("request")], help: ArgumentHelp("Use this method.", valueName: "method"))
@@ -144,11 +144,11 @@ struct HTTPRequestOptions: ParsableArguments {
         }
     }
 
-    /// Whether -d or one of its kin is given.
+    /// Whether -d or a related option is given.
     var hasData: Bool { !RequestData(options: self).isEmpty }
 }
 
-/// The options of `nw http` that describe the connection.
+/// Connection options for `nw http`.
 struct HTTPConnectionOptions: ParsableArguments {
     @Option(name: [.customShort("x"), .long], help: ProxyChoice.help) var proxy: [String] = []
 
@@ -196,7 +196,7 @@ struct HTTPConnectionOptions: ParsableArguments {
     @Option(name: [.customShort("m"), .long], help: ArgumentHelp("Give up after SECONDS.", valueName: "seconds"))
     var maxTime: Double?
 
-    /// The time limit of the whole command; `nil` for none.
+    /// The whole command's time limit; `nil` for none.
     var limit: Duration? { maxTime.map { .seconds($0) } }
 
     func validate() throws {
@@ -226,7 +226,7 @@ struct HTTPConnectionOptions: ParsableArguments {
     }
 }
 
-/// The options of `nw http` that describe what is printed and stored.
+/// Output options for `nw http`.
 struct HTTPOutputOptions: ParsableArguments {
     @Option(
         name: [.customShort("o"), .long],

@@ -6,7 +6,7 @@ import CausewayTypes
 import CausewayWire
 import FoundationEssentials
 
-/// The request that the words and options of `nw http` describe.
+/// The request described by the arguments and options of `nw http`.
 struct HTTPPlan {
     let method: String
     let target: URIReference
@@ -38,7 +38,7 @@ struct HTTPPlan {
         try check(options)
     }
 
-    /// Parses a URL, and takes the credential out of it.
+    /// Parses a URL and removes the credential from it.
     static func target(_ word: String) throws -> (URIReference, PasswordCredential?) {
         guard var target = URIReference(RequestWords.absolute(word)), HTTPOrigin(target) != nil,
             target.scheme == "http" || target.scheme == "https"
@@ -94,7 +94,7 @@ struct HTTPPlan {
 
     // MARK: The request
 
-    /// Returns the first request. Reads the files that -d names.
+    /// Returns the first request. Reads the files named by -d.
     func start(_ options: HTTPRequestOptions) throws -> HTTPConversation.Start {
         let (content, type) = try content(options)
         var fields = FieldSection()
@@ -124,7 +124,7 @@ struct HTTPPlan {
         return start
     }
 
-    /// Parses the value of -u.
+    /// Parses the -u value.
     static func credential(_ text: String?) -> PasswordCredential? {
         guard let text else { return nil }
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -149,7 +149,7 @@ struct HTTPPlan {
         return (.form(form), form.boundary.formType)
     }
 
-    /// Returns the cookies of -b. Those without a file belong to the host of the URL only.
+    /// Returns the cookies from -b. Cookies without a file belong to the URL's host only.
     func cookies(_ options: HTTPRequestOptions) throws -> [Cookie] {
         guard let context = CookieContext(target) else { return [] }
         return try options.cookie.flatMap { text -> [Cookie] in
@@ -172,7 +172,7 @@ struct HTTPPlan {
             while content.count < 1 << 20, let piece = try file.readChunk(atMost: 64 << 10) { content += piece }
             return String(decoding: content, as: UTF8.self)
         } catch NWError.posix(.ENOENT) {
-            // The file of -b and -c does not exist before the first run.
+            // The cookie file for -b and -c does not exist before the first run.
             printError("nw: http: \(PrintableText(foreign: path)) does not exist: no cookies are sent")
             return ""
         } catch {
@@ -182,7 +182,7 @@ struct HTTPPlan {
 
     // MARK: The destination
 
-    /// Returns the place of the content, and where a download continues.
+    /// Returns where to write the content, and where a download continues.
     func destination(_ options: HTTPOutputOptions) throws -> ContentDestination {
         var path = options.output == "-" ? nil : options.output
         if options.remoteName { path = try nameInURL() }
@@ -210,7 +210,7 @@ struct HTTPPlan {
 }
 
 extension StringProtocol {
-    /// The text without spaces and tabs at both ends.
+    /// The text without leading and trailing spaces and tabs.
     fileprivate var trimmed: SubSequence {
         var text = self[...]
         while let first = text.first, first == " " || first == "\t" { text = text.dropFirst() }

@@ -3,15 +3,15 @@ import CausewayTypes
 import CausewayWire
 import FoundationEssentials
 
-/// When `nw http --retry` tries again, and how long it waits before.
+/// When `nw http --retry` retries, and after which delay.
 struct HTTPRetry: Sendable {
-    /// The longest wait that a server can ask for, and the longest of those that grow.
+    /// The maximum delay that a server can request, and the maximum of the growing delays.
     private static let longestWait = Duration.seconds(600)
     /// Statuses that another attempt may change.
     private static let temporaryStatuses = [408, 425, 429, 500, 502, 503, 504]
 
     var limit = 0
-    /// `nil` for waits that grow from 1 second.
+    /// `nil` for delays that grow from 1 second.
     var delay: Duration?
     private(set) var count = 0
 
@@ -22,7 +22,7 @@ struct HTTPRetry: Sendable {
         self.delay = delay
     }
 
-    /// Returns how long to wait before the next attempt; `nil` if this response is final.
+    /// Returns the delay before the next attempt; `nil` if this response is final.
     func wait(after head: HTTPResponseHead) -> Duration? {
         guard count < limit, Self.temporaryStatuses.contains(head.status) else { return nil }
         let now = Int(Date().timeIntervalSince1970)
@@ -31,7 +31,7 @@ struct HTTPRetry: Sendable {
         return max(min(asked ?? .zero, Self.longestWait), pause)
     }
 
-    /// Returns how long to wait before the next attempt; `nil` if this failure is final.
+    /// Returns the delay before the next attempt; `nil` if this failure is final.
     func wait(after failure: HTTPCommandFailure) -> Duration? {
         guard count < limit else { return nil }
         switch failure.code {

@@ -8,7 +8,7 @@ import Dispatch
 import FoundationEssentials
 import Synchronization
 
-/// A line of `--resolve`: the address to use for a host and a port.
+/// A `--resolve` entry: the address to use for a host and a port.
 struct FixedAddress: Equatable, Sendable, ExpressibleByArgument {
     var host: String
     var port: UInt16
@@ -30,17 +30,17 @@ struct FixedAddress: Equatable, Sendable, ExpressibleByArgument {
     var urlHost: String { address.contains(":") ? "[\(address)]" : address }
 }
 
-/// How connections of `nw http` are made.
+/// How `nw http` connects.
 struct HTTPRoute: Sendable {
     var addressFamily = AddressFamily.any
     var proxies: [String] = []
     var fixedAddresses: [FixedAddress] = []
     var connectTimeout: Duration?
-    /// The protocols that TLS offers.
+    /// The ALPN protocols that TLS offers.
     var applicationProtocols: [String] = []
     var usesPriorKnowledge = false
     var skipsVerification = false
-    /// The certificate authorities to trust; `nil` for those of the system.
+    /// The trusted certificate authorities; `nil` for the system's.
     var anchors: [SecCertificate]?
     var identity: SecIdentity?
 
@@ -51,7 +51,7 @@ struct HTTPRoute: Sendable {
         return HTTPOrigin(isSecure: origin.isSecure, host: fixed.urlHost, port: origin.port)
     }
 
-    /// Returns the parameters of connections to an origin.
+    /// Returns the parameters for connections to an origin.
     func parameters(for origin: HTTPOrigin, _ log: HTTPConnectionLog) throws -> NWParameters {
         var tls: NWProtocolTLS.Options?
         if origin.isSecure { tls = security(for: origin, log.verdict) }
@@ -80,7 +80,7 @@ struct HTTPRoute: Sendable {
     }
 }
 
-/// The connections that a run of `nw http` made.
+/// The connections made by a run of `nw http`.
 final class HTTPConnectionLog: Sendable {
     private struct State {
         var latest: NWConnection?
@@ -88,9 +88,9 @@ final class HTTPConnectionLog: Sendable {
         var unfinished: EstablishmentFacts?
     }
 
-    /// The result of the evaluation of the last server's certificates.
+    /// The evaluation result for the last server's certificates.
     let verdict = CatVerdict()
-    /// The challenges of proxies.
+    /// The proxy challenges.
     let proxies = ProxyChallengeTable()
     private let state = Mutex(State())
 
@@ -105,10 +105,10 @@ final class HTTPConnectionLog: Sendable {
     /// The number of connections so far.
     var count: Int { state.withLock { $0.count } }
     var latest: NWConnection? { state.withLock { $0.latest } }
-    /// The progress of the last connection at the time when it was given up.
+    /// The last connection's progress when it was given up.
     var unfinished: EstablishmentFacts? { state.withLock { $0.unfinished } }
 
-    /// Saves the progress of the last connection, then calls `body`, which cancels the connection.
+    /// Saves the last connection's progress, then calls `body`, which cancels the connection.
     func giveUp(_ body: @escaping @Sendable () -> Void) {
         guard let connection = latest else { return body() }
         connection.driver.reportProgress { facts in

@@ -27,7 +27,7 @@ struct HTTPSession: Sendable {
         var conversation: HTTPConversation
         var content = HTTPReport.Content()
         var failure: HTTPCommandFailure?
-        /// How long to wait before the next attempt; `nil` if this was the last.
+        /// The delay before the next attempt; `nil` if this was the last one.
         var wait: Duration?
     }
 
@@ -57,7 +57,7 @@ struct HTTPSession: Sendable {
             attempt.content = try await deliver(head, feed, of: attempt.conversation.records.last)
         } catch let failure as HTTPCommandFailure {
             attempt.failure = failure
-            // What was printed cannot be taken back. A file is written again from the start.
+            // Printed output cannot be undone. A file is written again from the start.
             let isPrinted = failure.code == .partial && destination.path == nil && destination.place != .memory
             attempt.wait = isPrinted ? nil : retry.wait(after: failure)
         }
@@ -65,7 +65,7 @@ struct HTTPSession: Sendable {
         return attempt
     }
 
-    /// Prints and stores what the options ask for.
+    /// Prints and stores what the options request.
     private func finish(_ attempt: Attempt, retryCount: Int) throws -> [Cookie] {
         let (conversation, content, failure) = (attempt.conversation, attempt.content, attempt.failure)
         if output.isJSON {
@@ -127,7 +127,7 @@ struct HTTPSession: Sendable {
 
     // MARK: Content
 
-    /// Writes the content of the final response to its destination.
+    /// Writes the final response's content to its destination.
     private func deliver(
         _ head: HTTPResponseHead, _ feed: ResponseFeed, of record: HTTPExchangeRecord?
     ) async throws -> HTTPReport.Content {
@@ -172,7 +172,7 @@ struct HTTPSession: Sendable {
         }
     }
 
-    /// Returns the failure if a redirect led to a web page, and something else was asked for.
+    /// Returns the failure if a redirect led to a web page although something else was requested.
     private func redirectedPage(_ head: HTTPResponseHead, at end: URIReference) -> HTTPCommandFailure? {
         let fields = start.request.fields
         return RedirectedPage.failure(
@@ -180,13 +180,13 @@ struct HTTPSession: Sendable {
             accept: fields.firstValue(of: "Accept").flatMap { $0.isEmpty ? nil : $0 }, name: destination.path)
     }
 
-    /// Returns where to write the content of this response; `nil` if a continued download is already complete.
+    /// Returns where to write this response's content; `nil` if a continued download is already complete.
     private func place(for head: HTTPResponseHead) throws -> ContentDestination? {
         guard case .rest(let path, let position) = destination.place else { return destination }
         let range = head.fields.firstValue(of: "Content-Range").flatMap { ContentRange(parsing: Array($0.utf8)[...]) }
         switch head.status {
         case 206 where range?.positions?.lowerBound == Int(position): return destination
-        // A part that does not begin there, or several parts, would leave a piece of the content in the file.
+        // A range that starts elsewhere, or several parts, would corrupt the file.
         case 206:
             let sent: PrintableText =
                 range?.positions.map { "a part that begins at byte \($0.lowerBound)" } ?? "an unknown part"

@@ -1,6 +1,6 @@
-/// Indents JSON while it arrives, for people who read it on a terminal.
+/// Indents JSON while it arrives, for display on a terminal.
 ///
-/// The indenter does not check the JSON: other text passes through with its line breaks lost between tokens. It stores a few bytes, and each
+/// The indenter does not check the JSON: other text passes through without its line breaks between tokens. It stores a few bytes, and each
 /// input byte becomes at most ``maximumIndentation`` + 2 bytes.
 struct JSONIndenter: Sendable {
     /// The maximum number of spaces before a line. Deeper values are not indented further.
@@ -11,11 +11,11 @@ struct JSONIndenter: Sendable {
     private var isEscaped = false
     /// Whether the last byte opened an object or array that may be empty.
     private var isAtStart = false
-    /// Whether a line break separates the next value from the one before, outside of all objects and arrays.
+    /// Whether a line break separates the next top-level value from the previous one.
     private var isBetweenValues = false
     private var hasOutput = false
 
-    /// Returns the indented form of the next bytes.
+    /// Indents the next bytes.
     mutating func format(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         var output: [UInt8] = []
         for byte in bytes { take(byte, &output) }

@@ -3,12 +3,12 @@ import CausewayProtocols
 import CausewayTypes
 import CausewayWire
 
-/// Recognizes a web page, such as a form to log in, to which a server has redirected the request for something else.
+/// Recognizes a web page, such as a login form, to which a server has redirected a request for something else.
 ///
 /// The page arrives with status 200. Stored as `data.json`, it would look like the content.
 enum RedirectedPage {
     private static let pageTypes: Set<String> = ["text/html", "application/xhtml+xml"]
-    /// Endings of files that are no web pages and whose types `MediaTypes` does not know.
+    /// File name extensions for non-HTML content that `MediaTypes` does not know.
     private static let otherEndings: Set<String> = [
         "7z", "apk", "bin", "bz2", "deb", "dmg", "doc", "docx", "exe", "flac", "img", "iso", "jar", "msi", "ods", "odt",
         "ppt", "pptx", "rar", "rpm", "sig", "sql", "tgz", "toml", "whl", "xls", "xlsx", "xz", "yaml", "yml",
@@ -16,10 +16,10 @@ enum RedirectedPage {
 
     /// - Parameters:
     ///   - head: The final response.
-    ///   - start: The URL that the user gave.
-    ///   - end: The URL of the final response.
-    ///   - accept: The field `Accept` of the request, if the user chose it.
-    ///   - name: The name of the file that the user wants.
+    ///   - start: The user's URL.
+    ///   - end: The final response's URL.
+    ///   - accept: The request's `Accept` field, if the user set it.
+    ///   - name: The requested file name.
     /// - Returns: The failure; `nil` if there was no redirect, or if the user did not ask for another type.
     static func failure(
         _ head: HTTPResponseHead, from start: URIReference, to end: URIReference, accept: String?, name: String?
@@ -34,7 +34,7 @@ enum RedirectedPage {
             .other, "redirected to a web page, perhaps a form to log in: \(end.description) is HTML, not \(expected)")
     }
 
-    /// Whether no range of the field `Accept` includes a type.
+    /// Whether no range in the `Accept` field includes a type.
     private static func excludes(_ accept: String, _ type: MediaType) -> Bool {
         !accept.split(separator: ",").contains { item in
             guard let range = MediaType(parsing: String(item)) else { return false }
@@ -42,7 +42,7 @@ enum RedirectedPage {
         }
     }
 
-    /// The type, or the ending, of a name that is not that of a page; `nil` if the name says nothing.
+    /// The type or extension indicated by a name, unless it is a web page; `nil` if the name indicates nothing.
     private static func otherType(_ name: String) -> String? {
         let known = MediaTypes.type(ofFile: name).split(separator: ";").first.map(String.init) ?? ""
         if known != MediaType.unknown { return pageTypes.contains(known) ? nil : known }

@@ -7,12 +7,12 @@ import Dispatch
 import FoundationEssentials
 import Synchronization
 
-/// The content of a request from the command line.
+/// A request's content from the command line.
 enum RequestContent: Sendable {
     case none
     case data(Data)
     case file(String)
-    /// The standard input, which can be sent once.
+    /// Standard input, which can be sent once.
     case standardInput
     /// A form whose files are read while it is sent.
     case form(RequestForm)
@@ -49,7 +49,7 @@ enum RequestContent: Sendable {
     }
 }
 
-/// Reads a file or the standard input piece by piece, on a thread that may block.
+/// Reads a file or standard input in chunks, on a thread that may block.
 final class FileBodySource: HTTPBodySource {
     /// The number of bytes to read at a time.
     private static let chunk = 256 << 10
@@ -79,7 +79,7 @@ final class FileBodySource: HTTPBodySource {
     func stop() { isStopped.store(true, ordering: .relaxed) }
 }
 
-/// Reads a form piece by piece, on a thread that may block.
+/// Reads a form in chunks, on a thread that may block.
 final class FormBodySource: HTTPBodySource {
     private let reader: MultipartReader
     private let queue = DispatchQueue(label: "nw.http.form")
@@ -102,7 +102,7 @@ final class FormBodySource: HTTPBodySource {
 }
 
 extension HTTPConversation.Start {
-    /// The request as a command line of curl, with its credentials.
+    /// The request as a curl command line, with its credentials.
     var curlCommand: String {
         let shown: CurlCommand.Content =
             switch content {

@@ -2,9 +2,9 @@ import ArgumentParser
 import CausewayTypes
 import FoundationEssentials
 
-/// The content that -d, --data-raw and --data-urlencode give, joined with `&` in this order.
+/// The content from -d, --data-raw and --data-urlencode, joined with `&` in this order.
 struct RequestData {
-    /// The form of a value of --data-urlencode: the text or the file, with the name before it.
+    /// A --data-urlencode value: a text or a file, with an optional name before it.
     private struct Encoded {
         var name: String
         var text: String?
@@ -26,9 +26,9 @@ struct RequestData {
 
     var isEmpty: Bool { options.data.isEmpty && options.dataRaw.isEmpty && options.dataUrlencode.isEmpty }
 
-    /// The content: of a file that is the only value, the file itself.
+    /// The content: if a file is the only value, the file itself.
     ///
-    /// - Throws: ``HTTPCommandFailure`` for a file that cannot be read.
+    /// - Throws: ``HTTPCommandFailure`` if a file cannot be read.
     func content() throws -> RequestContent {
         if options.data.count == 1, options.dataRaw.isEmpty, options.dataUrlencode.isEmpty {
             return Self.content(options.data[0])
@@ -38,7 +38,7 @@ struct RequestData {
 
     /// The values as a query.
     ///
-    /// - Throws: ``HTTPCommandFailure`` as ``content()``; also for standard input, which cannot be a part of the URL.
+    /// - Throws: ``HTTPCommandFailure`` as ``content()``; also for standard input, which cannot be part of the URL.
     func query() throws -> String {
         guard !options.data.contains("@-"), !options.dataUrlencode.contains(where: { $0.hasSuffix("@-") }) else {
             throw HTTPCommandFailure(.read, "-G cannot read standard input")
@@ -58,13 +58,13 @@ struct RequestData {
         return Array(values.joined(separator: [UInt8(ascii: "&")]))
     }
 
-    /// Returns the content of a value of -d: the text, or the file after `@`.
+    /// Returns the content for a -d value: the text, or the file after `@`.
     static func content(_ text: String) -> RequestContent {
         guard text.hasPrefix("@") else { return .data(Data(text.utf8)) }
         return text == "@-" ? .standardInput : .file(String(text.dropFirst()))
     }
 
-    /// The maximum number of bytes of a file of --data-urlencode.
+    /// The maximum size of a --data-urlencode file in bytes.
     private static let limit = 64 << 20
 
     private static func read(_ path: String) throws -> [UInt8] {

@@ -1,17 +1,17 @@
 import CausewayWire
 import FoundationEssentials
 
-/// One argument after the URL of `nw http`, in the notation of HTTPie. A backslash takes the next character literally.
+/// One argument after the URL in `nw http`, in HTTPie's notation. A backslash takes the next character literally.
 enum RequestItem: Equatable, Sendable {
     /// `NAME:VALUE`. An empty value removes a default field.
     case field(name: String, value: String)
-    /// `NAME==VALUE`: a parameter of the URL's query.
+    /// `NAME==VALUE`: a query parameter.
     case query(name: String, value: String)
-    /// `NAME=VALUE`: a member of a JSON object, or a form field.
+    /// `NAME=VALUE`: a JSON object member, or a form field.
     case text(name: String, value: String)
-    /// `NAME:=JSON`: a member of a JSON object.
+    /// `NAME:=JSON`: a JSON object member.
     case json(name: String, value: String)
-    /// `NAME@FILE`: a file of a form.
+    /// `NAME@FILE`: a file in a form.
     case file(name: String, path: String)
 
     private static let separators = [":=", "==", "=", ":", "@"]
@@ -50,7 +50,7 @@ enum RequestItem: Equatable, Sendable {
     }
 }
 
-/// The method, the URL and the items among the arguments of `nw http`.
+/// The method, URL and items among the arguments of `nw http`.
 struct RequestWords: Equatable, Sendable {
     private static let methods: Set<String> = ["get", "head", "post", "put", "patch", "delete", "options", "trace"]
 
@@ -85,7 +85,7 @@ struct RequestWords: Equatable, Sendable {
     }
 }
 
-/// Content that is made of items.
+/// Content made from items.
 enum ItemContent {
     /// Returns a JSON object with the members in the given order. Returns `nil` if a value of `NAME:=JSON` is not JSON.
     static func json(_ items: [RequestItem]) -> Data? {
@@ -102,7 +102,7 @@ enum ItemContent {
         return Data(("{" + members.joined(separator: ", ") + "}").utf8)
     }
 
-    /// Returns the text fields in the encoding of HTML forms.
+    /// Returns the text fields in HTML form encoding.
     static func form(_ items: [RequestItem]) -> Data {
         let pairs = items.compactMap { item -> String? in
             guard case .text(let name, let value) = item else { return nil }
@@ -111,7 +111,7 @@ enum ItemContent {
         return Data(pairs.joined(separator: "&").utf8)
     }
 
-    /// Returns the parameters of the items as a query; `nil` without any.
+    /// Returns the items' parameters as a query; `nil` without any.
     static func query(_ items: [RequestItem]) -> String? {
         let pairs = items.compactMap { item -> String? in
             guard case .query(let name, let value) = item else { return nil }
@@ -123,7 +123,7 @@ enum ItemContent {
     /// Encodes text for forms and queries: letters, digits and `*-._` stay, a space becomes a plus sign.
     static func encoded(_ text: String) -> String { encoded(Array(text.utf8), kept: "*-._", space: "+") }
 
-    /// Encodes bytes as curl does: all but the unreserved characters of URLs (RFC 3986 §2.3).
+    /// Encodes bytes as curl does: all except the unreserved characters in URLs (RFC 3986 §2.3).
     static func percentEncoded(_ bytes: [UInt8]) -> String { encoded(bytes, kept: "-._~", space: "%20") }
 
     private static func encoded(_ bytes: [UInt8], kept: String, space: String) -> String {

@@ -4,11 +4,11 @@ import CausewayWire
 import FoundationEssentials
 import Synchronization
 
-/// The response to one request, as a task reads it.
+/// One request's response, as a task reads it.
 final class ResponseFeed: HTTPResponseObserver {
     /// The number of buffered bytes at which the connection stops reading.
     private static let limit = 512 << 10
-    /// The maximum content of a response that only leads to another request.
+    /// The maximum content size of a response that only leads to another request, in bytes.
     private static let drainLimit = 256 << 10
 
     private struct State {
@@ -20,7 +20,7 @@ final class ResponseFeed: HTTPResponseObserver {
         var count = 0
         var isPaused = false
         var sentCount = 0
-        /// Receives the content after the buffered pieces.
+        /// Receives content after the buffered chunks.
         var consumer: (@Sendable (Data) throws -> Void)?
         var consumerError: (any Error)?
         var result: Result<FieldSection, HTTPFailure>?
@@ -39,7 +39,7 @@ final class ResponseFeed: HTTPResponseObserver {
         if mustPause { handle.setReading(false) }
     }
 
-    /// Number of content bytes that were sent.
+    /// The number of sent content bytes.
     var sentCount: Int { state.withLock { $0.sentCount } }
 
     /// Whether the request has ended.
@@ -74,9 +74,9 @@ final class ResponseFeed: HTTPResponseObserver {
     /// Passes all content to `consumer`, and returns at the end of the content.
     ///
     /// The consumer runs on the thread that received the content and may block it: the command has no other connection to serve, and the
-    /// server then waits. That halves the processor time of a download, compared with a task that takes the content.
+    /// server then waits. That halves a download's processor time compared with a task that takes the content.
     ///
-    /// - Throws: ``HTTPFailure``, or the error of the consumer.
+    /// - Throws: ``HTTPFailure``, or the consumer's error.
     func deliver(to consumer: @escaping @Sendable (Data) throws -> Void) async throws {
         while true {
             let pieces = state.withLock { state in
@@ -88,7 +88,7 @@ final class ResponseFeed: HTTPResponseObserver {
                 return state.pieces
             }
             guard !pieces.isEmpty else { break }
-            // A blocked consumer must not keep the task from being cancelled.
+            // A blocked consumer must not prevent the task's cancellation.
             try await FileThread("nw.http.output").run { for piece in pieces { try consumer(piece) } }
         }
         resume()
@@ -98,7 +98,7 @@ final class ResponseFeed: HTTPResponseObserver {
         if case .failure(let failure) = result { throw failure }
     }
 
-    /// Waits for content. Returns the pieces that have arrived; `nil` at the end of the content.
+    /// Waits for content. Returns the chunks that have arrived; `nil` at the end of the content.
     ///
     /// While the caller does other work, at most 512 KiB arrive.
     func next() async throws -> [Data]? {
@@ -122,7 +122,7 @@ final class ResponseFeed: HTTPResponseObserver {
         }
     }
 
-    /// Reads and drops the rest of the content, so that the connection can be used again. Longer content closes the connection.
+    /// Reads and drops the rest of the content, so that the connection can be reused. Longer content closes the connection.
     func drain() async throws {
         let rest = Mutex(Self.drainLimit)
         try await deliver { [self] piece in
@@ -142,7 +142,7 @@ final class ResponseFeed: HTTPResponseObserver {
         paused?.setReading(true)
     }
 
-    /// Waits until the state satisfies a condition. Cancellation: cancels the request. Its end satisfies every condition.
+    /// Waits until the state satisfies a condition. Cancellation: cancels the request, whose end satisfies every condition.
     private func wait(until isMet: (borrowing State) -> Bool) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -170,7 +170,7 @@ final class ResponseFeed: HTTPResponseObserver {
 
     // MARK: Events
 
-    /// Ends the request: the command does not wait for a network, as no other tool does.
+    /// Ends the request: like other tools, the command does not wait for a network.
     func waits(_ reason: NWError) { give(up: .cannotConnect(reason)) }
 
     func informed(_ head: HTTPResponseHead) {

@@ -6,7 +6,7 @@ import FoundationEssentials
 ///
 /// At most ``lineLimit`` bytes of an unfinished line are stored.
 struct TerminalContent: Sendable {
-    /// The maximum number of bytes of a line that are stored until its end arrives.
+    /// The maximum number of stored bytes of an unfinished line.
     static let lineLimit = 16 << 10
 
     private var indenter: JSONIndenter?
@@ -14,7 +14,7 @@ struct TerminalContent: Sendable {
     /// Whether the printed text ends with a line break.
     private(set) var isAtLineStart = true
 
-    /// - Parameter type: The value of `Content-Type`.
+    /// - Parameter type: The `Content-Type` value.
     init(type: String?) {
         let subtype = type.flatMap { MediaType(parsing: $0)?.subtype } ?? ""
         if subtype == "json" || subtype.hasSuffix("+json") { indenter = JSONIndenter() }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CausewayProtocols
 
-/// The options that `nw download` and `nw upload` share.
+/// Options shared by `nw download` and `nw upload`.
 struct TransferOptions: ParsableArguments {
     @Option(
         name: [.customShort("u"), .long],
@@ -15,6 +15,6 @@ struct TransferOptions: ParsableArguments {
 
     func validate() throws { try negotiation.check(hasUser: user != nil) }
 
-    /// The user and the password, if they are given.
+    /// The user and password, if given.
     var credential: PasswordCredential? { HTTPPlan.credential(user) }
 }

@@ -3,7 +3,7 @@ import CausewayProtocols
 import CausewayTypes
 import CausewayWire
 
-/// The variables of -w that describe a transfer. Their names are those of curl.
+/// The -w variables for a transfer. Their names are the same as curl's.
 enum TransferVariable: String, CaseIterable, Sendable {
     case contentType = "content_type"
     case errorMessage = "errormsg"
@@ -92,7 +92,7 @@ struct TransferResult {
         zip(records, records.dropFirst()).count { $0.target != $1.target }
     }
 
-    /// Where a redirect that was not followed leads.
+    /// The target of a redirect that was not followed.
     private var redirectURL: String {
         guard let last, let status = last.response?.status, RedirectChain.isRedirect(status),
             let location = fields.firstValue(of: "Location").flatMap({ URIReference($0) })
@@ -101,7 +101,7 @@ struct TransferResult {
     }
 
     private var remote: (address: String, port: String) {
-        // The connection of the last request may have been made for an earlier one.
+        // The last request's connection may have been made for an earlier one.
         guard let place = records.last(where: { $0.connection?.winner != nil })?.connection?.winner,
             let colon = place.lastIndex(of: ":")
         else { return ("", "0") }
@@ -126,7 +126,7 @@ struct TransferResult {
         last?.connection?.entries.filter { $0.kind == kind }.compactMap(\.end).max()
     }
 
-    /// Returns the text of a time within the last exchange; zero if that step was not needed.
+    /// Formats a time within the last exchange; zero if that step was not needed.
     private func seconds(_ milliseconds: Double?) -> String {
         guard let milliseconds, let first = records.first, let last else { return "0.000000" }
         return Amounts.decimal((last.started - first.started).inSeconds + milliseconds / 1_000, places: 6)
@@ -138,7 +138,7 @@ struct TransferResult {
 
     // MARK: JSON
 
-    /// All variables. Values that are numbers are numbers.
+    /// All variables. Numeric values are JSON numbers.
     var all: [String: Value] {
         let texts: Set<TransferVariable> = [
             .contentType, .errorMessage, .file, .version, .method, .redirectURL, .remoteAddress, .scheme, .url,
@@ -169,7 +169,7 @@ struct TransferResult {
         }
     }
 
-    /// The fields of the response, by their names in lower case.
+    /// The response fields by lower-case name.
     var fieldValues: [String: [String]] {
         Dictionary(
             fields.map { field in

@@ -1,11 +1,11 @@
-/// A URL with alternatives in braces and ranges in brackets, in the notation of curl: `http://host/{a,b}/[001-100].jpg`.
+/// A URL with alternatives in braces and ranges in brackets, in curl's notation: `http://host/{a,b}/[001-100].jpg`.
 struct URLGlob: Sendable {
-    /// A URL, and what was chosen for each pattern.
+    /// A URL, and the choice made for each pattern.
     struct Match: Equatable, Sendable {
         var url: String
         var choices: [String]
 
-        /// Replaces `#1`, `#2` ... in the name of a file by the choices. Other numbers stay.
+        /// Replaces `#1`, `#2` ... in a file name with the choices. Other numbers stay.
         func filled(_ name: String) -> String {
             var result = ""
             var rest = name[...]
@@ -32,7 +32,7 @@ struct URLGlob: Sendable {
 
     private var parts: [Part] = []
 
-    /// Braces and brackets that are no pattern, such as those of an IPv6 address, are part of the text.
+    /// Braces and brackets that are no pattern, such as those around an IPv6 address, are part of the text.
     init(_ text: String) {
         var rest = text[...]
         var plain = ""
@@ -50,7 +50,7 @@ struct URLGlob: Sendable {
         if !plain.isEmpty { parts.append(.text(plain)) }
     }
 
-    /// The number of URLs; `Int.max` if there are more than an integer can count.
+    /// The number of URLs; `Int.max` if an integer cannot represent it.
     var count: Int {
         parts.reduce(1) { count, part in
             guard case .choice(let choices) = part else { return count }
@@ -74,7 +74,7 @@ struct URLGlob: Sendable {
 
     // MARK: Patterns
 
-    /// Returns the choices of the pattern at the beginning of a text, and its end; `nil` if there is none.
+    /// Returns the choices for the pattern at the beginning of a text, and its end; `nil` if there is none.
     private static func pattern(_ text: Substring) -> (choices: [String], end: Substring.Index)? {
         guard let first = text.first, first == "{" || first == "[",
             let close = text.firstIndex(of: first == "{" ? "}" : "]")
@@ -84,7 +84,7 @@ struct URLGlob: Sendable {
         return choices.map { ($0, text.index(after: close)) }
     }
 
-    /// Braces without a comma, and those of JSON, are no pattern.
+    /// Braces without a comma, and JSON objects, are no pattern.
     private static func alternatives(_ text: Substring) -> [String]? {
         guard text.contains(","), !text.contains("\""), !text.contains("{") else { return nil }
         return text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)

@@ -2,7 +2,7 @@ import CausewaySystem
 import Dispatch
 import Synchronization
 
-/// The progress of the content of one request on a terminal.
+/// The upload progress of one request on a terminal.
 final class UploadProgress: Sendable {
     private struct State: ~Copyable {
         var bar: ProgressBar
@@ -13,7 +13,7 @@ final class UploadProgress: Sendable {
     private let feed: ResponseFeed
     private let state: Mutex<State>
 
-    /// Shows the progress until ``end()``. Returns `nil` without a terminal, and for content whose length is not known before.
+    /// Shows the progress until ``end()``. Returns `nil` without a terminal, and for content of unknown length.
     init?(_ feed: ResponseFeed, of content: RequestContent) {
         guard StatusLine.isAvailable, let (name, count) = Self.facts(of: content) else { return nil }
         self.feed = feed
@@ -45,7 +45,7 @@ final class UploadProgress: Sendable {
         }
     }
 
-    /// Returns the name and the length of content whose length is known before.
+    /// Returns the content's name and length if the length is known before sending.
     private static func facts(of content: RequestContent) -> (name: String, count: UInt64)? {
         switch content {
         case .none, .data, .standardInput: return nil

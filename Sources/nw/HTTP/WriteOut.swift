@@ -3,7 +3,7 @@ import CausewayTypes
 import CausewayWire
 import FoundationEssentials
 
-/// The text that -w prints after a transfer, with the variables of curl.
+/// The text that -w prints after a transfer, with curl's variables.
 struct WriteOut: Sendable {
     /// A template with an unknown variable, or one that cannot be read.
     struct InvalidTemplate: Error {

@@ -26,7 +26,7 @@ struct ImageCommand: Subcommand {
               curl -s https://example.com/a.png | nw image -
             """)
 
-    /// The ways to show an image.
+    /// How to show an image.
     enum Style: String, ExpressibleByArgument, CaseIterable {
         case kitty, sixel, blocks, blocks256
 

@@ -6,12 +6,12 @@ import CausewayURLLoading
 import Foundation
 import Synchronization
 
-/// The image that the user named: on a server, in a file, or on standard input.
+/// The user's image: on a server, in a file, or on standard input.
 struct ImageSource {
     let address: String
     let isQuiet: Bool
 
-    /// Decodes by another process of this tool: an installation has one file.
+    /// Decodes in another process of this tool, so that one executable file suffices.
     private static var decoder: ImageDecoderProcesses {
         var options = ImageDecoderProcesses.Options()
         options.executable = ProcessInfo.processInfo.environment["CAUSEWAY_IMAGE_DECODER"] ?? "/proc/self/exe"
@@ -20,10 +20,10 @@ struct ImageSource {
         return ImageDecoderProcesses(options: options)
     }
 
-    /// The command that makes this tool a decoder. It is not listed in the help.
+    /// The command that turns this tool into a decoder. It is not listed in the help.
     static let decoderWord = "image-decoder"
 
-    /// Loads the image, not larger than a size.
+    /// Loads the image at a maximum size.
     func load(_ size: PixelSize?) async throws -> LoadedImage {
         let processors = size.map { [ImageProcessor.resize(width: $0.width, height: $0.height)] } ?? []
         if let url { return try await load(url, processors) }
@@ -36,7 +36,7 @@ struct ImageSource {
             origin: .disk)
     }
 
-    /// The address as a URL of HTTP.
+    /// The address as an HTTP URL.
     private var url: URL? {
         guard let url = URL(string: address), ["http", "https"].contains(url.scheme?.lowercased()), url.host() != nil
         else { return nil }

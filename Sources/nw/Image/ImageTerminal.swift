@@ -1,11 +1,11 @@
 import CausewayImageFormats
 import CausewaySystem
 
-/// The size of the terminal, for images.
+/// The terminal size, for images.
 enum ImageTerminal {
-    /// The size of a character in pixels, if the terminal does not tell.
+    /// The size of a character in pixels, if the terminal does not report it.
     private static let standardCell = PixelSize(width: 8, height: 16)
-    /// The maximum number of rows of pixels: an image that is long and narrow is made smaller.
+    /// The maximum number of pixel rows: a long and narrow image is made smaller.
     private static let maximumHeight = 4_096
 
     private static let size: winsize = {
@@ -24,7 +24,7 @@ enum ImageTerminal {
         return PixelSize(width: width / Int(size.ws_col), height: height / Int(size.ws_row))
     }
 
-    /// The size in pixels of an image that fills the columns.
+    /// The size in pixels for an image that fills the columns.
     static func pixels(for kind: TerminalImage.Kind, columns: Int) -> PixelSize {
         switch kind {
         case .blocks, .blocks256: PixelSize(width: columns, height: maximumHeight)

@@ -1,15 +1,15 @@
 import Causeway
 import CausewaySystem
 
-/// A program that this command has started. Unlike Foundation's `Process`, it stays in the process group of the tool, so that it can read
-/// the terminal and gets its signals.
+/// A program started by this command. Unlike Foundation's `Process`, it stays in the tool's process group, so that it can read the terminal
+/// and gets its signals.
 struct ChildProgram: Sendable {
     private let process: pid_t
 
     /// - Parameters:
-    ///   - output: The descriptor of a file for standard output and standard error; `nil` for those of the tool.
-    ///   - readsInput: Whether it reads the standard input of the tool.
-    /// - Throws: `.posix` with the code of `posix_spawn(3)`, such as `.ENOENT`.
+    ///   - output: The file descriptor for standard output and standard error; `nil` for the tool's own.
+    ///   - readsInput: Whether it reads the tool's standard input.
+    /// - Throws: `.posix` with the error code from `posix_spawn(3)`, such as `.ENOENT`.
     init(_ path: String, _ arguments: [String], output: Int32? = nil, readsInput: Bool = false)
         throws(NWError)
     {
@@ -41,7 +41,7 @@ struct ChildProgram: Sendable {
         self.process = process
     }
 
-    /// Waits for the end. Returns the exit code; 128 plus the number of a signal that ended the program. Blocks.
+    /// Waits for the end. Returns the exit code; 128 plus the signal number if a signal ended the program. Blocks.
     func wait() -> Int32 {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}

@@ -6,7 +6,7 @@ import Dispatch
 import FoundationEssentials
 import Synchronization
 
-/// A name that the DNS64 server knows, with its IPv4 address: the values of `--address`.
+/// A name for the DNS64 server, with its IPv4 address: the values for `--address`.
 struct NAT64Address: ExpressibleByArgument, Equatable, Sendable {
     var name: String
     var address: String
@@ -72,7 +72,7 @@ struct NAT64Command: Subcommand {
     var program: [String] = []
 
     func validate() throws {
-        // The parser takes all words after the options that it knows for those of the program.
+        // The parser passes all words after its known options to the program, even `--help`.
         switch program.first {
         case "-h", "--help": throw CleanExit.helpRequest(self)
         case "--version": throw CleanExit.message("nw \(NW.version)")
@@ -139,7 +139,7 @@ struct NAT64Command: Subcommand {
         return child.wait()
     }
 
-    /// The IPv4 DNS servers of this host that the router can reach.
+    /// The host's IPv4 DNS servers that the router can reach.
     private static func nameServers() throws -> [String] {
         let files = ["/etc/resolv.conf", "/run/systemd/resolve/resolv.conf"]
         for file in files {
@@ -153,7 +153,7 @@ struct NAT64Command: Subcommand {
     }
 }
 
-/// The program that runs in the network, or the wait for an interrupt.
+/// The program running in the network, or the wait for an interrupt.
 private final class RunningProgram: Sendable {
     private struct State {
         var child: ChildProgram?
@@ -171,7 +171,7 @@ private final class RunningProgram: Sendable {
         if isStopped { child.end() }
     }
 
-    /// Ends the program. An interrupt of the terminal has reached it already.
+    /// Ends the program. A terminal interrupt has reached it already.
     func stop() {
         let child = state.withLock { state in
             state.isStopped = true

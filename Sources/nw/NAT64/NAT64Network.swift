@@ -2,24 +2,24 @@ import Causeway
 import CausewaySystem
 import FoundationEssentials
 
-/// A network without IPv4 in a namespace, whose router has a translator (NAT64, RFC 6146) and a name server that makes IPv6 addresses of
-/// IPv4 addresses (DNS64, RFC 6147). Calls block.
+/// A network without IPv4 in a namespace, whose router has a translator (NAT64, RFC 6146) and a name server that synthesizes IPv6 addresses
+/// from IPv4 addresses (DNS64, RFC 6147). Calls block.
 ///
-/// The router is another namespace, which is connected to this host. It answers ARP for the addresses of the translator, so that this host
-/// needs no route to them.
+/// The router is another namespace, connected to this host. It answers ARP for the translator's addresses, so that this host needs no route
+/// to them.
 final class NAT64Network {
     static let prefix = "2001:db8:64::"
     static let nameServer = "2001:db8:64:1::1"
     private static let client = "2001:db8:64:1::2"
-    /// Addresses for tests of networks (RFC 2544 §C.2.2): this host, the router, and those of translated connections.
+    /// Addresses reserved for network tests (RFC 2544 §C.2.2): this host, the router, and translated connections.
     static let host = "198.18.64.1"
     private static let (router, translator, pool) = ("198.18.64.2", "198.18.64.129", "198.18.64.128/25")
     static let hostName = "host.test"
 
-    /// The namespace of the client.
+    /// The client's namespace.
     let name: String
     private let addresses: [NAT64Address]
-    /// The DNS servers for all other names; empty if there is no way out.
+    /// The DNS servers for all other names; empty without a route out of the network.
     private let upstream: [String]
     private let folder: String
     private var isMade = false
@@ -27,11 +27,11 @@ final class NAT64Network {
     private var undo: [[String]] = []
 
     private var routerName: String { "\(name)-router" }
-    /// The link of the router on this host. Names of links have at most 15 bytes.
+    /// The router's link on this host. Link names have at most 15 bytes.
     private var link: String { "n64-\(getpid())" }
     private var settings: String { "/etc/netns/\(name)" }
 
-    /// - Parameter upstream: The DNS servers to ask for other names, which also shares the connections of this host; empty for none.
+    /// - Parameter upstream: The DNS servers to ask for other names, which also shares this host's connections; empty for none.
     init(_ name: String, _ addresses: [NAT64Address], upstream: [String]) throws {
         self.name = name
         self.addresses = addresses
@@ -102,7 +102,7 @@ final class NAT64Network {
         let zones = try ([NAT64Address(name: Self.hostName, address: Self.host)] + addresses).map { entry in
             try zone(entry.name, ["@ A \(entry.address)"])
         }
-        // The names by which a client finds the prefix (RFC 7050 §3).
+        // The names with which a client discovers the prefix (RFC 7050 §3).
         let known = try zone("ipv4only.arpa", ["@ A 192.0.0.170", "@ A 192.0.0.171"])
         let others =
             upstream.isEmpty
@@ -129,7 +129,7 @@ final class NAT64Network {
         try serve([try Self.path("unbound"), "-d", "-c", "\(folder)/unbound.conf"])
     }
 
-    /// Writes a zone, and returns its part of the configuration.
+    /// Writes a zone, and returns its configuration entry.
     private func zone(_ name: String, _ records: [String]) throws -> String {
         let file = "\(folder)/\(name).zone"
         let head =
@@ -148,7 +148,7 @@ final class NAT64Network {
 
     // MARK: The way out
 
-    /// Lets the network use the connections of this host.
+    /// Lets the network use this host's connections.
     private func share() throws {
         let path = "/proc/sys/net/ipv4/ip_forward"
         let before = (try? OpenFile(reading: path).readChunk(atMost: 8)).map {
@@ -167,7 +167,7 @@ final class NAT64Network {
         ])
     }
 
-    /// Writes the settings that `ip netns exec` gives the programs of the namespace.
+    /// Writes the settings that `ip netns exec` gives programs in the namespace.
     private func write(resolution text: String) throws {
         for path in ["/etc/netns", settings] where mkdir(path, 0o755) != 0 && errno != EEXIST {
             throw CommandFailure("cannot create \(path)", NWError(errno: errno))
@@ -216,7 +216,7 @@ final class NAT64Network {
         }
     }
 
-    /// Ends the servers, and removes all that ``make()`` has made.
+    /// Ends the servers, and removes everything that ``make()`` has created.
     func remove() {
         for server in servers {
             server.end()

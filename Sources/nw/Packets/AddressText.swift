@@ -3,10 +3,9 @@ import CausewayTypes
 
 /// IPv4 and IPv6 addresses as text.
 enum AddressText {
-    /// Reads an IPv4 address of four decimal numbers.
+    /// Parses an IPv4 address with four decimal numbers.
     ///
-    /// `IPv4Address` also reads the forms of `inet_aton`: 1.2.3 is 1.2.0.3 there. In a packet, such an
-    /// address is more likely a mistake than meant.
+    /// `IPv4Address` also parses the `inet_aton` forms, where 1.2.3 is 1.2.0.3. In a packet, such an address is more likely a typing error.
     static func ipv4(_ text: String) -> IPv4Address? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         let areNumbers = parts.allSatisfy { part in

@@ -4,7 +4,7 @@ import CausewaySystem
 import CausewayTypes
 import Synchronization
 
-/// `nw capture`: shows or stores packets of an interface.
+/// `nw capture`: shows or stores an interface's packets.
 struct CaptureCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "capture",

@@ -2,7 +2,7 @@ import CausewaySystem
 import Dispatch
 import Synchronization
 
-/// The rules for starting the next capture file.
+/// When the next capture file starts.
 struct CaptureRotation: Sendable {
     var byteCount: Int?
     var seconds: Int?
@@ -14,10 +14,9 @@ struct CaptureRotation: Sendable {
     var isOn: Bool { byteCount != nil || seconds != nil }
 }
 
-/// Capture files that are written on their own thread.
+/// Capture files written on their own thread.
 ///
-/// Data that is not written to the disk yet waits in memory, up to a limit. Beyond the limit packets are dropped and counted, as the kernel
-/// does.
+/// Unwritten data waits in memory, up to a limit. Beyond the limit packets are dropped and counted, as the kernel does.
 final class CaptureFiles: Sendable {
     private struct State: ~Copyable {
         var file: OpenFile?
@@ -28,7 +27,7 @@ final class CaptureFiles: Sendable {
         var failure: CommandFailure?
     }
 
-    /// Maximum number of bytes that wait for the disk.
+    /// Maximum number of unwritten bytes.
     private static let room = 256 << 20
 
     private let path: String
@@ -58,8 +57,8 @@ final class CaptureFiles: Sendable {
         do { return try OpenFile(creating: name) } catch { throw CommandFailure("create \(name) failed", error) }
     }
 
-    /// Returns the name of a file. The first file has the given name; later files append a number. In a ring, every name has a number with
-    /// a fixed count of digits. With a time limit, fields such as `%H` are replaced with the current time.
+    /// Returns a file's name. The first file has the given name; later files append a number. In a ring, every name has a number with a
+    /// fixed count of digits. With a time limit, fields such as `%H` are replaced with the current time.
     private static func name(_ path: String, _ rotation: CaptureRotation, _ number: Int) -> String {
         if rotation.seconds != nil, path.contains("%") {
             var now = time(nil)
@@ -92,7 +91,7 @@ final class CaptureFiles: Sendable {
         }
     }
 
-    /// Starts the next file. Data that is appended after this call is written there.
+    /// Starts the next file. Data appended after this call is written there.
     func rotate() {
         queue.async { [self] in
             do { try beginFile() } catch {

@@ -2,7 +2,7 @@ import ArgumentParser
 import CausewayPackets
 import CausewayTypes
 
-/// The JSON object of `nw filter`: the meaning of a filter and its compiled program.
+/// A filter's meaning and compiled program, as the JSON object of `nw filter`.
 private struct FilterListing: Encodable {
     /// One instruction of classic BPF (`struct sock_filter`).
     struct Instruction: Encodable {

@@ -2,7 +2,7 @@ import ArgumentParser
 import CausewayPackets
 import CausewayTypes
 
-/// A 16-bit field of a header: a decimal number, or a hexadecimal one after `0x`.
+/// A 16-bit header field: a decimal number, or a hexadecimal one after `0x`.
 struct HeaderNumber: ExpressibleByArgument, Equatable, Sendable {
     let value: UInt16
 
@@ -14,7 +14,7 @@ struct HeaderNumber: ExpressibleByArgument, Equatable, Sendable {
     }
 }
 
-/// Bytes as hexadecimal digits, which spaces and colons may separate.
+/// Bytes as hexadecimal digits, optionally separated by spaces and colons.
 struct HeaderBytes: ExpressibleByArgument, Equatable, Sendable {
     let bytes: [UInt8]
 
@@ -32,9 +32,9 @@ struct HeaderBytes: ExpressibleByArgument, Equatable, Sendable {
     }
 }
 
-/// The options of `nw packet` for fields that are normally computed or zero.
+/// `nw packet` options for fields that are normally computed or zero.
 struct PacketHeaderOptions: ParsableArguments {
-    /// The longest options of an IPv4 header (RFC 791 §3.1).
+    /// The maximum length of IPv4 header options in bytes (RFC 791 §3.1).
     private static let maximumOptionByteCount = 40
 
     @Flag(name: [.customLong("dont-fragment"), .customLong("df")], help: "Set the IPv4 flag Don't Fragment.")
@@ -72,7 +72,7 @@ struct PacketHeaderOptions: ParsableArguments {
         }
     }
 
-    /// The first given option that only IPv4 has.
+    /// The first given option that exists only in IPv4.
     var optionOfIPv4: String? {
         let given = [
             (dontFragment, "--dont-fragment"), (moreFragments, "--more-fragments"),

@@ -3,7 +3,7 @@ import Causeway
 import CausewayPackets
 import CausewaySystem
 
-/// The output options that all packet commands share.
+/// Output options shared by all packet commands.
 struct PacketOutputOptions: ParsableArguments {
     @Flag(name: .customShort("v"), help: "Print more detail; may be given up to three times.")
     var verbosity: Int
@@ -82,12 +82,12 @@ struct PacketOutput: ~Copyable {
     }
 
     private var form: Form
-    /// The destination of text, and of a capture that is written to standard output.
+    /// The destination for text, and for a capture on standard output.
     private let file: OpenFile
     /// The capture files, on their own thread: the kernel's ring buffer is read while the disk is busy.
     private let files: CaptureFiles?
     private let rotation: CaptureRotation
-    /// The number of packets in the buffer, and the number of bytes in the current file.
+    /// The number of packets in the buffer, and of bytes in the current file.
     private var buffered = 0
     private var stored = 0
     private var began = ContinuousClock.now
@@ -112,19 +112,19 @@ struct PacketOutput: ~Copyable {
         form = path.hasSuffix(".pcapng") ? .pcapng(nil) : .pcap(nil)
     }
 
-    /// Whether the maximum number of files is written, or the reader of standard output has closed it.
+    /// Whether the maximum number of files is written, or standard output's reader has closed it.
     var isFull: Bool { isUnread || (files?.isFull ?? false) }
     private var isUnread = false
-    /// Packets that were not stored because the disk was too slow.
+    /// Packets not stored because the disk was too slow.
     var droppedCount: Int { files?.droppedCount ?? 0 }
 
-    /// Writes the beginning of a live capture, so that its reader knows the link type before the first packet arrives. Files that are
-    /// rotated begin with their first packet.
+    /// Writes the beginning of a live capture, so that its reader knows the link type before the first packet arrives. Rotated files begin
+    /// with their first packet.
     mutating func begin(_ linkType: LinkType) throws {
         guard !rotation.isOn else { return }
         switch form {
         case .pcap(nil):
-            // The kernel gives the times of packets in nanoseconds.
+            // The kernel reports packet times in nanoseconds.
             let writer = PcapWriter(linkType: linkType, isNanoseconds: true)
             buffer += writer.header()
             form = .pcap(writer)

@@ -12,7 +12,7 @@ struct PingOrigin {
         host = NWEndpoint.Host(text)
     }
 
-    /// The family of the source address. `nil` for an interface, which may have both.
+    /// The source address family. `nil` for an interface, which may have both.
     var family: SocketAddress.Family? {
         switch host {
         case .ipv4: .ipv4

@@ -11,7 +11,7 @@ final class PingSession {
     private let isRaw: Bool
     private let identifier = UInt16.random(in: 1...UInt16.max)
     private let clock = ContinuousClock()
-    /// The send time of each request without a reply, by sequence number.
+    /// When each unanswered request was sent, by sequence number.
     private var waiting: [UInt16: ContinuousClock.Instant] = [:]
     private var sent = 0
     private var received = 0
@@ -71,7 +71,7 @@ final class PingSession {
             }
             let until = deadline ?? next
             // Wait for short times, so that the loop detects an interrupt soon. In the last millisecond before a request, poll without
-            // sleeping, because the wake-up time of an idle processor would be measured as network time. At intervals below 10 ms, the loop
+            // sleeping, because an idle processor's wake-up time would be measured as network time. At intervals below 10 ms, the loop
             // polls nearly always.
             let rest = Int((until - clock.now) / .milliseconds(1))
             let pause = rest < (command.interval < 0.01 ? 5 : 1) ? 0 : min(100, rest)
@@ -116,7 +116,7 @@ final class PingSession {
                 }
             } catch { return }
             guard let datagram else { return }
-            // Use the arrival time from the kernel, not the time at which this thread woke up.
+            // Use the kernel's arrival time, not the time at which this thread woke up.
             take(datagram, clock.now - (datagram.age ?? .zero))
         }
     }

@@ -3,7 +3,7 @@ import CausewayPackets
 import CausewaySystem
 import CausewayTypes
 
-/// `nw read`: shows the packets of a capture file.
+/// `nw read`: shows the packets in a capture file.
 struct ReadCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "read",
@@ -109,7 +109,7 @@ struct ReadCommand: Subcommand {
 struct PacketFilters {
     let expression: String
     private var compiled: [LinkType: PacketFilter] = [:]
-    /// The reason why the expression is invalid for a link type.
+    /// Why the expression is invalid for a link type.
     private(set) var failure: CommandFailure?
 
     init(_ expression: String) { self.expression = expression }

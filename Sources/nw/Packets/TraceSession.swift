@@ -18,7 +18,7 @@ final class TraceSession {
     private var hasSent = false
     /// The errno if no probe could leave this host.
     private var unsent: CInt?
-    /// The number of the last hop, which is the target or a router that does not forward the probes.
+    /// The last hop's number. It is the target or a router that does not forward the probes.
     private var end: Int?
 
     init(_ command: TraceCommand, _ target: HostAddress) throws {
@@ -50,7 +50,7 @@ final class TraceSession {
                 // If the target is near, it has answered by now, and no probe is sent beyond the target.
                 if round == 0 { wire.collect(milliseconds: 0) { take($0) } }
             }
-            // Pause between rounds, because routers limit the rate of ICMP errors.
+            // Pause between rounds, because routers limit their rate of ICMP errors.
             collect(until: clock.now + .milliseconds(60), stop)
         }
         let deadline = clock.now + .seconds(command.wait)
@@ -62,7 +62,7 @@ final class TraceSession {
     private var isWaiting: Bool { probes.values.contains { $0.answer == nil && $0.hop <= end ?? command.maximum } }
     private var lastAnswered: Int { max(1, probes.values.filter { $0.answer != nil }.map(\.hop).max() ?? 1) }
 
-    /// The errors that mean that the kernel has no route.
+    /// Error numbers meaning that the kernel has no route.
     private static let withoutRoute: Set<CInt> = [ENETUNREACH, EHOSTUNREACH, EADDRNOTAVAIL, ENETDOWN, EAFNOSUPPORT]
 
     private func send(_ probe: TraceProbe) {
@@ -107,8 +107,7 @@ final class TraceSession {
     /// Returns the mark that traceroute prints for an error.
     private func note(_ error: TraceAnswer.Report) -> String {
         switch (target.isIPv6, error.type, error.code) {
-        // Port unreachable is the target's normal answer to a datagram. As an answer to an echo or a connection it comes from a packet
-        // filter.
+        // Port unreachable is the target's normal answer to a datagram. In answer to an echo or a connection it comes from a packet filter.
         case (false, 3, 3), (true, 1, 4): command.icmp || command.tcp ? " !p" : ""
         case (false, 3, 0), (true, 1, 0): " !N"
         case (false, 3, 1), (true, 1, 3): " !H"
@@ -124,7 +123,7 @@ final class TraceSession {
             probes[TraceProbe(hop: hop, round: round)]?.answer
         }
         let known = answers.compactMap { $0 }
-        // A router that answered some probes limits its rate of answers: the missing answers are not packet loss.
+        // A router that answered some probes limits its answer rate: the missing answers are not packet loss.
         let isLimited = !known.isEmpty && known.count < answers.count
         if command.json {
             let list = known.map {

@@ -13,7 +13,7 @@ struct TraceAnswer {
     struct Report {
         var type: UInt8
         var code: UInt8
-        /// The next hop's MTU, if the error is about the packet's size.
+        /// The next hop's MTU, if the error is about the packet size.
         var information: UInt32
     }
 
@@ -40,7 +40,7 @@ struct TraceAnswer {
     }
 }
 
-/// Sends the packets of a trace and receives the answers. Confined to one thread.
+/// Sends a trace's packets and receives the answers. Confined to one thread.
 protocol TraceWire: AnyObject {
     /// Sends a packet. Returns the errno if sending failed.
     func send(_ probe: TraceProbe) -> CInt?
@@ -54,14 +54,14 @@ final class TraceByDatagram: TraceWire {
     private let target: HostAddress
     private let socket: Descriptor
     private let content: [UInt8]
-    /// The buffer for an answer, of which only the beginning is parsed.
+    /// The answer buffer. Only the beginning of an answer is parsed.
     private var buffer = [UInt8](repeating: 0, count: 2048)
 
     init(_ command: TraceCommand, _ target: HostAddress) throws(SystemError) {
         self.command = command
         self.target = target
         socket = try Socket.open(target.isIPv6 ? .ipv6 : .ipv4, .datagram)
-        // ICMP errors of routers then arrive in the socket's error queue, so no raw socket is needed.
+        // Routers' ICMP errors then arrive in the socket's error queue, so no raw socket is needed.
         try PacketSockets.reportErrors(socket.rawValue, isIPv6: target.isIPv6)
         PacketSockets.stampArrivals(socket.rawValue)
         content = try TraceSending.content(command, target, over: socket.rawValue)
@@ -93,7 +93,7 @@ final class TraceByEcho: TraceWire {
     private let isRaw: Bool
     private let identifier = UInt16.random(in: 1...UInt16.max)
     private let content: [UInt8]
-    /// The buffer for an answer, of which only the beginning is parsed.
+    /// The answer buffer. Only the beginning of an answer is parsed.
     private var buffer = [UInt8](repeating: 0, count: 2048)
 
     init(_ command: TraceCommand, _ target: HostAddress) throws {
@@ -183,7 +183,7 @@ final class TraceByConnection: TraceWire {
     }
 }
 
-/// Functions that all trace methods share.
+/// Functions shared by all trace methods.
 enum TraceSending {
     /// Returns the payload after headers of 28 or 48 bytes, so that the packet has the requested size. Sets the Don't Fragment bit on the
     /// socket if the command's options require it.

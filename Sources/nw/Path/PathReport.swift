@@ -2,7 +2,7 @@ import Causeway
 import CausewaySystem
 import CausewayTypes
 
-/// The JSON object of a path.
+/// A path as a JSON object.
 struct PathReport: Encodable {
     var status: String
     var interfaces: [String]
@@ -50,11 +50,11 @@ struct PathReport: Encodable {
     }
 }
 
-/// The JSON object of an event.
+/// An event as a JSON object.
 struct PathEvent: Encodable {
     /// Milliseconds since the command started.
     var time: Int
-    /// The kind of event: `path`, `state`, `viable` or `better`.
+    /// The event kind: `path`, `state`, `viable` or `better`.
     var event: String
     var value: String?
     var path: PathReport?

@@ -1,14 +1,14 @@
 import Foundation
 
-/// The firewall rules that this user may see.
+/// The firewall rules visible to this user.
 enum FirewallRules {
-    /// The rules of nftables and iptables, one text for each program that printed any.
+    /// The nftables and iptables rules, one text for each program that printed any.
     static func visible() -> [String] {
         [("nft", ["list", "ruleset"]), ("iptables-save", []), ("ip6tables-save", [])]
             .compactMap { Tool.output($0.0, $0.1) }.filter { !$0.isEmpty }
     }
 
-    /// The rules that drop or reject packets to a UDP port, unless an earlier rule of the same text accepts them.
+    /// Rules that drop or reject packets to a UDP port, unless an earlier rule in the same text accepts them.
     static func dropping(_ port: UInt16, in rules: String) -> [String] {
         var isAccepted = false
         var found: [String] = []

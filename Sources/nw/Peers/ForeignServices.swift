@@ -1,8 +1,8 @@
 import Causeway
 
-/// Services of a type of peers that belong to other programs. No peer can connect to them, so a user who sees their names wonders why.
+/// Other programs' services with a peer service type. No peer can connect to them, so users may wonder why their names appear.
 final class ForeignServices: Sendable {
-    /// Maximum number of names that are printed.
+    /// Maximum number of printed names.
     private static let limit = 5
     private let browser: NWBrowser
 
@@ -14,7 +14,7 @@ final class ForeignServices: Sendable {
 
     deinit { browser.cancel() }
 
-    /// The result of the check, if there is such a service.
+    /// The check's result, if there is such a service.
     func step() -> PeersDoctor.Step? {
         Self.step(
             names: browser.browseResults.compactMap { result in
@@ -24,7 +24,7 @@ final class ForeignServices: Sendable {
             })
     }
 
-    /// Whether a record lacks the version of the protocol between peers.
+    /// Whether a record lacks the peer protocol's version.
     static func isForeign(_ record: [String: String]) -> Bool { record["_cw"] == nil }
 
     static func step(names: [String]) -> PeersDoctor.Step? {

@@ -3,7 +3,7 @@ import CausewaySystem
 import CausewayTypes
 import Foundation
 
-/// `nw peers pair`: two hosts learn each other's key, by a text or by comparing a code.
+/// `nw peers pair`: two hosts exchange keys, with a text or by comparing a code.
 struct PairCommand: Sendable {
     private struct Object: Encodable {
         var event: String
@@ -15,7 +15,7 @@ struct PairCommand: Sendable {
 
     /// Marks peers that compare codes, in their discovery info and invitations.
     private static let mark = "pair"
-    /// How long the last bytes of a session have before the process ends.
+    /// How long a session's last bytes may take before the process ends.
     private static let goodbye = Duration.milliseconds(300)
 
     let service: String
@@ -23,7 +23,7 @@ struct PairCommand: Sendable {
     let limit: Duration
     let isJSON: Bool
 
-    /// Shows a text, and waits for the peer that has read it.
+    /// Shows a pairing text, and waits for the peer that has read it.
     func show() async throws {
         try await run("no peer took the text in time") { session in
             let pairing = try session.offerPairing(for: limit)
@@ -39,7 +39,7 @@ struct PairCommand: Sendable {
         }
     }
 
-    /// Takes the text of the other host.
+    /// Reads the other host's pairing text.
     func take(_ text: String) async throws {
         let pairing = try PeerPairing(text)
         try await run("the peer '\(pairing.peer.name)' was not found in time") { session in
@@ -48,7 +48,7 @@ struct PairCommand: Sendable {
         }
     }
 
-    /// Finds the peer that does the same, shows the code, and asks whether the other host shows it too.
+    /// Finds the peer doing the same, shows the code, and asks whether the other host shows it too.
     func compare() async throws {
         guard StandardInput.shared.isTerminal else {
             throw CommandFailure("--compare needs a terminal: a user has to compare the codes")
@@ -127,7 +127,7 @@ struct PairCommand: Sendable {
         }
     }
 
-    /// Reports what a user has to know while waiting.
+    /// Reports what a waiting user has to know.
     private func report(_ event: CausewayPeers.PeerEvent) throws {
         switch event {
         case .refused(let peer, let failure): printError("nw: peers: \(peer.name) was refused: \(failure.message)")

@@ -4,9 +4,9 @@ import CausewayTypes
 import CausewayWire
 import Foundation
 
-/// Names of peers and services in arguments.
+/// Peer and service names in arguments.
 enum PeerNames {
-    /// The name of the host, at most 63 bytes.
+    /// The host name, at most 63 bytes.
     static var host: String {
         var name = ProcessInfo.processInfo.hostName
         while name.utf8.count > 63 { name.removeLast() }
@@ -27,13 +27,13 @@ enum PeerNames {
         Hexadecimal.text(peer.fingerprint.prefix(byteCount))
     }
 
-    /// Whether a word means a peer: its name, or at least 8 digits of its key.
+    /// Whether a word identifies a peer: its name, or at least 8 digits of its key.
     static func matches(_ word: String, _ peer: PeerIdentity) -> Bool {
         peer.name == word || word.utf8.count >= 8 && key(peer, byteCount: 16).hasPrefix(word.lowercased())
     }
 }
 
-/// One line of the list.
+/// A line in the list.
 struct PeerLine {
     private struct Object: Encodable {
         var event: String
@@ -47,7 +47,7 @@ struct PeerLine {
     private let peer: PeerIdentity
     private let info: [String: String]?
 
-    /// Returns `nil` for an event that is not about finding peers.
+    /// Returns `nil` for an event that does not concern discovery.
     init?(_ event: CausewayPeers.PeerEvent) {
         switch event {
         case .found(let peer, let info): (mark, self.event, self.peer, self.info) = ("+", "added", peer, info)

@@ -4,7 +4,7 @@ import CausewaySystem
 import CausewayTypes
 import Foundation
 
-/// `nw peers`: lists peers of a service on the local network, connects and pairs them, and says why peers do not see each other.
+/// `nw peers`: lists a service's peers on the local network, connects and pairs them, and explains why peers do not find each other.
 struct PeersCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "peers",

@@ -5,7 +5,7 @@ import CausewaySystem
 import CausewayTypes
 import Foundation
 
-/// `nw peers doctor`: says step by step why peers of a service do not see each other.
+/// `nw peers doctor`: explains step by step why a service's peers do not find each other.
 struct PeersDoctor: Sendable {
     /// One check and its result.
     struct Step: Encodable, Sendable {
@@ -13,12 +13,12 @@ struct PeersDoctor: Sendable {
             case passed, note, fault
         }
 
-        /// The name of the check.
+        /// The check's name.
         var check: String
         var outcome: Outcome
-        /// What was found.
+        /// The finding.
         var what: String
-        /// What to do.
+        /// The advice.
         var remedy: String?
 
         static func fault(_ check: String, _ what: String, _ remedy: String) -> Step {
@@ -94,7 +94,7 @@ struct PeersDoctor: Sendable {
         return steps
     }
 
-    /// Certificates of peers have no dates that matter, but pairing texts expire.
+    /// Validity dates in peer certificates do not matter, but pairing texts expire.
     func clock(_ now: Date) -> Step {
         let year = Calendar(identifier: .gregorian).component(.year, from: now)
         guard (2_025...2_100).contains(year) else {
@@ -105,7 +105,7 @@ struct PeersDoctor: Sendable {
         return Step(check: "clock", outcome: .passed, what: "the clock shows the year \(year)", remedy: nil)
     }
 
-    /// Whether the keys of this user and the recorded keys of peers can be read, and only by the user.
+    /// Whether this user's keys and the recorded peer keys can be read, and only by the user.
     private func storedKeys() -> Step {
         do throws(PeerFailure) {
             let count = try PeerPinStore(service: service).pins().count
@@ -143,9 +143,9 @@ struct PeersDoctor: Sendable {
     }
 }
 
-/// The modes of the key files of this user.
+/// The access modes of this user's key files.
 enum LocalKeys {
-    /// - Throws: ``PeerFailure`` with `file` and what to do.
+    /// - Throws: ``PeerFailure`` with `file` and advice.
     static func check() throws(PeerFailure) {
         guard let directory = PeerPinStore.keyDirectory else { return }
         let files = FileManager.default

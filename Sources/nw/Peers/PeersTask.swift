@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What `nw peers` does, from its words.
+/// The task of `nw peers`, parsed from its arguments.
 enum PeersTask: Equatable, Sendable {
     case list(String)
     case pick(String)
@@ -9,9 +9,9 @@ enum PeersTask: Equatable, Sendable {
     case forget(String, peer: String)
     case doctor(String)
 
-    /// The type under which the doctor announces its own peer. Programs of other types do not see it.
+    /// The service type for the doctor's own peer. Programs with other types do not discover it.
     static let doctorType = "nw-doctor"
-    /// Words that are no types when they stand alone.
+    /// Words that need a service type after them.
     private static let needingType: Set<String> = ["pick", "pair", "pins", "forget"]
 
     /// - Throws: `ValidationError`.
@@ -39,7 +39,7 @@ enum PeersTask: Equatable, Sendable {
         }
     }
 
-    /// The options that the task accepts.
+    /// The options accepted by the task.
     var options: Set<String> {
         switch self {
         case .list: ["json", "time"]

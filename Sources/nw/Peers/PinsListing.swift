@@ -2,7 +2,7 @@ import CausewayPeers
 import CausewayTypes
 import Foundation
 
-/// `nw peers pins` and `nw peers forget`: the recorded keys of a service.
+/// `nw peers pins` and `nw peers forget`: a service's recorded keys.
 struct PinsListing: Sendable {
     private struct Object: Encodable {
         var name: String

@@ -2,15 +2,15 @@ import Causeway
 import CausewayTypes
 import FoundationEssentials
 
-/// The result of a proxy script (PAC), as the JSON of `nw proxy`.
+/// A proxy script's result (PAC), as the JSON object of `nw proxy`.
 struct PACAnswer: Encodable {
-    /// The URL that was passed to the script.
+    /// The URL passed to the script.
     var url: String
     var host: String
     var result: String?
     /// The proxies in order of preference: a proxy's URL, or `direct`.
     var ways: [String]
-    /// Entries of the result that cannot be used.
+    /// Result entries that cannot be used.
     var unusable: [String]
     var failure: String?
     var alerts: [String]
@@ -39,7 +39,7 @@ struct PACAnswer: Encodable {
         evaluationMilliseconds = decision.evaluationDuration.inSeconds * 1_000
     }
 
-    /// A line for each proxy, then the result of the script with its lookups, alerts and times.
+    /// A line for each proxy, then the script's result with its lookups, alerts and times.
     var text: PrintableText {
         var lines = ways.enumerated().map { "\($0.offset == 0 ? "" : "then ")\($0.element)" }
         lines += unusable.map { "skipped: \($0)" }
@@ -59,9 +59,9 @@ struct PACAnswer: Encodable {
     }
 }
 
-/// The script that `--pac` names.
+/// The script named by `--pac`.
 enum PACChoice {
-    /// - Parameter word: The URL of a web server, or the name of a file.
+    /// - Parameter word: The URL of a script on a web server, or a file name.
     static func configuration(_ word: String) throws -> ProxyConfiguration {
         if let url = URL(string: word), let scheme = url.scheme, word.contains("://") {
             do {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Causeway
 import FoundationEssentials
 
-/// The proxies that `--proxy` names; several proxies form a chain.
+/// The proxies named by `--proxy`; several proxies form a chain.
 struct ProxyChoice {
     static let help = ArgumentHelp(
         """
@@ -13,7 +13,7 @@ struct ProxyChoice {
     private let words: [String]
     private let scheme: String
 
-    /// - Parameter scheme: The scheme of the destination. It selects the environment variable.
+    /// - Parameter scheme: The destination's scheme. It selects the environment variable.
     init(_ words: [String], scheme: String) {
         self.words = words
         self.scheme = scheme
@@ -31,7 +31,7 @@ struct ProxyChoice {
         }
     }
 
-    /// - Parameter table: Records the refusals of proxies that demand another credential.
+    /// - Parameter table: Records refusals by proxies that demand another credential.
     func apply(to parameters: NWParameters, recordingIn table: ProxyChallengeTable = ProxyChallengeTable()) throws {
         guard !words.isEmpty else { return }
         let proxies: [ProxyConfiguration]

@@ -55,7 +55,7 @@ struct ProxyAnswer: Encodable {
     var proxy: String?
     var hasCredential: Bool
     var reason: String
-    /// The result of the proxy script, if a script selects the proxy.
+    /// The proxy script's result, if a script selects the proxy.
     var script: PACAnswer?
     private var configuration: ProxyConfiguration?
 
@@ -72,7 +72,7 @@ struct ProxyAnswer: Encodable {
             (hasCredential, reason) = (false, "from the script \(configuration?.address ?? script)")
             return
         }
-        // The rules may depend on the port: the URL's port, or the default port of the scheme.
+        // The rules may depend on the port: the URL's port, or the scheme's default port.
         let port = url.port.flatMap { NWEndpoint.Port("\($0)") } ?? NWEndpoint.Port(scheme.lowercased()) ?? .any
         let endpoint = NWEndpoint.hostPort(host: NWEndpoint.Host(host), port: port)
         let decision: ProxyConfiguration.EnvironmentDecision

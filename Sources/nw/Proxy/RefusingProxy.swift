@@ -1,11 +1,11 @@
 import Causeway
 import CausewayTypes
 
-/// A proxy that demands a user name and a password, or refused those that it got.
+/// A proxy that demands a user name and password, or refused those it received.
 struct RefusingProxy: Error {
     let proxy: String
     let hadCredential: Bool
-    /// Whether a credential is known that the proxy has not seen yet.
+    /// Whether there is a credential that the proxy has not yet received.
     let lacksCredential: Bool
 
     init(_ proxy: ProxyChallenges, _ refusal: ProxyChallenges.Refusal) {
@@ -22,13 +22,13 @@ struct RefusingProxy: Error {
 }
 
 extension NWConnection {
-    /// The refusal of a proxy that demands another credential; `nil` if there is none.
+    /// The refusal by a proxy that demands another credential; `nil` if there is none.
     private var proxyRefusal: RefusingProxy? {
         let table = parameters.values.privacyContext.settings.proxies.lazy.compactMap(\.challengeTable).first
         return table?.refused(endpoint, since: .zero).map { RefusingProxy($0.0, $0.1) }
     }
 
-    /// Returns what failed and why, such as `connection to the proxy 127.0.0.1:9 failed: Connection refused`.
+    /// Describes a failure and its reason, such as `connection to the proxy 127.0.0.1:9 failed: Connection refused`.
     func failureText(_ error: any Error) -> PrintableText {
         let target = endpoint.label
         if let reason = proxyFailureReason { return "connection to \(target) failed: \(reason)" }

@@ -120,7 +120,7 @@ extension NameQuery {
         return inquiry
     }
 
-    /// Adds the records of another query. A failure is kept only if neither query has records.
+    /// Adds another query's records. A failure is kept only if neither query has records.
     fileprivate mutating func add(_ other: NameQuery) {
         records += other.records
         steps += other.steps

@@ -4,7 +4,7 @@ import CausewayTypes
 import CausewayURLLoading
 import Foundation
 
-/// `nw search`: asks a service for albums and other works.
+/// `nw search`: searches a service for albums and other works.
 struct SearchCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "search",
@@ -41,9 +41,9 @@ struct SearchCommand: Subcommand {
     @Argument(help: ArgumentHelp("The words to search for.", valueName: "term"))
     var terms: [String]
 
-    /// The service answers with at most this number of works.
+    /// The maximum number of works in a response.
     private static let maximumCount = 200
-    /// Bytes of the longest answer. 200 works have less than 1 MB.
+    /// The maximum response size in bytes. 200 works have less than 1 MB.
     private static let maximumByteCount = 8 * 1024 * 1024
 
     func validate() throws {

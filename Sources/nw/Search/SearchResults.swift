@@ -1,7 +1,7 @@
 import CausewayTypes
 import Foundation
 
-/// The answer of a search. A result of an unknown form does not hide the others.
+/// A search response. A result with an unknown structure does not hide the others.
 struct SearchResults: Decodable, Sendable {
     /// An album, a song or another work.
     struct Work: Codable, Sendable {
@@ -32,7 +32,7 @@ struct SearchResults: Decodable, Sendable {
             }
         }
 
-        /// The work on one line: artist, title, number of tracks, address of the cover. Long texts are cut.
+        /// The work on one line: artist, title, number of tracks, cover address. Long texts are truncated.
         var line: PrintableText {
             let names = [artist, title].compactMap(\.self).map { $0.prefix(Self.characterCount) }
             let number = tracks.map { " (\($0) \($0 == 1 ? "track" : "tracks"))" } ?? ""
@@ -43,7 +43,7 @@ struct SearchResults: Decodable, Sendable {
         private static let characterCount = 200
     }
 
-    /// Decodes an element, or nothing if its form is unknown.
+    /// Decodes an element, or nothing if its structure is unknown.
     private struct Element: Decodable {
         let work: Work?
 
@@ -51,7 +51,7 @@ struct SearchResults: Decodable, Sendable {
     }
 
     var works: [Work] = []
-    /// The results that are no works.
+    /// The number of results that are no works.
     private(set) var skippedCount = 0
 
     private enum Key: String, CodingKey { case results }

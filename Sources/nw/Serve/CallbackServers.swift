@@ -2,7 +2,7 @@ import Causeway
 import Dispatch
 import FoundationEssentials
 
-/// The queue on which a connection's completion handlers run.
+/// The queue for a connection's completion handlers.
 enum ConnectionQueues: Sendable {
     case shared
     case perConnection
@@ -76,7 +76,7 @@ struct CallbackServers: Sendable {
         }
     }
 
-    /// - Parameter isFirst: Whether this send reports the end of the connection. Only one of the pending sends reports it.
+    /// - Parameter isFirst: Whether this send reports the end of the connection. Only one pending send reports it.
     private static func pour(_ connection: NWConnection, _ tally: some PeerTally, isFirst: Bool) {
         connection.send(
             content: SourceBlock.content,

@@ -10,7 +10,7 @@ import Synchronization
 final class DatagramServers: Sendable {
     private static let peerLimit = 1_024
     private static let lifetime = Duration.seconds(60)
-    /// Ports of services that answer every datagram. Two such services would send to each other forever.
+    /// Ports whose services answer every datagram. Two such services would send to each other forever.
     private static let answeringPorts: Set<UInt16> = [7, 13, 17, 19, 37]
 
     private struct Peer {

@@ -4,9 +4,9 @@ import CausewayHTTPServer
 import CausewaySystem
 import CausewayTypes
 
-/// The options of the HTTP servers of the tool, and how they run.
+/// Options of the tool's HTTP servers, and how they run.
 struct HTTPServingOptions: ParsableArguments {
-    /// The time that requests in progress get to end after an interrupt.
+    /// How long requests in progress may take to end after an interrupt.
     private static let drainLimit = Duration.seconds(2)
 
     @OptionGroup var listening: ListeningOptions
@@ -91,7 +91,7 @@ struct HTTPServingOptions: ParsableArguments {
     }
 }
 
-/// A line of the access log.
+/// An access log line.
 enum AccessLine {
     static func text(of exchange: HTTPServer.Exchange) -> PrintableText {
         let request = exchange.request
@@ -101,7 +101,7 @@ enum AccessLine {
         let first = PrintableText(foreign: "\(request.method) \(target) \(request.version)")
         let amount = Amounts.bytes(UInt64(max(0, exchange.sentByteCount)))
         let status: PrintableText = exchange.status == 0 ? "-" : "\(exchange.status)"
-        // The statuses of other refusals say enough.
+        // For other refusals, the status says enough.
         let isFailed = exchange.status == 0 || exchange.status >= 500
         let reason: PrintableText = isFailed ? exchange.error.map { ": \(describe($0))" } ?? "" : ""
         return "\(client) \"\(first)\" \(status) \(amount) \(time) ms\(reason)"

@@ -3,15 +3,15 @@ import CausewaySystem
 import CausewayTLS
 import CausewayWire
 
-/// A certificate that its own key signs, made for one run. Clients have to trust it explicitly, for example by its fingerprint.
+/// A self-signed certificate made for one run. Clients have to trust it explicitly, for example by its fingerprint.
 struct MadeCertificate {
     private static let lifetime: Int64 = 90 * 86_400
 
     let identity: sec_identity_t
-    /// The SHA-256 digest of the certificate, in hexadecimal.
+    /// The certificate's SHA-256 digest, in hexadecimal.
     let fingerprint: String
 
-    /// - Parameter host: The address of the server; `nil` for the names of this computer.
+    /// - Parameter host: The server's address; `nil` for this computer's names.
     /// - Throws: ``CommandFailure`` if OpenSSL cannot be used.
     init(for host: String?) throws {
         let now = Int64(time(nil))
@@ -31,7 +31,7 @@ struct MadeCertificate {
         }
     }
 
-    /// The first label of this host's name; `nil` if it is not one of DNS.
+    /// The first label of this host's name; `nil` if it is not a DNS name.
     static var hostName: String? {
         var bytes = [CChar](repeating: 0, count: 256)
         guard gethostname(&bytes, bytes.count - 1) == 0 else { return nil }
@@ -43,7 +43,7 @@ struct MadeCertificate {
             ? label : nil
     }
 
-    /// The bytes of an address; `nil` for a name.
+    /// An address's bytes; `nil` for a name.
     static func bytes(of host: NWEndpoint.Host) -> [UInt8]? {
         switch host {
         case .ipv4(let address): Array(address.rawValue)

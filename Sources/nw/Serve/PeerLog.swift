@@ -3,7 +3,7 @@ import CausewayTypes
 import FoundationEssentials
 import Synchronization
 
-/// Records the traffic of one peer. ``SilentTally`` adds no bytes to the closures of a connection.
+/// Records one peer's traffic. ``SilentTally`` adds no bytes to a connection's closures.
 protocol PeerTally: Sendable {
     func received(_ byteCount: Int)
     func sent(_ byteCount: Int)
@@ -11,11 +11,11 @@ protocol PeerTally: Sendable {
     func ended()
 }
 
-/// Counts only the open connections, so that the server can wait for them when it shuts down.
+/// Counts only open connections, so that the server can wait for them when it shuts down.
 struct SilentTally: PeerTally {
     private static let count = Atomic(0)
 
-    /// Number of open connections.
+    /// The number of open connections.
     static var openCount: Int { count.load(ordering: .acquiring) }
 
     init() { Self.count.add(1, ordering: .acquiringAndReleasing) }
@@ -51,9 +51,9 @@ final class ReportedTally: PeerTally {
     }
 }
 
-/// The JSON object of an event of `nw serve`.
+/// An event of `nw serve` as a JSON object.
 struct PeerEvent: Encodable, Sendable {
-    /// The kind of event: `listening`, `connected` or `ended`.
+    /// The event kind: `listening`, `connected` or `ended`.
     var event: String
     /// The transport: `tcp` or `udp`.
     var transport: String

@@ -120,8 +120,8 @@ struct ServeCommand: Subcommand {
     private var isOfTasks: Bool { isStructured || style == .async }
     private var isStructured: Bool { style == .structured || style == .structuredPool }
 
-    /// Chooses the executor of the command's task. If all tasks run on event loops, the command starts on the first loop, which uses the
-    /// main thread. So the process has fewer threads: Swift's pool and the thread that monitors it are not started.
+    /// Chooses the executor for the command's task. If all tasks run on event loops, the command starts on the first loop, which uses the
+    /// main thread. So the process has fewer threads: Swift's pool and its monitoring thread are not started.
     func prepare() -> (any TaskExecutor)? {
         if style == .dispatchSource { Engine.select(.dispatchSource) }
         if let loops { Engine.select(loopCount: loops) }

@@ -5,7 +5,7 @@ import CausewaySystem
 import CausewayTypes
 import CausewayWire
 
-/// `nw serve http`: serves the files of a directory.
+/// `nw serve http`: serves the files in a directory.
 struct ServeHTTPCommand: ServerSubcommand {
     static let words = ["serve", "http"]
     static let outline = CommandConfiguration(
@@ -57,7 +57,7 @@ struct ServeHTTPCommand: ServerSubcommand {
                 throw CommandFailure("cannot serve \(PrintableText(foreign: directory)): \(reason)")
             }
             var configuration = HTTPServer.Configuration()
-            // Without uploads no handler reads content, and the refusal of the method answers first.
+            // Without uploads no handler reads content, and the method is refused first.
             configuration.maximumContentLength = upload ? maxUpload << 20 : nil
             try await serving.serve(configuration) { request in
                 guard let path = request.decodedPath else { throw HTTPServerError(status: 400, "malformed path") }

@@ -7,7 +7,7 @@ import Synchronization
 
 /// The listeners of one `nw serve` with completion handlers, from their start to an orderly shutdown.
 final class ServeSession: Sendable {
-    /// Time that open connections get to end after an interrupt.
+    /// How long open connections may take to end after an interrupt.
     private static let drainLimit = Duration.seconds(2)
 
     private let command: ServeCommand
@@ -75,7 +75,7 @@ final class ServeSession: Sendable {
         return try DatagramServers(listener, echoes: command.kind == .echo, on: queue, log: log).accept
     }
 
-    /// Starts a listener on `queue`, which should be the queue of its connections: a call from one queue to another wakes a thread.
+    /// Starts a listener on `queue`, which should be its connections' queue: a call from one queue to another wakes a thread.
     private func start(
         on port: UInt16, isDatagram: Bool, _ queue: DispatchQueue,
         accept: (NWListener) throws -> @Sendable (NWConnection) -> Void

@@ -5,7 +5,7 @@ import CausewaySystem
 import CausewayTypes
 import FoundationEssentials
 
-/// `nw serve upload`: stores the files that browsers and programs upload.
+/// `nw serve upload`: stores files uploaded by browsers and programs.
 struct ServeUploadCommand: ServerSubcommand {
     static let words = ["serve", "upload"]
     static let outline = CommandConfiguration(
@@ -77,7 +77,7 @@ struct ServeUploadCommand: ServerSubcommand {
         return routes
     }
 
-    /// Prints what a request has stored, and makes the response.
+    /// Prints the files stored by a request, and makes the response.
     @Sendable private func report(_ receipt: UploadStore.Receipt) throws -> HTTPServerResponse {
         for file in receipt.files {
             let name = PrintableText(foreign: file.file)

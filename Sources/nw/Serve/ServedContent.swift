@@ -4,18 +4,18 @@ import Synchronization
 
 /// The content that the source server sends repeatedly.
 enum SourceBlock {
-    /// Number of blocks that are queued together, so that one system call sends them.
+    /// The number of blocks queued together, so that one system call sends them.
     static let sendsInFlight = 4
     static let content = Data(repeating: UInt8(ascii: "c"), count: 65_536)
 }
 
-/// Counts the datagrams of all peers.
+/// Counts all peers' datagrams.
 enum DatagramCounter {
     private static let total = Atomic<UInt64>(0)
 
     /// Adds a batch to the count. Calls `answer` with the current count for each datagram that queries it.
     ///
-    /// A query is a datagram of one byte. It is not counted, so that queries do not change the count.
+    /// A query is a one-byte datagram. It is not counted, so that queries do not change the count.
     static func count(_ batch: DatagramBatch, answer: (Data) -> Void) {
         var questions: UInt64 = 0
         for byteCount in batch.byteCounts where byteCount == 1 { questions += 1 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Causeway
 
-/// The address on which a server listens.
+/// The address that a server listens on.
 struct ListeningOptions: ParsableArguments {
     @Option(help: "Listen on this port; 0 selects a free port.")
     var port: UInt16
@@ -16,7 +16,7 @@ struct ListeningOptions: ParsableArguments {
     }
 }
 
-/// The certificate that a server presents.
+/// The server's certificate.
 struct ServingCertificate: ParsableArguments {
     @Option(help: ArgumentHelp("Present the certificate in FILE, followed by its issuers (PEM).", valueName: "file"))
     var cert: String?
@@ -30,7 +30,7 @@ struct ServingCertificate: ParsableArguments {
         if key != nil, cert == nil { throw ValidationError("--key requires --cert.") }
     }
 
-    /// Returns the identity of the certificate; `nil` without `--cert`.
+    /// Returns the certificate's identity; `nil` without `--cert`.
     ///
     /// - Throws: ``CommandFailure`` with the files and the reason.
     func identity() throws -> sec_identity_t? {

@@ -1,7 +1,7 @@
 import Causeway
 import FoundationEssentials
 
-/// The servers written with the structured interface: a closure of the listener handles each connection.
+/// The servers written with the structured interface: a listener closure handles each connection.
 struct StructuredServers: Sendable {
     private typealias Body = @Sendable (NetworkConnection<TCP>) async throws -> Void
 

@@ -5,18 +5,18 @@ import CausewayTypes
 import CausewayWire
 import FoundationEssentials
 
-/// Stores the files that clients upload in a directory. Existing files are never replaced, and a request stores all of its files or none.
+/// Stores clients' uploads in a directory. Existing files are never replaced, and a request stores all of its files or none.
 struct UploadStore: Sendable {
-    /// What a request has stored.
+    /// The files stored by a request.
     struct Receipt: Encodable, Sendable {
         struct File: Encodable, Sendable {
             /// The name in the directory.
             var file: String
             var bytes: UInt64
             var sha256: String
-            /// The name of the form's field.
+            /// The form field's name.
             var field: String?
-            /// The media type that the client states.
+            /// The media type stated by the client.
             var type: String?
         }
 
@@ -29,7 +29,7 @@ struct UploadStore: Sendable {
         var fields: [Text] = []
     }
 
-    /// A file whose content is complete, but that has no name yet.
+    /// A file with complete content that has no final name yet.
     private struct Pending {
         var receipt: Receipt.File
         var file: IncomingFile
@@ -37,20 +37,20 @@ struct UploadStore: Sendable {
 
     /// Maximum number of files in a form. Each of them is open until the form is complete.
     private static let fileLimit = 64
-    /// Maximum number of bytes of all fields of a form that are not files.
+    /// Maximum total size of a form's fields other than files, in bytes.
     private static let textLimit = 1 << 20
 
     let directory: String
 
-    /// Checks the directory, and removes what killed processes have left there.
+    /// Checks the directory, and removes temporary files left by killed processes.
     func prepare() throws(NWError) {
         _ = try OpenFile(directory: directory)
         _ = IncomingFile.removeAbandoned(in: directory)
     }
 
-    /// Stores the files of a form.
+    /// Stores a form's files.
     ///
-    /// - Throws: ``HTTPServerError`` for a malformed form; the error of the connection or the disk. No file is stored then.
+    /// - Throws: ``HTTPServerError`` for a malformed form; connection or disk errors. No file is stored then.
     func store(_ form: HTTPServerForm) async throws -> Receipt {
         var reading = Reading(directory: directory)
         do {
@@ -76,7 +76,7 @@ struct UploadStore: Sendable {
         }
     }
 
-    /// The progress of one request.
+    /// One request's progress.
     private struct Reading {
         let directory: String
         let thread = FileThread("nw.upload")
@@ -91,7 +91,7 @@ struct UploadStore: Sendable {
         mutating func take(_ step: HTTPServerForm.Element) async throws {
             switch step {
             case .part(let part):
-                // Browsers send a part with a type, but without a name, for a file that the user has not chosen.
+                // For an unselected file, browsers send a part with a type but without a name.
                 guard part.filename != nil || part.mediaType?.hasPrefix("text/") == false else {
                     return text = (part.name, Data())
                 }
@@ -133,7 +133,7 @@ struct UploadStore: Sendable {
         mutating func endFile() async throws {
             guard var ended = current else { return }
             current = nil
-            // An empty file without a name is a file that the user has not chosen.
+            // An empty file without a name means that the user has not selected a file.
             if ended.receipt.file == "upload", ended.receipt.bytes == 0 { return ended.file.discard() }
             let file = ended.file
             let digest = try await thread.run { file.endContent() }
@@ -141,7 +141,7 @@ struct UploadStore: Sendable {
             pending.append(ended)
         }
 
-        /// Gives all files their names.
+        /// Renames all files to their final names.
         mutating func finish() async throws -> Receipt {
             for var ended in pending {
                 let (base, suffix) = UnusedName.parts(of: UnusedName.safe(ended.receipt.file) ?? "upload")
@@ -153,7 +153,7 @@ struct UploadStore: Sendable {
             return receipt
         }
 
-        /// Removes the files that have no name yet.
+        /// Removes files that have no final name yet.
         func abandon() async {
             let files = pending.map(\.file) + [current?.file].compactMap { $0 }
             await thread.finish { for file in files { file.discard() } }

@@ -1,6 +1,6 @@
 import Causeway
 
-/// Loads certificates and keys that the command line names.
+/// Loads certificates and keys named on the command line.
 enum CertificateFiles {
     /// - Throws: ``CommandFailure`` with the files and the reason.
     static func identity(_ cert: String, _ key: String?) throws -> SecIdentity {

@@ -3,9 +3,9 @@ import CausewaySystem
 import CausewayTypes
 import FoundationEssentials
 
-/// The end of the process after a command: its text and its exit code.
+/// Ends the process after a command, with its text and exit code.
 enum CommandEnd {
-    /// Prints the text of an error, or of a request such as `--help`, and ends the process.
+    /// Prints an error, or the text for a request such as `--help`, and ends the process.
     static func end(_ command: any ParsableArguments.Type, with error: any Error) -> Never {
         let code = command.exitCode(for: error)
         let text = message(of: error, from: command)
@@ -21,7 +21,7 @@ enum CommandEnd {
         exit(code)
     }
 
-    /// Returns the text of an error. The parser names a command without the tool, and so does its hint.
+    /// Returns an error's text. The parser names a command without the tool, so its hint is corrected.
     static func message(of error: any Error, from command: any ParsableArguments.Type) -> String {
         let text = command.fullMessage(for: error)
         guard let name = (command as? any Subcommand.Type)?.outline.commandName else { return text }

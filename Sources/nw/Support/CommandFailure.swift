@@ -17,7 +17,7 @@ struct CommandFailure: Error {
     }
 }
 
-/// Returns the text of an error, without the code and its domain.
+/// Describes an error, without its code and domain.
 func describe(_ error: any Error) -> PrintableText {
     if let failure = error as? CommandFailure { return failure.message }
     guard let error = error as? NWError else { return PrintableText(foreign: String(describing: error)) }
@@ -28,7 +28,7 @@ func describe(_ error: any Error) -> PrintableText {
     return PrintableText(foreign: text[text.index(after: colon)...].drop(while: { $0 == " " }))
 }
 
-/// Runs a command. An error that it throws is printed as one line on standard error, and the exit code is 1.
+/// Runs a command. An error from it is printed as one line on standard error, and the exit code is 1.
 func reporting(_ command: String, _ body: () async throws -> Void) async throws {
     // A write to a closed pipe then fails with EPIPE instead of ending the process silently.
     _ = signal(SIGPIPE, SIG_IGN)

@@ -28,12 +28,12 @@ struct CommandWords {
     /// All names with two dashes.
     private var longNames: Set<String> = ["help", "version"]
 
-    /// Words with which the parser answers a question about the command, and ignores all mistakes.
+    /// Words that make the parser print information about the command and ignore all errors.
     private static let questions: Set<String> = [
         "-h", "--help", "--help-hidden", "--version", "--experimental-dump-help", "--generate-completion-script",
     ]
 
-    /// - Parameter command: The command whose options are known.
+    /// - Parameter command: The command with the known options.
     init(of command: any ParsableCommand.Type) {
         let listing = try? JSONDecoder().decode(Listing.self, from: Data(command._dumpHelp().utf8))
         for argument in listing?.command.arguments ?? [] {
@@ -50,8 +50,7 @@ struct CommandWords {
         }
     }
 
-    /// Whether any of the words may have to be split. The program checks this first, because reading the options of a command takes a
-    /// millisecond.
+    /// Whether any word may have to be split. The program checks this first, because reading a command's options takes a millisecond.
     static func areNeeded(for words: some Sequence<String>) -> Bool {
         words.contains { $0.utf8.count > 2 && $0.hasPrefix("-") && !$0.hasPrefix("--") }
     }
@@ -70,8 +69,8 @@ struct CommandWords {
         return result
     }
 
-    /// Returns the first option that the command does not have, with the most similar one that it has. Returns `nil` if there is none, and
-    /// for a request such as `--help`.
+    /// Returns the first option that the command does not have, with its most similar one. Returns `nil` if there is none, and for a
+    /// request such as `--help`.
     func unknownOption(in words: [String]) -> (option: String, closest: String?)? {
         guard Self.questions.isDisjoint(with: words) else { return nil }
         var rest = split(words)[...]

@@ -1,6 +1,6 @@
 import CausewayTypes
 
-/// The errors of name resolution and of Bonjour in words.
+/// Name resolution and Bonjour errors in words.
 enum DNSErrorText {
     static let table: [DNSServiceErrorType: PrintableText] = [
         -65537: "name resolution failed",

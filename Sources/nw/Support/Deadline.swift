@@ -7,7 +7,7 @@ struct TimedOut: Error {}
 /// Runs `body`, and calls `onExpiry` if it takes longer than `limit`. `onExpiry` must make `body` return or throw.
 ///
 /// - Parameter limit: The time limit; `nil` for none.
-/// - Throws: ``TimedOut`` if `body` throws after the limit has passed; otherwise the error of `body`.
+/// - Throws: ``TimedOut`` if `body` throws after the limit has passed; otherwise the error from `body`.
 func withDeadline<Value: Sendable>(
     _ limit: Duration?, onExpiry: @escaping @Sendable () -> Void,
     _ body: @escaping @Sendable () async throws -> Value
@@ -38,7 +38,7 @@ func withDeadline<Value: Sendable>(
 /// Runs `body`, which must end soon after it is cancelled, and cancels it if it takes longer than `limit`.
 ///
 /// - Parameter limit: The time limit; `nil` for none.
-/// - Throws: ``TimedOut`` after the limit; otherwise the error of `body`.
+/// - Throws: ``TimedOut`` after the limit; otherwise the error from `body`.
 func withCancellingDeadline<Value: Sendable>(
     _ limit: Duration?, _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
@@ -55,7 +55,7 @@ func withCancellingDeadline<Value: Sendable>(
     }
 }
 
-/// The time since the last progress of some work.
+/// The time since some work last made progress.
 final class IdleTime: Sendable {
     private let last = Mutex(ContinuousClock.now)
 
@@ -67,7 +67,7 @@ final class IdleTime: Sendable {
 
 /// Runs `body`, and calls `onExpiry` if it reports no progress for longer than `limit`. `onExpiry` must make `body` return or throw.
 ///
-/// - Throws: ``TimedOut`` if `body` throws after that; otherwise the error of `body`.
+/// - Throws: ``TimedOut`` if `body` throws after that; otherwise the error from `body`.
 func withIdleLimit<Value: Sendable>(
     _ limit: Duration, onExpiry: @escaping @Sendable () -> Void,
     _ body: @escaping @Sendable (IdleTime) async throws -> Value
@@ -96,7 +96,7 @@ func withIdleLimit<Value: Sendable>(
     }
 }
 
-/// Whether the time limit has passed. It is set before `onExpiry` runs, because the error of the work may arrive first.
+/// Whether the time limit has passed. It is set before `onExpiry` runs, because the work's error may arrive first.
 private final class Expiry: Sendable {
     private let flag = Atomic(false)
 

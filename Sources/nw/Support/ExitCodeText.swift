@@ -1,6 +1,6 @@
 /// The exit codes in the help of commands that share them.
 enum ExitCodeText {
-    /// The codes of a command that lists none.
+    /// The codes for a command that lists none.
     static let standard = """
         Exit codes:
           0         success
@@ -9,7 +9,7 @@ enum ExitCodeText {
           130, 143  ended by SIGINT or SIGTERM
         """
 
-    /// The codes of `nw download` and `nw upload`.
+    /// The codes for `nw download` and `nw upload`.
     static let transfer = """
         Exit codes:
           0         success
@@ -18,10 +18,10 @@ enum ExitCodeText {
           130, 143  ended by SIGINT or SIGTERM
         """
 
-    /// The codes of a server.
+    /// The codes for a server.
     ///
     /// - Parameters:
-    ///   - needs: The resources that the server needs to start.
+    ///   - needs: The resources needed to start.
     ///   - ending: The work in progress when the server ends.
     static func server(needs: String, ending: String) -> String {
         """

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Options of ping, tcpdump, nmap and netcat that request the default behaviour of this tool.
+/// Options from ping, tcpdump, nmap and netcat that request this tool's default behaviour.
 struct NumericOption: ParsableArguments {
     @Flag(
         name: .customShort("n"), help: ArgumentHelp("Accepted without effect: addresses and ports are always numeric."))

@@ -8,7 +8,7 @@ import FoundationEssentials
 ///
 /// `body` must end soon after it is cancelled. A second signal ends the process immediately.
 ///
-/// - Throws: The error of `body`; `ExitCode` 128 + the signal's number after a signal, as in shells.
+/// - Throws: The error from `body`; `ExitCode` 128 + the signal number after a signal, as in shells.
 func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async throws {
     try checkRoomForSource()
     let (signals, feed) = AsyncStream<Int32>.makeStream()
@@ -33,7 +33,7 @@ func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async
     }
 }
 
-/// Checks that Dispatch can open the descriptors of one more source or timer. If Dispatch cannot open them, it ends the process.
+/// Checks that Dispatch can open the descriptors for one more source or timer. If Dispatch cannot open them, it ends the process.
 ///
 /// - Throws: ``NWError`` with `EMFILE` or `ENFILE`.
 func checkRoomForSource() throws {

@@ -1,7 +1,7 @@
 import Causeway
 import Dispatch
 
-/// An event of a listener.
+/// A listener event.
 enum ListenerEvent: Sendable {
     case state(NWListener.State)
     case connection(NWConnection)

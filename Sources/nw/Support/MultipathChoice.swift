@@ -1,7 +1,7 @@
 import ArgumentParser
 import Causeway
 
-/// The mode in which several paths to one host are used; the values of `--multipath`.
+/// How several paths to one host are used; the values for `--multipath`.
 enum MultipathChoice: String, CaseIterable, ExpressibleByArgument {
     case handover, interactive, aggregate
 
@@ -59,7 +59,7 @@ extension NWConnection {
 }
 
 extension NWConnection.DataTransferReport {
-    /// The traffic of each path: `wifi0: sent 1.2 MiB, received 10 bytes, retransmitted 0 bytes`.
+    /// Each path's traffic: `wifi0: sent 1.2 MiB, received 10 bytes, retransmitted 0 bytes`.
     var pathLines: [String] {
         pathReports.map { path in
             let sent = Amounts.bytes(path.sentTransportByteCount)

@@ -1,19 +1,19 @@
 import CausewaySystem
 import CausewayTypes
 
-/// The progress of one transfer on the ``StatusLine``; nothing if standard error is not a terminal.
+/// One transfer's progress on the ``StatusLine``; nothing if standard error is not a terminal.
 struct ProgressBar {
     /// The widths in columns on a terminal that is wide enough.
     private static let (nameWidth, barWidth) = (30, 24)
-    /// A name with fewer columns says nothing.
+    /// The minimum number of columns for a useful name.
     private static let minimumNameWidth = 8
-    /// Minimum time between two updates of the line.
+    /// The minimum time between two updates.
     private static let interval = Duration.milliseconds(100)
 
     private let name: String
     /// `nil` if unknown.
     private let byteCount: UInt64?
-    /// The position at which the transfer began.
+    /// The transfer's start position.
     private let origin: UInt64
     private let isWanted: Bool
     private let start = ContinuousClock.now
@@ -21,8 +21,8 @@ struct ProgressBar {
     private var position: UInt64 = 0
 
     /// - Parameters:
-    ///   - byteCount: The position at the end; `nil` if unknown.
-    ///   - origin: The position at the start.
+    ///   - byteCount: The end position; `nil` if unknown.
+    ///   - origin: The start position.
     ///   - isWanted: `false` to show nothing.
     init(_ name: String, byteCount: UInt64?, from origin: UInt64 = 0, isWanted: Bool = true) {
         self.isWanted = isWanted
@@ -57,7 +57,7 @@ struct ProgressBar {
         StatusLine.show(line(columns: TerminalScreen.columnCount, after: ContinuousClock.now - start))
     }
 
-    /// Returns the line for a terminal with this number of columns. The last column stays free, because some terminals begin another line
+    /// Returns the line for a terminal with this number of columns. The last column stays free, because some terminals begin a new line
     /// after it.
     func line(columns: Int, after time: Duration) -> PrintableText {
         let room = columns - 1
@@ -71,7 +71,7 @@ struct ProgressBar {
         return named("[\(bar)] \(tail)", room)
     }
 
-    /// Returns the name and the text, as far as there is room.
+    /// Returns the name and the text, truncated to the available width.
     private func named(_ text: String, _ room: Int) -> PrintableText {
         let width = min(Self.nameWidth, room - text.count - 1)
         guard width >= Self.minimumNameWidth else { return PrintableText(foreign: text.prefix(max(0, room))) }

@@ -2,18 +2,18 @@ import CausewaySystem
 import CausewayTypes
 import Synchronization
 
-/// The line on the terminal that shows the progress of the work.
+/// The terminal line that shows progress.
 ///
-/// A process has one. Everything that the tool prints goes around it: the line is erased first and drawn again below, so that progress and
-/// an answer never share a line.
+/// A process has one. Everything that the tool prints goes around it: the line is erased first and redrawn below, so that progress and
+/// output never share a line.
 enum StatusLine {
-    /// The text that is drawn now.
+    /// The currently drawn text.
     private static let shown = Mutex<PrintableText?>(nil)
 
     /// Whether standard error is a terminal that supports control sequences.
     static let isAvailable = OpenFile.standardError.kind == .terminal && !TerminalScreen.isDumb
 
-    /// Draws the line, in place of the one before. The caller keeps the text shorter than ``TerminalScreen/columnCount``.
+    /// Draws the line, replacing the previous one. The caller keeps the text shorter than ``TerminalScreen/columnCount``.
     static func show(_ text: PrintableText) {
         guard isAvailable else { return }
         shown.withLock { shown in
@@ -39,7 +39,7 @@ enum StatusLine {
     /// Runs `body`, which prints whole lines, while the status line is erased.
     ///
     /// - Parameter isPiped: Whether the lines go to another program, which may print them to the terminal a moment later. The line is then
-    ///   not drawn again until the next progress.
+    ///   not redrawn until the next progress.
     static func aside<Failure: Error>(isPiped: Bool = false, _ body: () throws(Failure) -> Void) throws(Failure) {
         guard isAvailable else { return try body() }
         try shown.withLock { (shown: inout PrintableText?) throws(Failure) in
@@ -52,7 +52,7 @@ enum StatusLine {
     }
 
     private static func put(_ text: PrintableText) {
-        // Progress is not worth an error.
+        // A failure to show progress is ignored.
         try? OpenFile.standardError.put(text)
     }
 }

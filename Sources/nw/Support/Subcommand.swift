@@ -27,9 +27,9 @@ extension Subcommand {
     }
 }
 
-/// A server of `nw serve` with options that differ from those of the other servers.
+/// An `nw serve` server with options that differ from the other servers'.
 ///
-/// It is a command of two words. ``Program`` recognizes them, because the parser would take the second one for the argument of
+/// It is a two-word command. ``Program`` recognizes them, because the parser would mistake the second word for the argument of
 /// ``ServeCommand``.
 protocol ServerSubcommand: Subcommand {
     /// The two words.

@@ -42,7 +42,7 @@ func makeTCPParameters(tls: NWProtocolTLS.Options? = nil, fastOpen: Bool = false
     return parameters
 }
 
-/// The address family that -4 or -6 selects.
+/// The address family selected by -4 or -6.
 enum AddressFamily: Sendable {
     case any
     case v4

@@ -1,7 +1,7 @@
 import CausewaySystem
 import CausewayTypes
 
-/// The capabilities of the terminal.
+/// The terminal's capabilities.
 enum TerminalScreen {
     /// Whether the terminal supports no control sequences.
     static let isDumb = variable("TERM") == "dumb"
@@ -12,14 +12,14 @@ enum TerminalScreen {
     /// Whether to use colours. The environment variable `NO_COLOR` disables them.
     static let hasColor = isInteractive && (variable("NO_COLOR") ?? "").isEmpty
 
-    /// The number of lines of the terminal; 24 if unknown.
+    /// The number of terminal lines; 24 if unknown.
     static var lineCount: Int {
         var size = winsize()
         guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0 else { return 24 }
         return Int(size.ws_row)
     }
 
-    /// The number of columns of the terminal at standard error; 80 if unknown.
+    /// The number of columns on standard error's terminal; 80 if unknown.
     static var columnCount: Int {
         var size = winsize()
         guard ioctl(2, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
@@ -49,18 +49,18 @@ extension PrintableText {
     }
 }
 
-/// Lines on a terminal that are redrawn in place.
+/// Terminal lines that are redrawn in place.
 struct LiveLines {
     private var drawn = 0
 
-    /// Replaces the lines that were drawn before. If there are too many lines, the last one shows the number of hidden lines.
+    /// Replaces the previously drawn lines. If there are too many lines, the last one shows the number of hidden lines.
     mutating func draw(_ lines: [PrintableText]) {
         let room = max(2, TerminalScreen.lineCount - 1)
         var shown = lines
         if lines.count > room {
             shown = lines.prefix(room - 1) + [("and \(lines.count - room + 1) more" as PrintableText).styled(.faint)]
         }
-        // Turn off line wrapping, so that the terminal cuts long lines.
+        // Turn off line wrapping, so that the terminal truncates long lines.
         var text: PrintableText = "\u{1B}[?7l"
         if drawn > 0 { text += "\u{1B}[\(drawn)F" }
         text += "\u{1B}[J"

@@ -1,12 +1,12 @@
 import Dispatch
 import Foundation
 
-/// Programs of the system that `nw` uses if they are installed.
+/// System programs that `nw` uses if they are installed.
 enum Tool {
-    /// Maximum number of bytes of an output that is used.
+    /// The maximum number of output bytes used.
     private static let limit = 1 << 20
 
-    /// Returns the path of a program in `PATH` or in the folders of system programs.
+    /// Returns a program's path in `PATH` or in the system program folders.
     static func path(_ name: String) -> String? {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
         return (folders + ["/usr/sbin", "/sbin", "/usr/bin", "/bin"]).lazy.filter { $0.hasPrefix("/") }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Causeway
 
-/// `nw tls`: shows a server's TLS settings and the problems of its certificates.
+/// `nw tls`: shows a server's TLS settings and its certificates' problems.
 struct TLSCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "tls",

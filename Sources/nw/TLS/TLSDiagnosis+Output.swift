@@ -88,7 +88,7 @@ extension TLSDiagnosis {
         var group: String?
         var applicationProtocol: String?
         var isStatusStapled: Bool
-        /// The durations of the steps, in seconds.
+        /// The step durations in seconds.
         var times: Times
         var certificates: [Entry]
         var chain: [String]

@@ -15,7 +15,7 @@ struct TLSDiagnosis: Sendable {
     let endpoint: String
     let observation: TLSProbe.Observation
     var sent: [Sent]
-    /// The reason why the server is not trusted; `nil` if it is trusted.
+    /// Why the server is not trusted; `nil` if it is trusted.
     let failure: String?
     /// Advice, one sentence each.
     let remedies: [String]
@@ -87,7 +87,7 @@ struct TLSDiagnosis: Sendable {
     }
 }
 
-/// The certificates that a server sent, as a chain that may have gaps.
+/// A server's certificates as a chain that may have gaps.
 struct Presented {
     private let certificates: [Certificate]
     /// The server's certificate, then its issuer, and so on, as far as the server sent the issuers.

@@ -3,16 +3,16 @@ import CausewayTLS
 import Dispatch
 import Synchronization
 
-/// One handshake with a server that accepts every certificate.
+/// One handshake that accepts every server certificate.
 struct TLSProbe: Sendable {
     var target: Target
     var serverName: String?
     var applicationProtocols: [String]
     var rules: NWProtocolTLS.Options.TrustRules
-    /// Time limit of each attempt.
+    /// Time limit for each attempt.
     var limit: Duration
 
-    /// The results of the handshake.
+    /// The handshake results.
     struct Observation: Sendable {
         /// The certificates in the order in which the server sent them.
         var certificates: [Certificate] = []
@@ -26,7 +26,7 @@ struct TLSProbe: Sendable {
         var times = Times()
     }
 
-    /// The durations of the steps; `nil` for a step that was not needed.
+    /// The step durations; `nil` for a step that was not needed.
     struct Times: Sendable {
         var resolve: Duration?
         var connect: Duration?

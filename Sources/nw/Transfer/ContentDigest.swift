@@ -4,7 +4,7 @@ import FoundationEssentials
 
 /// An incremental SHA-256, computed by OpenSSL if it is installed, otherwise by portable code.
 struct ContentDigest {
-    /// The size of a digest in bytes.
+    /// The digest size in bytes.
     static let byteCount = SHA256.byteCount
 
     private let library: LibrarySHA256?

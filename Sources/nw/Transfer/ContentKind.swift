@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-/// The type of a file's content, detected from its first bytes.
+/// A file's content type, detected from its first bytes.
 struct ContentKind: Equatable, Sendable {
     /// A description for the user, such as `PNG image`.
     let label: String
-    /// The usual file name extension of this type.
+    /// The type's usual file name extension.
     let fileExtension: String
 
     static let empty = ContentKind(label: "empty", fileExtension: "bin")

@@ -1,9 +1,9 @@
 import Causeway
 import FoundationEssentials
 
-/// The receiving side of one connection of the transfer protocol.
+/// The receiving side of one transfer protocol connection.
 struct FileReceiver {
-    /// The options of a receiver.
+    /// A receiver's options.
     struct Rules: Sendable {
         var directory: String
         /// Whether to replace existing files.
@@ -15,7 +15,7 @@ struct FileReceiver {
 
     /// A file that was read from the connection, stored or not.
     struct Received: Sendable {
-        /// The name that the sender gave.
+        /// The sender's file name.
         var shownName: String
         var byteCount: UInt64
         var reply: TransferReply
@@ -69,7 +69,7 @@ struct FileReceiver {
         return received
     }
 
-    /// Returns the reason to refuse a file because of its header, such as a name that exists; `nil` if the header is acceptable.
+    /// Returns the reason to refuse a file because of its header, such as an existing name; `nil` if the header is acceptable.
     private func refusal(of name: String?, _ byteCount: UInt64) async -> TransferReply? {
         guard let name else { return .nameRefused }
         if let limit = rules.maximumSize, byteCount > limit { return .tooLarge }
@@ -88,7 +88,7 @@ struct FileReceiver {
         }
     }
 
-    /// Reads all of the content, even if the file is refused, because the next header follows it. A piece is hashed and written while the
+    /// Reads all content, even if the file is refused, because the next header follows it. One chunk is hashed and written while the
     /// connection receives the next one.
     private mutating func readContent(into file: inout IncomingFile?, _ received: inout Received) async throws {
         var rest = received.byteCount
@@ -105,7 +105,7 @@ struct FileReceiver {
         }
     }
 
-    /// Waits for the next piece of the content. Returns `nil` at the end of the content.
+    /// Waits for the next chunk of content. Returns `nil` at the end of the content.
     private mutating func next(_ rest: inout UInt64) async throws -> Data? {
         guard rest > 0 else { return nil }
         guard let content = try await reader.next(atMost: rest) else { throw StreamReader.UnexpectedEnd() }
@@ -113,7 +113,7 @@ struct FileReceiver {
         return content
     }
 
-    /// Hashes and writes one piece, if the file is stored. Returns the reason if the write failed.
+    /// Hashes and writes one chunk if the file is stored. Returns the reason if the write failed.
     private static func append(_ content: Data, to file: IncomingFile?, on thread: FileThread) async -> String? {
         guard let file else { return nil }
         do {

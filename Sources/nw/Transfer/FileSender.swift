@@ -2,14 +2,14 @@ import Causeway
 import CausewaySystem
 import FoundationEssentials
 
-/// The sending side of one connection of the transfer protocol.
+/// The sending side of one transfer protocol connection.
 struct FileSender {
     /// The receiver did not store the file, but the connection can send the next one.
     struct NotSent: Error {
         let reason: String
     }
 
-    /// The number of bytes that are read from the disk and sent at a time.
+    /// The number of bytes read from the disk and sent at a time.
     private static let chunk = 262_144
 
     private let connection: NWConnection
@@ -17,7 +17,7 @@ struct FileSender {
     private let idle: IdleTime
     private var replies: StreamReader
 
-    /// - Parameter idle: The time since the receiver took something.
+    /// - Parameter idle: The time since the receiver last accepted bytes.
     init(connection: NWConnection, idle: IdleTime) {
         self.connection = connection
         self.idle = idle
@@ -26,7 +26,7 @@ struct FileSender {
 
     /// Sends one file and waits for the receiver's reply.
     ///
-    /// - Returns: The size of the content, in bytes.
+    /// - Returns: The content size in bytes.
     mutating func send(_ path: String) async throws -> UInt64 {
         let name = String(path.split(separator: "/", omittingEmptySubsequences: true).last ?? "")
         let file = try await open(path)
@@ -44,7 +44,7 @@ struct FileSender {
         return file.byteCount
     }
 
-    /// Sends the content. The next piece is read and hashed while the connection sends the previous one.
+    /// Sends the content. The next chunk is read and hashed while the connection sends the previous one.
     private func sendContent(of file: OutgoingFile, _ note: (UInt64) -> Void) async throws {
         let thread = thread
         var left = file.byteCount
@@ -52,7 +52,7 @@ struct FileSender {
         while let piece = content {
             left -= UInt64(piece.count)
             let limit = left
-            // The disk's time does not count as the receiver's.
+            // The time for reading the disk does not count as the receiver's idle time.
             idle.end()
             async let following = Self.read(file, atMost: limit, on: thread)
             try await connection.send(piece)
@@ -61,7 +61,7 @@ struct FileSender {
         }
     }
 
-    /// Reads the next piece, at most `limit` bytes. Returns `nil` at the end of the content.
+    /// Reads the next chunk, at most `limit` bytes. Returns `nil` at the end of the content.
     private static func read(
         _ file: OutgoingFile, atMost limit: UInt64, on thread: FileThread
     ) async throws -> Data? {
@@ -94,7 +94,7 @@ struct FileSender {
     }
 }
 
-/// A file that is being sent. It is hashed while it is read.
+/// A file being sent. It is hashed while it is read.
 private final class OutgoingFile: Sendable {
     let byteCount: UInt64
     private let file: OpenFile

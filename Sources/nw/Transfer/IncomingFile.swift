@@ -1,12 +1,12 @@
 import Causeway
 import FoundationEssentials
 
-/// A file that is being received. It has a temporary name until it is complete, on the disk and verified.
+/// A file being received. It has a temporary name until it is complete, on the disk and verified.
 ///
-/// Confined to the ``FileThread`` of its owner, which does all the blocking work.
-// SAFETY: every method runs on the single file thread of the transfer that owns the file, one call after another.
+/// Confined to its owner's ``FileThread``, which does all the blocking work. SAFETY: every method runs on the single file thread of the
+/// transfer that owns the file, one call after another.
 final class IncomingFile: @unchecked Sendable {
-    /// The prefix of all temporary names. No other program uses it.
+    /// The prefix for all temporary names. No other program uses it.
     static let temporaryPrefix = ".nw-receive-"
 
     private let directory: String
@@ -41,7 +41,7 @@ final class IncomingFile: @unchecked Sendable {
         }
     }
 
-    /// Removes the temporary files in a directory that no process has open. They belong to processes that were killed.
+    /// Removes a directory's temporary files that no process has open. They belong to killed processes.
     ///
     /// - Returns: The number of files removed.
     static func removeAbandoned(in directory: String) -> Int {

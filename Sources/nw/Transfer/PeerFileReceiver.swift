@@ -14,7 +14,7 @@ struct PeerFileReceiver: Sendable {
     /// Whether to end after one peer left.
     let isSingle: Bool
 
-    /// The folder for incomplete files, in the directory of the files so that they need not be copied.
+    /// The folder for incomplete files, inside the directory for complete files, so that they need not be copied.
     static let partFolder = IncomingFile.temporaryPrefix + "peers"
     private let thread = FileThread("nw.receive")
 
@@ -119,7 +119,7 @@ struct PeerFileReceiver: Sendable {
         return isTaken && !rules.replaces ? TransferReply.nameTaken.explanation : nil
     }
 
-    /// Gives a complete file its name. Returns the reason if that fails.
+    /// Renames a complete file to its final name. Returns the reason if that fails.
     private func store(_ file: PeerFile) async -> String? {
         do {
             return try await thread.run { [rules] in

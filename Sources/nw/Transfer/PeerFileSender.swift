@@ -3,14 +3,14 @@ import CausewaySystem
 import CausewayTypes
 import Foundation
 
-/// The message with which `nw receive --peers` answers a file.
+/// The reply of `nw receive --peers` to a file.
 struct PeerFileReply: Codable, Sendable {
     var file: String
     var isStored: Bool
     /// Why the file was not stored.
     var reason: String?
 
-    /// The type of `nw send --peer`, unless the user chooses another.
+    /// The default service type for `nw send --peer`.
     static let service = "nw-files"
 }
 
@@ -18,11 +18,11 @@ struct PeerFileReply: Codable, Sendable {
 struct PeerFileSender: Sendable {
     let service: String
     let peer: String
-    /// The display name of this host.
+    /// This host's display name.
     let name: String
     let limit: Duration
 
-    /// How long other peers with the same name have to appear.
+    /// How long to wait for other peers with the same name.
     private static let namesakes = Duration.milliseconds(300)
     private static let replyTime = Duration.seconds(30)
 
@@ -51,7 +51,7 @@ struct PeerFileSender: Sendable {
         }
         try await body(session, found)
         session.leave()
-        // The last bytes go out before the process ends.
+        // Sends the last bytes before the process ends.
         try? await Task.sleep(for: .milliseconds(200))
     }
 
@@ -82,7 +82,7 @@ struct PeerFileSender: Sendable {
         return try choose(seen.withLock { $0 }, session, try store.pins())
     }
 
-    /// The peer that is meant. A recorded key counts more than a name, which every host can choose.
+    /// Chooses the intended peer. A recorded key counts more than a name, which every host can choose.
     private func choose(_ found: [PeerIdentity], _ session: PeerSession, _ pins: [PeerPin]) throws -> PeerIdentity {
         let known = found.filter { [.pinned, .paired].contains(session.recognition(of: $0)) }
         let recorded = pins.filter { $0.peer.name == peer && found.contains { $0.name == peer } }
@@ -119,9 +119,9 @@ struct PeerFileSender: Sendable {
         return name
     }
 
-    /// Sends one file, and waits for the receiver's reply. A transfer that was cut goes on where it ended.
+    /// Sends one file, and waits for the receiver's reply. An interrupted transfer continues where it ended.
     ///
-    /// - Returns: The size of the content, in bytes.
+    /// - Returns: The content size in bytes.
     static func send(
         _ path: String, over session: PeerSession, to peer: PeerIdentity, _ idle: IdleTime
     ) async throws -> UInt64 {
@@ -138,7 +138,7 @@ struct PeerFileSender: Sendable {
             progress.finish()
         } catch let failure as PeerFailure {
             progress.finish()
-            // The receiver cancels a file that it refuses, after its reply.
+            // The receiver cancels a refused file after its reply.
             if failure.code == .cancelled { try check(await reply(to: name, session, peer, within: .seconds(2))) }
             guard failure.code == .file || failure.code == .invalid || failure.code == .cancelled else { throw failure }
             throw FileSender.NotSent(reason: failure.message)

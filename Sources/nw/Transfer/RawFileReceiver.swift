@@ -2,7 +2,7 @@ import Causeway
 import CausewaySystem
 import FoundationEssentials
 
-/// Stores all bytes of one connection as one file. The end of the stream is the end of the file.
+/// Stores all bytes from one connection as one file. The end of the stream is the end of the file.
 struct RawFileReceiver {
     struct Stored: Sendable {
         var name: String
@@ -10,7 +10,7 @@ struct RawFileReceiver {
         var kind: ContentKind
     }
 
-    /// The maximum number of bytes of one receive.
+    /// The maximum size of one receive in bytes.
     private static let chunk = 262_144
 
     let connection: NWConnection
@@ -24,9 +24,9 @@ struct RawFileReceiver {
         self.maximumSize = maximumSize
     }
 
-    /// Receives until the peer ends its stream. The file name contains the time of arrival and the peer's address.
+    /// Receives until the peer ends its stream. The file name contains the arrival time and the peer's address.
     ///
-    /// - Throws: The error of the connection or the disk; ``CommandFailure`` if the content is too large. The incomplete file is removed.
+    /// - Throws: Connection or disk errors; ``CommandFailure`` if the content is too large. The incomplete file is removed.
     func receive() async throws -> Stored {
         let (thread, directory) = (thread, directory)
         let file = try await thread.run { try IncomingFile(in: directory) }

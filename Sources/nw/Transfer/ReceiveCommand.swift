@@ -131,7 +131,7 @@ struct ReceiveCommand: Subcommand {
     private func makeParameters(_ port: UInt16) -> NWParameters {
         let parameters = makeTCPParameters()
         multipath.apply(to: parameters)
-        // Without keepalive, an incomplete file of a sender that disappeared would stay open forever.
+        // Without keepalive, a vanished sender's incomplete file would stay open forever.
         let options = parameters.defaultProtocolStack.transportProtocol as? NWProtocolTCP.Options
         options?.enableKeepalive = true
         options?.keepaliveIdle = 60

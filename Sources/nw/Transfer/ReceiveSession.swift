@@ -4,23 +4,23 @@ import CausewayTypes
 import FoundationEssentials
 import Synchronization
 
-/// The JSON object of an event of `nw receive`.
+/// An event of `nw receive` as a JSON object.
 struct ReceiveEvent: Encodable, Sendable {
-    /// The kind of event: `listening`, `advertising`, `connected`, `stored`, `refused` or `ended`.
+    /// The event kind: `listening`, `advertising`, `connected`, `stored`, `refused` or `ended`.
     var event: String
     var port: UInt16?
     var peer: String?
     var name: String?
     var bytes: UInt64?
-    /// The detected type of the content, such as `PNG image`. Only for raw files.
+    /// The detected content type, such as `PNG image`. Only for raw files.
     var kind: String?
-    /// The reason why a file was not stored.
+    /// Why a file was not stored.
     var reason: String?
 
     static func listening(on port: UInt16) -> Self { Self(event: "listening", port: port) }
 }
 
-/// The state that all connections of one `nw receive` share.
+/// The state shared by all connections in one `nw receive`.
 final class ReceiveSession: Sendable {
     private let rules: FileReceiver.Rules
     private let isRaw: Bool
@@ -38,7 +38,7 @@ final class ReceiveSession: Sendable {
     /// Whether cancellation interrupted a transfer.
     var hasCutPeer: Bool { cutMark.load(ordering: .acquiring) }
 
-    /// Removes temporary files of processes that were killed. Files of running processes are kept.
+    /// Removes killed processes' temporary files. Files of running processes are kept.
     func removeAbandonedFiles() async {
         let count = try? await FileThread("nw.receive").run { [rules] in
             IncomingFile.removeAbandoned(in: rules.directory)
@@ -64,7 +64,7 @@ final class ReceiveSession: Sendable {
         }
     }
 
-    /// Receives all files of one connection.
+    /// Receives all files on one connection.
     ///
     /// - Throws: ``CommandFailure`` if a file was not stored.
     func receive(over connection: NWConnection) async throws {
@@ -113,7 +113,7 @@ final class ReceiveSession: Sendable {
                     event: "stored", peer: peer, name: stored.name, bytes: stored.byteCount, kind: stored.kind.label))
         } catch {
             tell(ReceiveEvent(event: "refused", peer: peer, reason: describe(error).text))
-            // The connection is reset, so that a peer that still sends stops.
+            // The connection is reset, so that a peer stops sending.
             connection.forceCancel()
             throw CommandFailure("a file from \(peer) was not stored: \(describe(error))")
         }

@@ -85,7 +85,7 @@ struct SendCommand: Subcommand {
 
     /// The JSON object for one file.
     private struct Outcome: Encodable {
-        /// The kind of event: `sent` or `refused`.
+        /// The event kind: `sent` or `refused`.
         var event: String
         var file: String
         var bytes: UInt64?
@@ -112,7 +112,7 @@ struct SendCommand: Subcommand {
         if !areStored { throw ExitCode.failure }
     }
 
-    /// Runs `body`, and gives up if the receiver takes nothing for the time of --idle.
+    /// Runs `body`, and fails if the receiver accepts no bytes for the --idle time.
     private func withPatience<Value: Sendable>(
         _ receiver: PrintableText, onExpiry: @escaping @Sendable () -> Void,
         _ body: @escaping @Sendable (IdleTime) async throws -> Value
@@ -165,7 +165,7 @@ struct SendCommand: Subcommand {
         return areStored
     }
 
-    /// Prints the traffic of each path so far.
+    /// Prints the traffic on each path so far.
     private func tell(_ report: NWConnection.PendingDataTransferReport, of connection: NWConnection) async {
         printError("nw: send: sent to \(connection.endpoint.label)\(connection.multipathLabel)")
         let lines = await withCheckedContinuation { continuation in

@@ -1,12 +1,12 @@
 import Causeway
 import FoundationEssentials
 
-/// Reads a connection's bytes in the sizes that a protocol needs.
+/// Reads a connection's bytes in the sizes needed by a protocol.
 struct StreamReader {
     /// The connection ended in the middle of the requested bytes.
     struct UnexpectedEnd: Error {}
 
-    /// The maximum number of bytes of one receive.
+    /// The maximum size of one receive in bytes.
     private static let chunk = 262_144
 
     private let connection: NWConnection

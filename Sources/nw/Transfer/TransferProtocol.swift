@@ -1,7 +1,7 @@
 import CausewayTypes
 import FoundationEssentials
 
-/// The header of a file in the protocol of `nw send` and `nw receive`, version 1.
+/// A file's header in the protocol between `nw send` and `nw receive`, version 1.
 ///
 /// The sender writes any number of files one after another over one TCP connection, then half-closes. Integers are in network byte order.
 ///
@@ -18,7 +18,7 @@ import FoundationEssentials
 /// The receiver replies to each file with one byte, ``TransferReply``, after it has read the whole file, even if it stored nothing. The
 /// sender waits for the reply before it sends the next file.
 struct TransferHeader: Equatable, Sendable {
-    /// The number of bytes of the header before the name.
+    /// The header's size in bytes without the name.
     static let fixedByteCount = 14
     private static let magic = Array("NWF".utf8) + [1]
 
@@ -31,7 +31,7 @@ struct TransferHeader: Equatable, Sendable {
         case badName
     }
 
-    /// Returns the bytes of the header, or `nil` if the name is too long for it.
+    /// Returns the encoded header, or `nil` if the name is too long for it.
     func encoded() -> Data? {
         guard let nameLength = UInt16(exactly: name.utf8.count), (1...255).contains(nameLength) else { return nil }
         var data = Data(Self.magic)
@@ -52,7 +52,7 @@ struct TransferHeader: Equatable, Sendable {
 
     /// Validates a name. Refuses a name that leads out of the directory, is hidden, or misleads the user.
     ///
-    /// A hidden file may change the behaviour of programs: a shell runs `.bashrc` when it starts.
+    /// A hidden file may change how programs behave: a shell runs `.bashrc` when it starts.
     ///
     /// - Parameter allowsHidden: Whether a name may begin with a dot.
     static func safeName(_ bytes: Data, allowsHidden: Bool = false) throws(Malformed) -> String {

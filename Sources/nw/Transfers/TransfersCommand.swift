@@ -3,7 +3,7 @@ import CausewayTypes
 import CausewayURLLoading
 import Foundation
 
-/// `nw transfers`: the transfers of background sessions.
+/// `nw transfers`: manages the transfers in background sessions.
 struct TransfersCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "transfers",

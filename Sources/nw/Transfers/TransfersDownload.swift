@@ -4,7 +4,7 @@ import CausewayTypes
 import CausewayURLLoading
 import Foundation
 
-/// Downloads in the background session of this command.
+/// Downloads in this command's background session.
 struct TransfersDownload {
     private static let identifier = "get"
 
@@ -12,7 +12,7 @@ struct TransfersDownload {
 
     init(into directory: String) { self.directory = URL(fileURLWithPath: directory).standardizedFileURL }
 
-    /// Downloads URLs, and what earlier runs have left. Returns after the last download.
+    /// Downloads URLs, and continues downloads from earlier runs. Returns after the last download.
     ///
     /// Cancellation: the downloads stay in the store.
     func run(_ texts: [String]) async throws {
@@ -44,7 +44,7 @@ struct TransfersDownload {
         if receiver.hasFailed { throw ExitCode.failure }
     }
 
-    /// Stores the files, and reports each end.
+    /// Stores the files, and reports each completion.
     private final class Receiver: NSObject, URLSessionDownloadDelegate {
         private let failed = LockedValue(false)
         private let stored = LockedValue<[Int: PrintableText]>([:])
@@ -61,7 +61,7 @@ struct TransfersDownload {
             stored.withLock { $0[task.taskIdentifier] = line }
         }
 
-        /// Moves a file to its place. Returns the line to print; `nil` after a failure.
+        /// Moves a file to its destination. Returns the line to print; `nil` after a failure.
         private static func store(_ task: URLSessionDownloadTask, _ location: URL) -> PrintableText? {
             let url = task.originalRequest?.url?.absoluteString ?? ""
             let status = (task.response as? HTTPURLResponse)?.statusCode ?? 0
@@ -86,7 +86,7 @@ struct TransfersDownload {
                 let code = (error as? URLError)?.errorCode ?? 0
                 printError("nw: transfers: \(url): \(error.localizedDescription) (\(code))")
             }
-            // Without a line and an error, an earlier process has stored the file, and was killed then.
+            // Without a line and an error, an earlier process has stored the file and was then killed.
             let line = stored.withLock { $0.removeValue(forKey: task.taskIdentifier) }
             if let line { printLine(line) }
             ended()

@@ -15,7 +15,7 @@ struct TransfersListing: Encodable {
     struct Session: Encodable {
         var program: String
         var session: String
-        /// Which process works on the session, if one does.
+        /// The process using the session, if any.
         var active: String?
         var transfers: [Transfer]
         /// The names of damaged records.

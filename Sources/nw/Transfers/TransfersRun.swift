@@ -1,10 +1,10 @@
 import CausewayTypes
 import CausewayURLLoading
 
-/// Goes on with the transfers of all programs that are away.
+/// Continues the transfers of all programs that are not running.
 struct TransfersRun {
     typealias Session = BackgroundTransfers.Session
-    /// The transfers that were tried and left to the program, for each path of a session.
+    /// Transfers that were tried and left to the program, for each session path.
     typealias Left = [String: [Int]]
 
     /// When a run ends.
@@ -17,7 +17,7 @@ struct TransfersRun {
         case interruption
     }
 
-    /// The interval at which new transfers are looked for.
+    /// The interval between checks for new transfers.
     private static let interval = Duration.seconds(2)
 
     private let transfers: BackgroundTransfers
@@ -35,7 +35,7 @@ struct TransfersRun {
 
     // MARK: The process that programs start
 
-    /// Goes on with the transfers of all programs until none has any. Returns at once if another process does that.
+    /// Continues the transfers of all programs until none has any. Returns at once if another process does that.
     static func untilIdle(_ transfers: BackgroundTransfers) async throws {
         let run = TransfersRun(transfers, until: .idleness) { $0.sessions(isBrief: true) }
         var left: Left = [:]
@@ -48,7 +48,7 @@ struct TransfersRun {
         }
     }
 
-    /// Runs with the lock of the agent; `nil` if another process has it.
+    /// Runs with the agent's lock; `nil` if another process holds it.
     private func asAgent(_ left: Left) async throws -> Left? {
         switch transfers.claimAgent() {
         case .refused: return nil
@@ -72,7 +72,7 @@ struct TransfersRun {
 
     /// Returns at the limit, or after cancellation.
     ///
-    /// - Parameter left: The transfers that earlier runs have left to their programs.
+    /// - Parameter left: Transfers that earlier runs have left to their programs.
     /// - Returns: These transfers and those of this run.
     func run(_ left: Left = [:]) async -> Left {
         var left = left
@@ -101,7 +101,7 @@ struct TransfersRun {
                 case .interval?: isTicking = false
                 case .session(let path, let isCompleted)?:
                     running.remove(path)
-                    // The program had the session, and may be away again before anything shows that.
+                    // The program had the session, and may have ended again before that is visible.
                     if !isCompleted { left[path] = nil }
                 case nil: return
                 }
@@ -112,7 +112,7 @@ struct TransfersRun {
 
     private enum End: Sendable {
         case interval
-        /// A session was left. It is completed if the remaining tasks need the program.
+        /// A session run has ended. It is completed if the remaining tasks need the program.
         case session(path: String, isCompleted: Bool)
     }
 

@@ -107,7 +107,7 @@ struct UploadCommand: Subcommand {
         return [start("POST", place, .form(form), form.boundary.formType, credential)]
     }
 
-    /// Returns the URL of a file: that of the command, with the name of the file if it ends with a slash.
+    /// Returns a file's URL: the command's, with the file name appended if it ends with a slash.
     private static func target(_ target: URIReference, file path: String) -> URIReference {
         var target = target
         if target.path.isEmpty { target.path = "/" }

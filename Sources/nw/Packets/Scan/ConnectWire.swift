@@ -1,7 +1,7 @@
 import CausewayPackets
 import CausewaySystem
 
-/// Probes TCP ports with connections of the kernel. Each connection is reset as soon as it is established.
+/// Probes TCP ports with kernel connections. Each connection is reset as soon as it is established.
 final class ConnectWire: ScanWire {
     private let targets: ArraySlice<ScanTarget>
     private let ports: [UInt16]
@@ -11,7 +11,7 @@ final class ConnectWire: ScanWire {
     /// Sockets whose connection was refused. Reusing one costs the kernel half the time of creating another.
     private var idle: [SocketAddress.Family: [CInt]] = [:]
     private let maximumIdle: Int
-    /// Connections that were started and have not been checked yet.
+    /// Started connections that have not been checked yet.
     private var begun: [(probe: PortSurvey.Probe, socket: CInt)] = []
     private var buffer = [UInt8](repeating: 0, count: 512)
     let maximumWaiting: Int
@@ -56,7 +56,7 @@ final class ConnectWire: ScanWire {
             begun.append((probe, socket.release()))
             return .sent
         } catch {
-            // No answer can have arrived yet: a route of this host prohibits the destination.
+            // No answer can have arrived yet: one of this host's routes prohibits the destination.
             return error.errno == EACCES ? .answered(.localRule) : ScanSending(errno: error.errno)
         }
     }

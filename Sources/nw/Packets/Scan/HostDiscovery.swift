@@ -1,7 +1,7 @@
 import CausewayPackets
 import CausewaySystem
 
-/// Finds the hosts that are up before their ports are probed, because every port of an absent host would have to time out.
+/// Finds hosts that are up before their ports are probed, because every port of an absent host would have to time out.
 ///
 /// Hosts on the same link are queried with ARP or neighbour solicitations. Other hosts are probed with ICMP echo and on a few TCP ports at
 /// once, because many hosts answer only one of these.
@@ -10,14 +10,14 @@ struct HostDiscovery {
     private let wire: DiscoveryWire
     private var settings = PortSurvey.Settings(.echo)
 
-    /// Number of times that each probe is sent.
+    /// Number of times each probe is sent.
     private static let attempts = 2
     private static let longestWait = Duration.seconds(1)
     /// Maximum time to wait for hosts on the same link, which answer immediately if they are up.
     private static let longestWaitNear = Duration.milliseconds(200)
 
     /// - Parameters:
-    ///   - links: The links on which ARP and neighbour solicitations can be sent.
+    ///   - links: Links on which ARP and neighbour solicitations can be sent.
     ///   - isRaw: Whether this process may send raw segments.
     init(_ targets: ArraySlice<ScanTarget>, _ links: [NeighbourLink], isRaw: Bool, rate: Double?) throws {
         self.targets = targets

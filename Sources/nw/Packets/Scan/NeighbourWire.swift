@@ -8,16 +8,16 @@ final class NeighbourWire: ScanWire {
     private let targets: ArraySlice<ScanTarget>
     private let index: ScanIndex
     private let links: [NeighbourLink]
-    /// The link and the probes' source address of each target; `nil` for a target that is not on a local link.
+    /// The link and the probes' source address for each target; `nil` for a target that is not on a local link.
     private let places: [(link: Int, source: InternetAddress)?]
     private let echo: EchoWire?
-    /// The last attempt for each target, because an answer does not contain the number of its attempt.
+    /// Each target's last attempt, because an answer does not contain its attempt's number.
     private var attempts: [Int]
 
     /// Whether all targets are on local links: such targets answer immediately or not at all.
     let isNear: Bool
 
-    /// - Parameter links: The links on which this process may send frames. Targets on other links get echo requests.
+    /// - Parameter links: Links on which this process may send frames. Targets on other links get echo requests.
     init(_ targets: ArraySlice<ScanTarget>, _ links: [NeighbourLink]) throws {
         self.targets = targets
         self.links = links
@@ -65,7 +65,7 @@ final class NeighbourLink {
     private let sender: Descriptor
     private var ring: PacketRing
 
-    /// The size of the ring buffer for unread answers, in bytes. It holds about ten thousand answers.
+    /// The ring buffer size for unread answers, in bytes. It holds about ten thousand answers.
     private static let room = 2 << 20
 
     /// Returns the Ethernet links that reach some of the targets; empty if this process may not send frames.

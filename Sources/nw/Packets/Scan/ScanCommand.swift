@@ -2,7 +2,7 @@ import ArgumentParser
 import CausewayPackets
 import CausewaySystem
 
-/// `nw scan`: finds the open ports of hosts.
+/// `nw scan`: finds open ports on hosts.
 struct ScanCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "scan",

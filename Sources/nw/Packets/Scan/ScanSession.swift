@@ -8,7 +8,7 @@ final class ScanSession {
     private let targets: [ScanTarget]
     private let technique: ScanTechnique
     private let ports: [UInt16]
-    /// The links on which ARP and neighbour solicitations can be sent.
+    /// Links on which ARP and neighbour solicitations can be sent.
     private let links: [NeighbourLink]
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant
@@ -19,7 +19,7 @@ final class ScanSession {
     /// Number of hosts that are up; `nil` if ports are probed without host discovery.
     private var upCount: Int?
 
-    /// Maximum number of hosts that are probed at the same time, even if there are few ports.
+    /// Maximum number of hosts probed at the same time, even if there are few ports.
     private static let maximumHosts = 4096
     init(_ command: ScanCommand, _ targets: [ScanTarget]) throws {
         self.command = command

@@ -50,10 +50,10 @@ struct ScanTarget: Sendable {
         return await translated(targets)
     }
 
-    /// Replaces IPv4 addresses by their translations on an IPv6-only network with NAT64. The names stay the same.
+    /// Replaces IPv4 addresses with their translations on an IPv6-only network with NAT64. The names stay the same.
     private static func translated(_ targets: [ScanTarget]) async -> [ScanTarget] {
         let reached = await AddressTranslation.addresses(for: targets.map(\.socketAddress))
-        // If there are several NAT64 prefixes, the first list of addresses is used, which is in the order of the targets.
+        // If there are several NAT64 prefixes, the first address list is used, which has the targets' order.
         guard reached.count >= targets.count else { return targets }
         return zip(targets, reached).map { target, address in
             ScanTarget(name: target.name, address.internetAddress ?? target.address)
@@ -61,7 +61,7 @@ struct ScanTarget: Sendable {
     }
 }
 
-/// Finds the index of the target with a given address, and the index of a port in the list of ports.
+/// Finds the index of the target with a given address, and a port's index in the port list.
 struct ScanIndex {
     private struct Wide: Hashable {
         var high: UInt64

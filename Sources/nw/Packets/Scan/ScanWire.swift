@@ -14,7 +14,7 @@ protocol ScanWire: AnyObject {
     func send(_ probes: [PortSurvey.Probe], _ outcome: (PortSurvey.Probe, ScanSending) -> Void)
     /// Appends the received answers. Waits for at most the given time if there are none.
     func collect(into answers: inout [ScanAnswer], milliseconds: CInt)
-    /// Releases the resources of a probe whose answer is no longer needed.
+    /// Releases a probe's resources when its answer is no longer needed.
     func forget(_ probe: PortSurvey.Probe)
     /// Maximum number of probes that can wait for an answer at the same time.
     var maximumWaiting: Int { get }
@@ -51,7 +51,7 @@ extension ScanSending {
         case ECONNREFUSED: self = .answered(.connectionRefused)
         case EHOSTUNREACH, EHOSTDOWN: self = .answered(.hostUnreachable)
         case ENETUNREACH, ENETDOWN: self = .answered(.netUnreachable)
-        // A packet filter of this host dropped the probe. ICMP errors give other numbers.
+        // A packet filter on this host dropped the probe. ICMP errors give other numbers.
         case EPERM: self = .answered(.localRule)
         case EACCES: self = .answered(.adminProhibited)
         case EINVAL, EAFNOSUPPORT: self = .answered(.netUnreachable)
@@ -61,29 +61,29 @@ extension ScanSending {
 }
 
 extension PacketArrival {
-    /// Whether this host made the ICMP error: a packet filter of it rejected the probe to `target`. The kernel sends such an error from the
+    /// Whether this host made the ICMP error: its own packet filter rejected the probe to `target`. The kernel sends such an error from the
     /// address from which the probe would have been sent.
     func isOfThisHost(toward target: SocketAddress) -> Bool {
         guard error != 0, let offender, let source = SourceAddress.toward([target])[0]?.address else { return false }
         return offender.internetAddress == source && target.internetAddress != source
     }
 
-    /// The reason for the state of a port that this ICMP error gives; `nil` if the error does not concern the port.
+    /// The port state's reason according to this ICMP error; `nil` if the error does not concern the port.
     func reason(of target: SocketAddress, isIPv6: Bool) -> ScanFinding.Reason? {
         guard let reason = ScanFinding.Reason(icmpType: icmpType, code: icmpCode, isIPv6: isIPv6) else { return nil }
         return isOfThisHost(toward: target) ? .localRule : reason
     }
 }
 
-/// The sockets of one technique, for both address families, with the code that reads them.
+/// One technique's sockets, for both address families, with the code that reads them.
 struct ScanSockets: ~Copyable {
     private var sockets: [CInt] = []
     private(set) var families: [Bool] = []
     private var buffer = [UInt8](repeating: 0, count: 2048)
-    /// 120 bytes are enough for the headers of an answer: IPv4 with options, and TCP.
+    /// 120 bytes are enough for an answer's headers: IPv4 with options, and TCP.
     private var intake = PacketIntake(byteCount: 120)
 
-    /// The size of the receive buffer in bytes. It holds some thousands of packets, because the kernel charges about 800 bytes for each.
+    /// The receive buffer size in bytes. It holds some thousands of packets, because the kernel charges about 800 bytes for each.
     private static let room = 8 << 20
 
     mutating func add(_ socket: consuming Descriptor, isIPv6: Bool) {
@@ -94,7 +94,7 @@ struct ScanSockets: ~Copyable {
 
     deinit { for socket in sockets { Descriptor(adopting: socket).close() } }
 
-    /// Sends one packet and returns the result. `place` is the index of the socket, in the order in which sockets were added.
+    /// Sends one packet and returns the result. `place` is the socket's index, in the order in which sockets were added.
     func send(_ bytes: [UInt8], to address: SocketAddress, over place: Int) -> ScanSending {
         let socket = sockets[place]
         var last: CInt = 0
@@ -113,7 +113,7 @@ struct ScanSockets: ~Copyable {
         return ScanSending(errno: last)
     }
 
-    /// Sends a batch. Calls `outcome` with the index and the result of each packet that was not sent.
+    /// Sends a batch. Calls `outcome` with the index and result of each packet that was not sent.
     func send(_ batch: PacketBatch, over place: Int, _ outcome: (Int, ScanSending) -> Void) {
         var (done, failures) = (0, 0)
         while done < batch.count {

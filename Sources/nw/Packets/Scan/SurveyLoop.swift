@@ -5,7 +5,7 @@ import CausewaySystem
 final class SurveyLoop {
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant
-    /// The next probes to send, and the results of sending them.
+    /// The next probes to send, and their sending results.
     private var probes: [PortSurvey.Probe] = []
     private var outcomes: [(PortSurvey.Probe, ScanSending)] = []
 
@@ -40,7 +40,7 @@ final class SurveyLoop {
         }
     }
 
-    /// Sends the probes that are due. Returns the number of milliseconds until the next one is due; `nil` if the survey is finished.
+    /// Sends due probes. Returns the number of milliseconds until the next one is due; `nil` if the survey is finished.
     private func sendSome(
         _ scan: inout PortSurvey, _ wire: any ScanWire, _ heard: (PortSurvey.Probe, ScanFinding.Reason) -> Bool,
         _ goesOn: inout Bool
@@ -64,7 +64,7 @@ final class SurveyLoop {
         return tell(&scan, heard, &goesOn) ? pause : 1
     }
 
-    /// Reports the results of sending to the survey. Returns whether all probes could be sent.
+    /// Reports the sending results to the survey. Returns whether all probes could be sent.
     private func tell(
         _ scan: inout PortSurvey, _ heard: (PortSurvey.Probe, ScanFinding.Reason) -> Bool, _ goesOn: inout Bool
     ) -> Bool {

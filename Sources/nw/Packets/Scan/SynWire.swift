@@ -10,9 +10,9 @@ final class SynWire: ScanWire {
     private let sources: [InternetAddress?]
     private let probes: ScanProbes
     private var sockets = ScanSockets()
-    /// The segments to send and their probes, by the index of the socket.
+    /// The segments to send and their probes, by socket index.
     private var batches: [(segments: PacketBatch, probes: [PortSurvey.Probe])] = []
-    /// The index of the socket for each target.
+    /// The socket index for each target.
     private let places: [Int]
 
     /// - Throws: ``SystemError`` with `EPERM` if the process may not open raw sockets.
@@ -34,8 +34,8 @@ final class SynWire: ScanWire {
         sources = SourceAddress.toward(targets.map(\.socketAddress)).map { $0?.address }
     }
 
-    /// Returns a source port outside the kernel's range of ephemeral ports. Otherwise a kernel socket could answer the target or receive
-    /// our answers.
+    /// Returns a source port outside the kernel's ephemeral port range. Otherwise a kernel socket could answer the target or receive our
+    /// answers.
     private static func freePort() -> UInt16 {
         let taken = System.temporaryPorts
         let count = UInt16(ScanProbes.maximumAttempts)
