@@ -2,16 +2,16 @@ internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
 
-/// The files that a group sends and receives. Disks are read and written on one serial queue, never under the lock of the node.
+/// A group's incoming and outgoing files. Disks are read and written on one serial queue, never under the node's lock.
 ///
-/// Events go to the queue of the group in the order of the machine. A transfer ends once: the first of success, failure and cancellation.
+/// Events are delivered on the group's queue in the machine's order. A transfer ends once: the first of success, failure and cancellation.
 final class FileTransfers: Sendable {
     private struct State {
         var outgoing: [ChannelID: OutgoingFile] = [:]
         var incoming: [ChannelID: IncomingFile] = [:]
     }
 
-    /// The parts of files that wait for the rest, if the program keeps them.
+    /// Incomplete files kept for a later transfer, if the program wants that.
     private let parts: PartFolder?
 
     init(parts: URL?) {
@@ -26,7 +26,7 @@ final class FileTransfers: Sendable {
         weak var port: GroupPort?
     }
 
-    /// The way to the program.
+    /// The event port of the group; weakly held.
     var port: GroupPort? {
         get { owner.withLock { $0.port } }
         set { owner.withLock { $0.port = newValue } }
@@ -93,7 +93,7 @@ final class FileTransfers: Sendable {
         }
     }
 
-    /// Does work with a file that is still being received. A failure ends the transfer on both sides.
+    /// Performs work on an incoming file. A failure ends the transfer on both sides.
     private func work(
         _ channel: ChannelID, _ node: PeerNode, _ body: @escaping @Sendable (IncomingFile) throws(PeerFailure) -> Void
     ) {
@@ -129,7 +129,7 @@ final class FileTransfers: Sendable {
 
     // MARK: End
 
-    /// The program cancels. The machine tells only the other side.
+    /// The program cancels. The machine notifies only the other side.
     func cancel(_ channel: ChannelID, _ node: PeerNode) {
         node.apply { core, now in core.mesh.cancelResource(channel, at: now) }
         failed(channel, PeerFailure(.cancelled))

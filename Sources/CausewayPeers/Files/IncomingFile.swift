@@ -1,12 +1,12 @@
 internal import CausewayPeerProtocols
 internal import Foundation
 
-/// A file that is being received: `NAME.part` in a directory that only the user can read, renamed when it is complete. With a claimed part,
-/// the file begins there, and the part stays if the transfer fails.
+/// A file being received: `NAME.part` in a directory that only the user can read, renamed when it is complete. With a claimed part, the
+/// file begins there, and the part stays if the transfer fails.
 final class IncomingFile: Sendable {
     private struct State {
         var handle: FileHandle?
-        /// The number of bytes that an earlier transfer left.
+        /// The number of bytes left by an earlier transfer.
         var offset: UInt64 = 0
     }
 
@@ -26,10 +26,10 @@ final class IncomingFile: Sendable {
         directory = root.appendingPathComponent("causeway-peers-\(UUID().uuidString)", isDirectory: true)
     }
 
-    /// Names of 255 bytes leave no room for a suffix.
+    /// Names of 255 bytes leave no space for a suffix.
     private var part: URL { claim?.url ?? directory.appendingPathComponent(String(name.prefix(60)) + ".part") }
 
-    /// Opens the file. Returns the number of bytes that it has already.
+    /// Opens the file. Returns the number of bytes that it already has.
     func create() throws(PeerFailure) -> UInt64 {
         let files = FileManager.default
         do {
@@ -51,7 +51,7 @@ final class IncomingFile: Sendable {
         }
     }
 
-    /// The size of a part that can be continued: a regular file of the user, not larger than the offer.
+    /// The size of a part that can be continued: a regular file owned by the user, not larger than the offer.
     private func keptByteCount() -> UInt64? {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: part.path) else { return nil }
         let count = (attributes[.size] as? NSNumber)?.uint64Value ?? 0
@@ -78,9 +78,9 @@ final class IncomingFile: Sendable {
         }
     }
 
-    /// Gives the file its name. Returns its place.
+    /// Renames the file and returns its URL.
     ///
-    /// - Throws: ``PeerFailure`` with `file` if the digest is not that of the bytes, or if a continued file has none.
+    /// - Throws: ``PeerFailure`` with `file` if the digest does not match the bytes, or if a continued file has none.
     func finish(_ digest: [UInt8]?) throws(PeerFailure) -> URL {
         do {
             let (handle, offset) = state.withLock { state in (state.handle.take(), state.offset) }
@@ -99,7 +99,7 @@ final class IncomingFile: Sendable {
         }
     }
 
-    /// Ends a transfer that failed. A claimed part stays for the next one, or is removed.
+    /// Ends a failed transfer. A claimed part stays for the next one, or is removed.
     func end(keepsPart: Bool) {
         try? state.withLock { $0.handle.take() }?.close()
         try? FileManager.default.removeItem(at: directory)

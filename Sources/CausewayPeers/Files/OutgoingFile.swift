@@ -1,13 +1,13 @@
 internal import CausewayPeerProtocols
 internal import Foundation
 
-/// A file that is being sent.
+/// A file being sent.
 final class OutgoingFile: Sendable {
-    /// Properties of the transfer, which never change.
+    /// The transfer's constant properties.
     struct Source: Sendable {
         let url: URL
         let size: UInt64
-        /// Whether the digest is sent in any case. Without this, it is sent if the receiver has a part of the file.
+        /// Whether the digest is always sent. Otherwise, it is sent only if the receiver has part of the file.
         let hasDigest: Bool
     }
 
@@ -41,13 +41,13 @@ final class OutgoingFile: Sendable {
     struct Block: Sendable {
         var bytes: [UInt8]
         var isLast: Bool
-        /// SHA-256 of the whole file, with the last block.
+        /// The whole file's SHA-256 digest, with the last block.
         var digest: [UInt8]?
     }
 
     /// Reads a block, and opens the file for the first one.
     ///
-    /// - Throws: ``PeerFailure`` with `file`, also if the file became shorter.
+    /// - Throws: ``PeerFailure`` with `file`, also if the file was truncated.
     func read(_ offset: UInt64, _ count: Int) throws(PeerFailure) -> Block {
         let wanted = Int(clamping: min(UInt64(count), source.size - min(offset, source.size)))
         do {
@@ -67,7 +67,7 @@ final class OutgoingFile: Sendable {
         try open.seek(toOffset: offset)
         let bytes = try wanted == 0 ? Data() : open.read(upToCount: wanted) ?? Data()
         guard bytes.count == wanted else { throw PeerFailure(.file, "\(source.url.path) became shorter") }
-        // A receiver that continues, or a lane that broke, changes the order: then the file is read once more.
+        // A continuing receiver or a broken lane changes the order: then the file is read once more.
         if state.digest?.byteCount == offset { state.digest?.update(bytes) } else { state.digest = nil }
         let isLast = offset + UInt64(wanted) >= source.size
         guard isLast, state.needsDigest else { return Block(bytes: [UInt8](bytes), isLast: isLast) }

@@ -1,9 +1,9 @@
 internal import CausewayPeerProtocols
 internal import Foundation
 
-/// A folder with parts of files: a peer that offers a file again continues where the transfer ended.
+/// A folder for incomplete files: if a peer offers a file again, the transfer continues where it ended.
 ///
-/// A part belongs to a peer's key, a name and a size. Whether the contents are the same shows the digest at the end.
+/// A part belongs to a peer's key, a name and a size. The digest at the end shows whether the contents are the same.
 final class PartFolder: Sendable {
     /// Maximum number of parts. Beyond it, the oldest are removed.
     private static let limit = 64
@@ -16,7 +16,7 @@ final class PartFolder: Sendable {
         self.url = url
     }
 
-    /// A part that no other transfer of this folder uses. It is free again when the value is released.
+    /// A part that no other transfer in this folder uses. Releasing the value frees the part.
     final class Claim: Sendable {
         let folder: PartFolder
         private let name: String
@@ -30,7 +30,7 @@ final class PartFolder: Sendable {
         var url: URL { folder.url.appendingPathComponent(name) }
     }
 
-    /// Returns `nil` if the size is unknown, or another transfer writes that file.
+    /// Returns `nil` if the size is unknown, or if another transfer writes that file.
     func claim(_ offer: ResourceOffer, of peer: PeerIdentity) -> Claim? {
         guard let size = offer.size else { return nil }
         let properties = Array("\(size) \(offer.name)".utf8)
@@ -40,7 +40,7 @@ final class PartFolder: Sendable {
         return Claim(self, name)
     }
 
-    /// Makes the folder, which only the user can read, and removes old parts.
+    /// Creates the folder, which only the user can read, and removes old parts.
     func prepare() throws {
         let files = FileManager.default
         if !files.fileExists(atPath: url.path) {

@@ -1,14 +1,14 @@
 internal import CausewayPeerProtocols
 package import Foundation
 
-/// An event of a group.
+/// A group event.
 package enum GroupEvent: Sendable {
     case connecting(PeerIdentity)
     case connected(PeerIdentity)
     case notConnected(PeerIdentity, PeerFailure)
     case suspended(PeerIdentity)
     case resumed(PeerIdentity)
-    /// The certificates of a peer in DER, its own first; empty if it has none. The question must be answered.
+    /// A peer's certificates in DER, its own first; empty if it has none. The question must be answered.
     case certificate(PeerIdentity, [Data], CertificateQuestion)
     case message(PeerIdentity, Data, PeerReceipt)
     case stream(PeerIdentity, name: String, PeerInputStream)
@@ -17,20 +17,20 @@ package enum GroupEvent: Sendable {
     case verification(PeerIdentity, PeerVerification)
     /// For diagnosis: unreliable messages arrive without a lane too.
     case datagramLane(PeerIdentity, PeerDatagramLane)
-    /// The key of a member is recorded as that of a paired peer.
+    /// A member's key is recorded as paired.
     case paired(PeerIdentity)
-    /// The key of a member could not be written.
+    /// A member's key could not be written.
     case unsaved(PeerIdentity, PeerFailure)
     /// A peer with a proven key is not accepted.
     case refused(PeerIdentity, PeerFailure)
 
-    /// Whether the event still comes after the program left the group.
+    /// Whether the event is still delivered after the program left the group.
     var isLast: Bool {
         if case .notConnected = self { true } else { false }
     }
 }
 
-/// What happened to the DTLS connection for unreliable messages.
+/// A change to the DTLS connection for unreliable messages.
 package enum PeerDatagramLane: Sendable, Equatable {
     case ready
     /// A host without the key tried to use it.
@@ -39,7 +39,7 @@ package enum PeerDatagramLane: Sendable, Equatable {
     case down(PeerFailure)
 }
 
-/// Progress of comparing codes with a peer.
+/// Progress in comparing codes with a peer.
 package enum PeerVerification: Sendable {
     /// Six digits and four words that both users must see.
     case compare(digits: String, words: [String])
@@ -47,7 +47,7 @@ package enum PeerVerification: Sendable {
     case failed
 }
 
-/// A file that was received. It is removed with the value.
+/// A received file. It is removed with the value.
 package final class ReceivedFile: Sendable {
     package let url: URL
 
@@ -58,7 +58,7 @@ package final class ReceivedFile: Sendable {
     deinit { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
 }
 
-/// The question whether a certificate is accepted. The first answer counts.
+/// Asks whether a certificate is accepted. The first answer counts.
 package final class CertificateQuestion: Sendable {
     private let reply: @Sendable (Bool) -> Void
 
@@ -69,7 +69,7 @@ package final class CertificateQuestion: Sendable {
     package func answer(_ isAccepted: Bool) { reply(isAccepted) }
 }
 
-/// Holds the bytes of one message in the account of the receiver until it is released.
+/// Counts a message's bytes against the receiver's limit until it is released.
 package final class PeerReceipt: Sendable {
     private let release: @Sendable () -> Void
 

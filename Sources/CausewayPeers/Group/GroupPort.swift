@@ -2,21 +2,21 @@ internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
 
-/// The way from a node to the program of a group: one serial queue, on which all events run in the order of the machine.
+/// Delivers events from a node to a group's program: on one serial queue, in the machine's order.
 ///
-/// The node calls it under its lock. Objects whose end calls the node (receipts, questions, streams) are made on the queue of the group, so
-/// that none of them ends under the lock.
+/// The node calls it under its lock. Objects that call the node when they are released (receipts, questions, streams) are created on the
+/// group's queue, so that none of them is released under the lock.
 final class GroupPort: Sendable {
     private struct Members {
-        /// As reported to the program: changes on the queue of the group, before the handler runs.
+        /// The members as reported to the program: changes on the group's queue, before the handler runs.
         var connected: [PeerIdentity] = []
-        /// Events of an earlier life of the group are dropped.
+        /// Counts how often the program left the group. Events from before are dropped.
         var life = 0
         var names: [MemberID: PeerIdentity] = [:]
         var expected: [UInt64: MemberID] = [:]
         var streams: [ChannelID: StreamState] = [:]
         var waiters: [MemberID: [UInt64: CheckedContinuation<Bool, any Error>]] = [:]
-        /// Called each time that a send has to wait.
+        /// Called each time a send has to wait.
         var suspended: (@Sendable () -> Void)?
     }
 
@@ -38,12 +38,12 @@ final class GroupPort: Sendable {
 
     var connectedPeers: [PeerIdentity] { members.withLock { $0.connected } }
 
-    /// From now on, only the ends of members are reported.
+    /// From now on, only members' departures are reported.
     func endLife() { members.withLock { $0.life += 1 } }
 
     // MARK: Members
 
-    /// Calls the handler on the queue of the group.
+    /// Calls the handler on the group's queue.
     func post(_ make: @escaping @Sendable () -> GroupEvent?) {
         let life = members.withLock { $0.life }
         queue.async { [self] in
@@ -106,7 +106,7 @@ final class GroupPort: Sendable {
 
     // MARK: Custom discovery
 
-    /// Notes a peer that the program connects by its number only. At most 64.
+    /// Records a peer that the program connects by its number only. At most 64.
     func expect(_ member: MemberID) {
         members.withLock { if $0.expected.count < 64 { $0.expected[member.peer.id] = member } }
     }
@@ -117,7 +117,7 @@ final class GroupPort: Sendable {
 
     func sign(_ link: LinkID, _ message: [UInt8], _ node: PeerNode) {
         let settings = settings
-        // Not under the lock of the node: the machine waits for the answer anyway.
+        // Not under the node's lock: the machine waits for the answer anyway.
         node.queue.async {
             let chain = settings.identity.map { CertificateProof.chain($0, settings.issuers) } ?? []
             let proof = settings.identity.map { CertificateProof.sign(message, with: $0) } ?? []
@@ -164,7 +164,7 @@ final class GroupPort: Sendable {
             members.waiters[member, default: [:]][number] = continuation
             return members.suspended
         }
-        // Not under the lock of the node, as all events of a group.
+        // Not under the node's lock, like all group events.
         if let suspended { queue.async(execute: suspended) }
     }
 

@@ -1,12 +1,12 @@
 internal import CausewayPeerProtocols
 
-/// Unreliable messages of one member that travelled over UDP, and the handshakes that were refused.
+/// Counts of one member's unreliable messages over UDP, and of refused handshakes.
 package struct PeerDatagramReport: Sendable, Equatable {
     package let isReady: Bool
     package let sentCount: Int
     package let receivedCount: Int
     package let refusedCount: Int
-    /// The maximum size of a message over UDP in bytes; 0 without a lane.
+    /// The maximum message size over UDP in bytes; 0 without a lane.
     package let messageLimit: Int
 
     init(_ report: DatagramLaneReport) {

@@ -2,10 +2,10 @@ internal import CausewayPeerProtocols
 package import Foundation
 
 extension PeerGroup {
-    /// Sends a file. The completion runs once, on the queue of the group: with `nil` when the receiver has stored the whole file.
+    /// Sends a file. The completion runs once, on the group's queue: with `nil` when the receiver has stored the whole file.
     ///
-    /// `progressed` runs when bytes were read for the peer, on a queue for files. The result counts bytes; its `cancel()` ends the transfer on
-    /// both sides. It is made on the caller's thread, so it joins the caller's tree of `Progress` objects.
+    /// `progressed` runs when bytes were read for the peer, on a file queue. The result counts bytes; its `cancel()` ends the transfer on
+    /// both sides. It is created on the caller's thread, so it joins the caller's tree of `Progress` objects.
     package func sendFile(
         at url: URL, name: String, to peer: PeerIdentity, hasDigest: Bool = false,
         progressed: @escaping @Sendable (_ sent: Int64, _ total: Int64) -> Void = { _, _ in },

@@ -7,8 +7,8 @@ extension PeerGroup {
     ///
     /// The message goes to all peers or, with an error, to none.
     ///
-    /// - Throws: `notConnected` if one of the peers is not connected, `congested` if the queue of one of them is full, `invalid` for messages
-    ///   of more than 16 MiB.
+    /// - Throws: `notConnected` if one of the peers is not connected, `congested` if a peer's queue is full, `invalid` for messages over 16
+    ///   MiB.
     package func send(_ message: Data, to peers: [PeerIdentity], _ mode: Mode) throws(PeerFailure) {
         let members = peers.map(member)
         let bytes = [UInt8](message)
@@ -18,9 +18,9 @@ extension PeerGroup {
         if let failure = PeerFailure(result) { throw failure }
     }
 
-    /// Queues a reliable message for peers, and suspends while the queue of one of them is full.
+    /// Queues a reliable message for peers, and suspends while a peer's queue is full.
     ///
-    /// Cancellation: the peers that were served before get the message, the others do not.
+    /// Cancellation: peers whose queue already has the message receive it, the others do not.
     package func send(_ message: Data, to peers: [PeerIdentity]) async throws {
         let bytes = [UInt8](message)
         for peer in peers {
@@ -28,19 +28,19 @@ extension PeerGroup {
         }
     }
 
-    /// Sets the handler that runs on the queue of the group each time that a send is suspended. For diagnosis and tests.
+    /// Sets a handler that runs on the group's queue each time a send suspends. For diagnosis and tests.
     package func onSuspendedSend(_ handler: @escaping @Sendable () -> Void) { port.onSuspension(handler) }
 
     private static let waiterNumbers = Atomic<UInt64>(0)
 
-    /// Queues a reliable message. If the queue is full, waits until it has room or the peer is gone, and returns `false`.
+    /// Queues a reliable message. If the queue is full, waits until it has space or the peer is gone, and returns `false`.
     func sendOrWait(_ bytes: [UInt8], to peer: PeerIdentity) async throws -> Bool {
         try Task.checkCancellation()
         let member = member(peer)
         let number = Self.waiterNumbers.add(1, ordering: .relaxed).newValue
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Bool, any Error>) in
-                // The wait begins under the lock of the refusal, so that the notice of room cannot come in between.
+                // The wait is registered under the same lock as the refusal, so that the notification about space cannot come in between.
                 let result = node.apply { core, now in
                     let result = core.mesh.send(bytes, to: member, reliably: true, at: now)
                     if result == .full { port.wait(number, for: member, continuation) }
@@ -57,7 +57,7 @@ extension PeerGroup {
         }
     }
 
-    /// Opens a stream of bytes to a peer.
+    /// Opens a byte stream to a peer.
     ///
     /// - Throws: `notConnected`; `excess` if the peer has 256 streams.
     package func openStream(_ name: String, to peer: PeerIdentity) throws(PeerFailure) -> PeerOutputStream {
@@ -86,7 +86,7 @@ extension PeerGroup {
 }
 
 extension PeerFailure {
-    /// `nil` for a message that is on its way, and for an unreliable one that was dropped.
+    /// `nil` for a queued message, and for an unreliable one that was dropped.
     fileprivate init?(_ result: SendResult) {
         switch result {
         case .queued, .dropped: return nil

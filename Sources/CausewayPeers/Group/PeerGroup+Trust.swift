@@ -1,7 +1,7 @@
 internal import CausewayPeerProtocols
 
 extension PeerGroup {
-    /// Shows a secret of a pairing; `nil` ends that.
+    /// Starts accepting a pairing secret; `nil` stops that.
     func showPairing(_ secret: [UInt8]?, for lifetime: Duration) {
         node.apply { core, now in core.mesh.showPairing(secret, until: now + lifetime) }
     }

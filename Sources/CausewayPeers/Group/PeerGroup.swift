@@ -3,20 +3,20 @@ package import Dispatch
 package import Foundation
 package import Security
 
-/// One mesh of peers, as seen by one of its members.
+/// A mesh of peers, as seen by one member.
 ///
-/// All members may be used from any thread, and none blocks. Released, the group leaves its mesh.
+/// All methods may be called from any thread, and none blocks. When it is released, the group leaves its mesh.
 package final class PeerGroup: Sendable {
-    /// The properties of a group, which never change.
+    /// A group's constant properties.
     package struct Settings: Sendable {
-        /// Maximum number of members, with the local one.
+        /// Maximum number of members, including the local one.
         package var limit = 8
         /// Whether the program judges certificates: each peer causes ``GroupEvent/certificate(_:_:_:)``.
         package var judgesCertificates = false
-        /// The identity to show to peers, and its issuers. `nil`: none, only the key of the local peer.
+        /// The identity to show to peers, with its issuers. With `nil`, only the local peer's key is shown.
         package var identity: SecIdentity?
         package var issuers: [SecCertificate] = []
-        /// Where parts of files are kept for a later transfer; `nil`: nowhere.
+        /// Where incomplete files are kept for a later transfer; `nil` to keep none.
         package var partialFiles: URL?
 
         package init() {}
@@ -51,16 +51,16 @@ package final class PeerGroup: Sendable {
         let session = session
         port.endLife()
         node.apply { core, now in core.mesh.closeSession(session, at: now) }
-        // The events of the end were posted by the first call.
+        // The first call has already posted the final events.
         node.apply { core, _ in
             if let port = core.groups.removeValue(forKey: session) { core.retired.append(port) }
         }
     }
 
-    /// The connected peers, as the events so far told.
+    /// The connected peers according to the events so far.
     package var connectedPeers: [PeerIdentity] { port.connectedPeers }
 
-    /// The state of the DTLS connection for unreliable messages to a member, in numbers; `nil` if it is not connected.
+    /// Counters for the DTLS connection that carries unreliable messages to a member; `nil` if it is not connected.
     package func datagramReport(_ peer: PeerIdentity) -> PeerDatagramReport? {
         let member = member(peer)
         return node.apply { core, _ in core.mesh.datagramLane(of: member).map { PeerDatagramReport($0) } }
@@ -70,7 +70,7 @@ package final class PeerGroup: Sendable {
 
     // MARK: Joining and leaving
 
-    /// Invites a peer that a browser found. The result comes as events.
+    /// Invites a peer that a browser found. The result is reported as events.
     package func invite(_ peer: PeerIdentity, service: String, context: Data?, timeout: Duration) {
         let member = member(peer)
         node.apply { core, _ in
@@ -88,7 +88,7 @@ package final class PeerGroup: Sendable {
         node.apply { core, now in core.mesh.leave(session, at: now) }
     }
 
-    /// Makes the bytes that `peer` passes to ``connect(to:with:)``. The completion runs on the queue of the group.
+    /// Makes the bytes that `peer` passes to ``connect(to:with:)``. The completion runs on the group's queue.
     package func connectionData(
         for peer: UInt64, completion: @escaping @Sendable (Result<Data, PeerFailure>) -> Void
     ) {

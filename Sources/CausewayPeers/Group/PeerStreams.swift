@@ -1,7 +1,7 @@
 internal import CausewayPeerProtocols
 package import Foundation
 
-/// The sending end of a stream. It is reset if it is released before it was closed.
+/// A stream's sending end. It is reset if it is released before it was closed.
 package final class PeerOutputStream: Sendable {
     private let state: StreamState
     private let node: PeerNode
@@ -23,16 +23,16 @@ package final class PeerOutputStream: Sendable {
         return node.apply { core, now in core.mesh.write(channel, [UInt8](data), at: now) }
     }
 
-    /// Number of bytes that ``write(_:)`` would accept.
+    /// The number of bytes that ``write(_:)`` would accept.
     package var space: Int {
         let channel = state.channel
         return node.apply { core, _ in core.mesh.streamSpace(channel) }
     }
 
-    /// Sets the handler that runs on the queue of the group when space is available again, and when the stream failed.
+    /// Sets a handler that runs on the group's queue when space is available again, and when the stream failed.
     package func onChange(_ handler: @escaping @Sendable (PeerFailure?) -> Void) { state.onChange(handler) }
 
-    /// Ends the stream after the bytes that were accepted.
+    /// Ends the stream after the accepted bytes.
     package func close() {
         let channel = state.channel
         node.apply { core, now in core.mesh.endStream(channel, at: now) }
@@ -46,9 +46,9 @@ package final class PeerOutputStream: Sendable {
     }
 }
 
-/// The receiving end of a stream. It is reset if it is released before its end.
+/// A stream's receiving end. It is reset if it is released before its end.
 package final class PeerInputStream: Sendable {
-    /// An event of a stream; `ended` and `failed` are the last.
+    /// A stream event; `ended` and `failed` are the last.
     package enum Event: Sendable {
         case data(Data)
         case ended
@@ -68,10 +68,10 @@ package final class PeerInputStream: Sendable {
         if !state.hasEnded { reset() }
     }
 
-    /// Starts to deliver events on the queue of the group, those that waited first.
+    /// Starts to deliver events on the group's queue, beginning with those that waited.
     package func start(_ handler: @escaping @Sendable (Event) -> Void) { state.start(handler) }
 
-    /// Returns bytes to the window of the sender (256 KiB).
+    /// Returns bytes to the sender's window (256 KiB).
     package func consumed(_ byteCount: Int) {
         let channel = state.channel
         node.apply { core, now in core.mesh.consumedStream(channel, byteCount, at: now) }

@@ -2,12 +2,12 @@ internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
 
-/// One end of a stream: what arrived before the program asked for it, and its handler. Events run on the queue of the group, in order.
+/// One end of a stream: its handler, and the events that arrived before the handler was set. Events run on the group's queue, in order.
 final class StreamState: Sendable {
     private struct State {
         var handler: (@Sendable (PeerInputStream.Event) -> Void)?
         var changed: (@Sendable (PeerFailure?) -> Void)?
-        /// Events before the handler was set. The window of the stream bounds them.
+        /// Events from before the handler was set. The stream's window bounds them.
         var early: [PeerInputStream.Event] = []
         var failure: PeerFailure?
         var hasEnded = false
@@ -73,7 +73,7 @@ final class StreamState: Sendable {
         queue.async { [self] in state.withLock { $0.changed }?(failure) }
     }
 
-    /// The program closed the sending end: its release means nothing more.
+    /// The program closed the sending end, so its release has no further effect.
     func close() { state.withLock { $0.hasEnded = true } }
 
     /// Releases the handlers.

@@ -1,6 +1,6 @@
 package import Security
 
-/// The identity of the local peer: number, key, certificate, and display name.
+/// The local peer's identity: number, key, certificate, and display name.
 package struct LocalPeer: Sendable {
     package let peer: PeerIdentity
     package let identity: SecIdentity
@@ -15,14 +15,14 @@ package struct LocalPeer: Sendable {
         self.key = key
     }
 
-    /// Makes a key on the curve P-256.
+    /// Creates a key on the curve P-256.
     ///
     /// - Throws: ``PeerFailure`` with `unsupported` if the TLS library cannot be used.
     package init(named name: String, id: UInt64 = .random(in: 1...UInt64.max)) throws(PeerFailure) {
         self.init(id: id, name: name, key: try PeerKeyPair())
     }
 
-    /// Reads the identity with this number, or makes it and writes it.
+    /// Reads the identity with this number, or creates and writes it.
     ///
     /// - Throws: ``PeerFailure`` with `file` if the file cannot be read or written, or if others may read it.
     package static func stored(named name: String, id: UInt64) throws(PeerFailure) -> LocalPeer {
@@ -33,9 +33,9 @@ package struct LocalPeer: Sendable {
         return made
     }
 
-    /// Reads the identity of this user with this name, or makes it and writes it.
+    /// Reads this user's identity with this name, or creates and writes it.
     ///
-    /// The number comes from the key, so two users with the same name have different numbers.
+    /// The number is derived from the key, so two users with the same name have different numbers.
     static func persistent(named name: String, in store: PeerStore) throws(PeerFailure) -> LocalPeer {
         func number(_ bytes: some Sequence<UInt8>) -> UInt64 { max(1, bytes.reduce(0) { $0 << 8 | UInt64($1) }) }
         let slot = number(PeerKeyPair.digest([UInt8](name.utf8)).prefix(8))

@@ -1,4 +1,5 @@
 internal import CausewaySystem
 
-/// A value behind a lock. On Apple systems, the standard library's `Mutex` takes its place; on Linux, ThreadSanitizer does not see that one.
+/// A value behind a lock. On Apple systems, the standard library's `Mutex` replaces it; on Linux, ThreadSanitizer does not recognize
+/// `Mutex`.
 typealias LockedValue<Value: ~Copyable> = CausewaySystem.LockedValue<Value>

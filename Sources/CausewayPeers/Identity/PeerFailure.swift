@@ -1,8 +1,8 @@
-/// The reason why an operation with a peer failed, or why a peer left.
+/// Why an operation with a peer failed, or why a peer left.
 public struct PeerFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kind of a failure. The first twelve are also sent to peers, by number.
+    /// The kind of failure. The first twelve are also sent to peers, by number.
     public struct Code: Hashable, Sendable {
-        /// The number of the reason in the protocol (CWP/1); 256 and above are local.
+        /// The reason's number in the protocol (CWP/1); 256 and above are local.
         package let number: UInt16
 
         package init(_ number: UInt16) {
@@ -21,11 +21,11 @@ public struct PeerFailure: Error, Hashable, Sendable, CustomStringConvertible {
         public static let duplicate = Code(4)
         /// The peer violated the protocol.
         public static let violation = Code(5)
-        /// The peer supports no common version of the protocol.
+        /// The peer supports no common protocol version.
         public static let version = Code(6)
-        /// The peer's key differs from the key that was pinned at first use.
+        /// The peer's key differs from the one pinned at first use.
         public static let identityChanged = Code(7)
-        /// The certificate or the code of the peer was rejected.
+        /// The peer's certificate or code was rejected.
         public static let unverified = Code(8)
         /// The peer sent more than a limit allows.
         public static let excess = Code(9)

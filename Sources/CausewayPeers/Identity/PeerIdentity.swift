@@ -1,10 +1,10 @@
-/// A peer as other peers know it: a number, the digest of its public key, and a display name.
+/// A peer as other peers know it: a number, its public key's digest, and a display name.
 ///
 /// Two values are equal if number and digest are equal. The display name is chosen by the peer and proves nothing.
 public struct PeerIdentity: Hashable, Sendable, CustomStringConvertible {
-    /// The number that the peer chose at random when its identity was made.
+    /// A number chosen by the peer at random when its identity was created.
     public let id: UInt64
-    /// The first 16 bytes of the SHA-256 digest of the peer's public key (SubjectPublicKeyInfo, RFC 5280 §4.1.2.7).
+    /// The first 16 bytes of the public key's SHA-256 digest (SubjectPublicKeyInfo, RFC 5280 §4.1.2.7).
     public let fingerprint: [UInt8]
     /// The display name, at most 63 bytes of UTF-8.
     public let name: String
@@ -26,7 +26,7 @@ public struct PeerIdentity: Hashable, Sendable, CustomStringConvertible {
         hasher.combine(fingerprint)
     }
 
-    /// The display name and the first digits of the key digest.
+    /// The display name and the key digest's first digits.
     public var description: String {
         let digits = fingerprint.prefix(4).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         return "\(name) (\(digits))"

@@ -3,15 +3,15 @@ internal import CausewayTLS
 internal import Foundation
 internal import Security
 
-/// The private key of a local peer and its certificate. The only file that needs OpenSSL; on Apple systems, the Security framework has the
+/// A local peer's private key and certificate. The only file that needs OpenSSL; on Apple systems, the Security framework has the
 /// counterparts.
 struct PeerKeyPair: Sendable {
     private let material: TLSIdentity
 
-    /// How long a certificate is valid. Peers pin the key, and do not look at the dates.
+    /// A certificate's lifetime in seconds. Peers pin the key, and do not check the dates.
     private static let lifetime: Int64 = 3_650 * 86_400
 
-    /// Makes a key on the curve P-256 and a certificate that it signs itself.
+    /// Creates a key on the curve P-256 and a self-signed certificate.
     init() throws(PeerFailure) {
         let now = Int64(Date().timeIntervalSince1970)
         let template = CertificateTemplate(
@@ -53,12 +53,12 @@ struct PeerKeyPair: Sendable {
     /// Signs with ECDSA and SHA-256. Empty if OpenSSL fails.
     func sign(_ bytes: [UInt8]) -> [UInt8] { (try? material.sign(bytes)) ?? [] }
 
-    /// Whether the key of a certificate made the signature.
+    /// Verifies a signature with a certificate's key.
     static func verify(_ bytes: [UInt8], signature: [UInt8], certificate der: [UInt8]) -> Bool {
         (try? Certificate(der: der))?.hasSigned(bytes, signature: signature) ?? false
     }
 
-    /// The public key of a certificate (SubjectPublicKeyInfo, RFC 5280 §4.1.2.7); `nil` if it is malformed.
+    /// A certificate's public key (SubjectPublicKeyInfo, RFC 5280 §4.1.2.7); `nil` if it is malformed.
     static func publicKey(ofCertificate der: [UInt8]) -> [UInt8]? {
         (try? Certificate(der: der))?.subjectPublicKeyInfo
     }
@@ -72,7 +72,7 @@ struct PeerKeyPair: Sendable {
 }
 
 extension PeerKeyPair {
-    /// The SHA-256 digest of a file.
+    /// A file's SHA-256 digest.
     static func digest(of file: URL) throws -> [UInt8] {
         guard let digest = LibrarySHA256() else { return [] }
         let handle = try FileHandle(forReadingFrom: file)
@@ -84,7 +84,7 @@ extension PeerKeyPair {
     }
 }
 
-/// A SHA-256 digest of bytes that come one after another.
+/// An incremental SHA-256 digest.
 struct RunningDigest {
     private let digest = LibrarySHA256()
     /// The number of bytes so far.
@@ -98,16 +98,16 @@ struct RunningDigest {
     func finish() -> [UInt8] { digest?.finish() ?? [] }
 }
 
-/// The certificates that a group shows, and the proof that it has the key.
+/// A group's certificates for its peers, and the proof that it has the key.
 enum CertificateProof {
-    /// The certificate of an identity and its issuers in DER.
+    /// An identity's certificate and its issuers in DER.
     static func chain(_ identity: SecIdentity, _ issuers: [SecCertificate]) -> [[UInt8]] {
         var own: SecCertificate?
         guard SecIdentityCopyCertificate(identity, &own) == errSecSuccess, let own else { return [] }
         return ([own] + issuers.filter { $0 != own }).map { [UInt8](SecCertificateCopyData($0) as Data) }
     }
 
-    /// Signs with the key of an identity. Empty if that fails: peers then do not accept the certificates.
+    /// Signs with an identity's key. Empty if that fails: peers then do not accept the certificates.
     static func sign(_ message: [UInt8], with identity: SecIdentity) -> [UInt8] {
         guard let material = try? sec_identity_t(identity).engineIdentity() else { return [] }
         return (try? material.sign(message)) ?? []

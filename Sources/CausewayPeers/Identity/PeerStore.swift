@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// The keys of local peers in `$XDG_DATA_HOME/causeway/peers`, each in a file that only the user can read.
+/// Local peers' keys in `$XDG_DATA_HOME/causeway/peers`, each in a file that only the user can read.
 struct PeerStore {
     let directory: String
 
-    /// - Throws: ``PeerFailure`` with `file` if the environment names no home directory.
+    /// - Throws: ``PeerFailure`` with `file` if the environment has no home directory.
     init(_ environment: [String: String] = ProcessInfo.processInfo.environment) throws(PeerFailure) {
         let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 + "/.local/share" : nil }
         let given = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }

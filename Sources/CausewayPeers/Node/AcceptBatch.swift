@@ -1,7 +1,7 @@
 internal import Network
 
-/// Lets a listener accept connections in batches: the next batch begins when the node has taken all of the last one. A flood then waits in the
-/// kernel's accept queue, and not in descriptors and memory of this process.
+/// Lets a listener accept connections in batches: the next batch begins when the node has taken the whole previous one. A flood then waits
+/// in the kernel's accept queue, and not in descriptors and memory of this process.
 final class AcceptBatch: Sendable {
     private static let size = 64
 
@@ -10,7 +10,7 @@ final class AcceptBatch: Sendable {
     /// Call this before the listener starts.
     init(of listener: NWListener) { listener.newConnectionLimit = Self.size }
 
-    /// The node has taken a connection.
+    /// Records that the node has taken a connection.
     func took(_ listener: NWListener?) {
         let isComplete = taken.withLock { taken in
             taken = (taken + 1) % Self.size

@@ -3,7 +3,7 @@ internal import Dispatch
 internal import Network
 
 extension DatagramPort {
-    /// Waits for the peer on any port.
+    /// Listens for the peer on any port.
     func listen(_ parameters: NWParameters) {
         guard let listener = try? NWListener(using: parameters) else { return tellLater(.ended(.unsupported)) }
         listener.newConnectionHandler = { [weak self] connection in
@@ -22,7 +22,7 @@ extension DatagramPort {
         listener.start(queue: queue)
     }
 
-    /// Begins a handshake. With the maximum number of them, another host's gives way, the oldest first.
+    /// Begins a handshake. At the maximum number, the oldest handshake from another host is dropped.
     func add(_ connection: NWConnection) {
         let (isOpen, victim) = state.withLock { state -> (Bool, NWConnection?) in
             guard !state.isClosed, state.chosen == nil else { return (false, nil) }
@@ -62,14 +62,14 @@ extension DatagramPort {
             return old
         }
         guard let old else { return connection.forceCancel() }
-        // The port takes no other peer; connections do not need the listener.
+        // The port accepts no other peer; connections do not need the listener.
         old.listener?.cancel()
         for other in old.candidates where other !== connection { other.forceCancel() }
         tell(.ready(limit: connection.maximumDatagramSize))
         receive(from: connection)
     }
 
-    /// A handshake failed, or the connection did later.
+    /// A handshake failed, or the connection failed later.
     private func failed(_ connection: NWConnection, _ reason: PeerReason) {
         connection.stateUpdateHandler = nil
         connection.forceCancel()

@@ -4,15 +4,15 @@ internal import Network
 
 /// One end of a datagram lane: handshakes with hosts that claim to be the peer, then the connection with the peer.
 ///
-/// Hosts without the key get as far as the handshake: at most ``handshakeLimit`` at a time, for five seconds each. After the first complete
-/// handshake the port takes no other peer. All callbacks run on the queue of the node; `ended` is the last event.
+/// Hosts without the key do not get past the handshake: at most ``handshakeLimit`` at a time, for five seconds each. After the first
+/// complete handshake the port accepts no other peer. All callbacks run on the node's queue; `ended` is the last event.
 final class DatagramPort: Sendable {
     enum Event: Sendable {
         case listening(UInt16)
         /// The handshake is complete. Datagrams have at most this number of bytes.
         case ready(limit: Int)
         case received([UInt8])
-        /// A datagram of this number of bytes was sent or dropped.
+        /// A datagram with this number of bytes was sent or dropped.
         case sent(Int)
         /// A host without the key was refused.
         case refused(PeerReason)
@@ -31,7 +31,7 @@ final class DatagramPort: Sendable {
     }
 
     let queue: DispatchQueue
-    /// Where the member's control link leads: a handshake from there gives way to no other.
+    /// The remote endpoint of the member's control link: a handshake from there is never dropped for another.
     let member: NWEndpoint?
     private let report: @Sendable (Event) -> Void
     let state = LockedValue(State())
@@ -54,7 +54,7 @@ final class DatagramPort: Sendable {
             completion: .contentProcessed { [weak self] _ in self?.tell(.sent(count)) })
     }
 
-    /// Reports an event from a call that the node makes under its lock.
+    /// Reports an event later, because the node makes this call under its lock.
     func tellLater(_ event: Event) { queue.async { [self] in report(event) } }
 
     func receive(from connection: NWConnection) {
@@ -69,7 +69,7 @@ final class DatagramPort: Sendable {
 
     // MARK: End
 
-    /// Ends the lane because of an event. It is reported.
+    /// Ends the lane because of an event, and reports it.
     func end(_ reason: PeerReason) { if shut() { tell(.ended(reason)) } }
 
     /// Ends the lane. No event follows.
@@ -91,7 +91,7 @@ final class DatagramPort: Sendable {
 }
 
 extension NWError {
-    /// The reason that a peer of the protocol understands.
+    /// The reason code for the peer protocol.
     var laneReason: PeerReason {
         switch self {
         case .tls: .notVerified

@@ -27,7 +27,7 @@ extension NodeCore {
         startDials(node)
     }
 
-    /// Gives an event to the group that it belongs to.
+    /// Delivers an event to its group.
     private mutating func deliver(_ action: PeerAction, _ node: PeerNode) {
         switch action {
         case .sign(let link, let member, let message): groups[member.session]?.sign(link, message, node)
@@ -60,7 +60,7 @@ extension NodeCore {
         }
     }
 
-    /// The program learns of a pairing when it is on the disk.
+    /// The program is notified of a pairing when it is on the disk.
     private func pinned(_ member: MemberID, _ entry: PinEntry, _ node: PeerNode) {
         guard let port = groups[member.session] else { return }
         let peer = port.peer(member)
@@ -72,7 +72,7 @@ extension NodeCore {
     private func port(_ channel: ChannelID) -> GroupPort? { groups[channel.member.session] }
 
     private mutating func invited(_ id: InvitationID, _ info: PeerInfo, _ context: [UInt8]?, _ node: PeerNode) {
-        // The inviter may not know the type, for example if it has the address from the program.
+        // The inviter may not know the service type, for example if the program gave it the address.
         let type = mesh.service(of: id).lowercased()
         let advertisement = service.advertisements.last { type.isEmpty || $0.service == type }
         guard let advertisement else {

@@ -1,10 +1,10 @@
 internal import CausewayPeerProtocols
 internal import Network
 
-/// The datagram lanes of a node.
+/// A node's datagram lanes.
 struct DatagramPorts: Sendable {
     var ports: [DatagramLaneID: DatagramPort] = [:]
-    /// For tests: where to dial in place of the peer's port.
+    /// For tests: replaces the peer's endpoint.
     var detour: (@Sendable (NWEndpoint) -> NWEndpoint)?
 
     subscript(id: DatagramLaneID) -> DatagramPort? { ports[id] }

@@ -4,14 +4,14 @@ internal import Foundation
 internal import Network
 
 extension NodeCore {
-    /// How long a candidate is alone before the next one starts.
+    /// The delay between the starts of two candidates.
     private static let spacing = DispatchTimeInterval.milliseconds(400)
-    /// On how many interfaces a link-local address is tried.
+    /// The maximum number of interfaces on which a link-local address is tried.
     private static let interfaceLimit = 8
 
     mutating func start(_ dial: PeerDial, _ id: LinkID, _ node: PeerNode) {
-        // The machine repeats the other dials. A peer that was just found may need a moment until it can be reached, for example while its
-        // link comes up.
+        // The machine repeats other dials. A newly found peer may need a moment until it can be reached, for example while its link comes
+        // up.
         let pauses = dial.purpose == .invitation ? Self.pauses : []
         let race = PeerRace(dial: dial, candidates: candidates(dial), pauses: pauses)
         dials.add(id, race, own: node.local.peer.key, at: PeerNode.now)
@@ -32,18 +32,18 @@ extension NodeCore {
         let interfaces = LocalNetwork.current.linkLocalInterfaces.prefix(Self.interfaceLimit)
         let given = dial.endpoints.flatMap { NWEndpoint.candidates($0, interfaces) }
         let found = places.endpoints(of: dial.peer)
-        // Discovery is newer than the addresses of an introduction or of a broken link only for an invitation.
+        // Only for an invitation is discovery newer than the addresses from an introduction or a broken link.
         return dial.purpose == .invitation ? found + given : given + found
     }
 
-    /// Starts the next candidate. Without one, and without a running one, the dial failed.
+    /// Starts the next candidate. If none is left and none is running, the dial failed.
     private mutating func next(_ id: LinkID, _ node: PeerNode) {
         guard var race = dials[id] else { return }
         guard !race.candidates.isEmpty else {
             guard race.running.isEmpty else { return }
             if !race.pauses.isEmpty { return again(id, node) }
             dials.remove(id)
-            // Not at once: the machine would dial again, and so on, within one call.
+            // Asynchronously: otherwise the machine would dial again, and so on, within one call.
             return node.queue.async {
                 node.apply { core, now in core.mesh.dialFailed(id, at: now) }
             }
@@ -85,7 +85,7 @@ extension NodeCore {
         mesh.dialSucceeded(id, Self.facts(link, session), at: now)
     }
 
-    /// Whether the closed link was a candidate. The next one starts.
+    /// Whether the closed link was a candidate. If so, the next one starts.
     mutating func raceLost(_ link: PeerLink, _ node: PeerNode, _ now: Duration) -> Bool {
         guard let id = dials.dial(of: link) else { return false }
         dials[id]?.running.removeAll { $0 === link }

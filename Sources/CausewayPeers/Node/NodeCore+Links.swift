@@ -4,13 +4,13 @@ internal import Foundation
 internal import Network
 
 extension NodeCore {
-    /// Largest piece that is written at once, and the number of bytes that may wait for the transport.
+    /// The maximum size of one write, and of unsent bytes in the transport.
     private static let pieceSize = 65_536
     private static let pendingLimit = 262_144
-    /// How many accepted connections may be in the TLS handshake.
+    /// The maximum number of accepted connections in the TLS handshake.
     private static let handshakeLimit = 64
     private static let handshakeTime = DispatchTimeInterval.seconds(5)
-    /// Seconds for the last bytes of a link that was closed.
+    /// The time limit for a closed link's last bytes.
     private static let closingTime = DispatchTimeInterval.seconds(2)
 
     // MARK: Writing
@@ -41,7 +41,7 @@ extension NodeCore {
 
     // MARK: Accepted connections
 
-    /// A link keeps the node until it is closed, so that the last bytes of a group that was released are sent.
+    /// A link keeps the node alive until it is closed, so that a released group's last bytes are sent.
     func link(_ connection: NWConnection, _ node: PeerNode, waits: Bool) -> PeerLink {
         PeerLink(connection, queue: node.queue, waits: waits) { link, event in
             node.apply { core, now in core.handle(event, of: link, node, now) }
@@ -62,7 +62,7 @@ extension NodeCore {
         }
     }
 
-    /// The place of the oldest handshake with the address that has the maximum number of them.
+    /// The index of the oldest handshake from the address with the most handshakes.
     private func crowdedHandshake() -> Int {
         var counts: [[UInt8]: (count: Int, oldest: Int)] = [:]
         for (place, link) in handshakes.enumerated() {
@@ -72,7 +72,7 @@ extension NodeCore {
         return counts.values.max { ($0.count, $1.oldest) < ($1.count, $0.oldest) }?.oldest ?? 0
     }
 
-    /// Returns whether the connection was in the handshake.
+    /// Ends a connection's handshake state. Returns whether it was in the handshake.
     private mutating func endHandshake(_ link: PeerLink) -> Bool {
         guard let index = handshakes.firstIndex(where: { $0 === link }) else { return false }
         retired.append(handshakes.remove(at: index))
@@ -125,7 +125,7 @@ extension NodeCore {
 }
 
 extension NWEndpoint {
-    /// The address of a remote peer, 4 or 16 bytes; empty for names.
+    /// A remote peer's address, 4 or 16 bytes; empty for names.
     fileprivate var peerAddress: [UInt8] {
         guard case .hostPort(let host, _) = self else { return [] }
         switch host {

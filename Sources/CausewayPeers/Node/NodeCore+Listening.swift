@@ -3,7 +3,7 @@ internal import Foundation
 internal import Network
 
 extension NodeCore {
-    /// Opens the listener of the node, once. It has no service: peers learn its port from links and introductions.
+    /// Opens the node's listener, once. It advertises no service: peers learn its port from links and introductions.
     mutating func listen(_ node: PeerNode) {
         guard service.phase == .idle else { return }
         service.phase = .starting
@@ -31,7 +31,7 @@ extension NodeCore {
         listener.start(queue: node.queue)
     }
 
-    /// The listener has a port, or cannot listen: then only the peers that the local one dials are connected.
+    /// The listener has a port, or cannot listen: then only peers dialled by the local one are connected.
     private mutating func settle(port: UInt16, _ node: PeerNode) {
         service.phase = .settled
         service.port = port
@@ -49,16 +49,16 @@ extension NodeCore {
     }
 }
 
-/// The addresses of this host, which members pass to peers that connect to it.
+/// This host's addresses, which members pass to peers that connect to it.
 enum LocalAddresses {
-    /// Addresses in network byte order, without those of the loopback interface unless there are no others.
+    /// Addresses in network byte order, without loopback addresses unless there are no others.
     static func current() -> [[UInt8]] {
         let all = Host.current().addresses.compactMap { text -> [UInt8]? in
             if let address = IPv4Address(text) { return [UInt8](address.rawValue) }
             return IPv6Address(text).map { [UInt8]($0.rawValue) }
         }
         let others = all.filter { $0.first != 127 && $0 != [UInt8](IPv6Address.loopback.rawValue) }
-        // Link-local addresses last: a few addresses have to do for hosts with many interfaces.
+        // Link-local addresses last: only a few addresses are used on hosts with many interfaces.
         let isLocal = { (address: [UInt8]) in address.count == 16 && address[0] == 0xFE && address[1] & 0xC0 == 0x80 }
         let usable = others.isEmpty ? all : others
         return Array((usable.filter { !isLocal($0) } + usable.filter(isLocal)).prefix(8))

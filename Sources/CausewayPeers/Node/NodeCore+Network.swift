@@ -3,7 +3,7 @@ internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Network
 
-/// The networks of this host, with or without a router.
+/// This host's networks, with or without a router.
 struct LocalNetwork: Equatable, Sendable {
     /// The path to all destinations, which is unsatisfied without a router.
     let path: NWPath
@@ -16,7 +16,7 @@ struct LocalNetwork: Equatable, Sendable {
             path: query.path, links: query.interfaces.filter { $0.isCarrying && $0.interface.type != .loopback })
     }
 
-    /// The interfaces over which a link-local IPv6 address may be reached: those of the path first, in its order.
+    /// The interfaces over which a link-local IPv6 address may be reached: those in the path first, in its order.
     var linkLocalInterfaces: [NWInterface] {
         let all = links.filter { $0.addresses.contains(where: Self.isLinkLocal) }.map(\.interface)
         let preferred = path.availableInterfaces.filter(all.contains)
@@ -28,8 +28,8 @@ struct LocalNetwork: Equatable, Sendable {
         IPv6Address(String(text.prefix { $0 != "%" && $0 != "/" }))?.isLinkLocal ?? false
     }
 
-    /// Whether links may be broken, or possible again. With a router, other interfaces come and go without effect, for example those of
-    /// containers.
+    /// Whether links may be broken, or possible again. With a router, other interfaces come and go without effect, for example container
+    /// interfaces.
     func hasMoved(from old: LocalNetwork) -> Bool {
         path != old.path || (path.status != .satisfied && links != old.links)
     }

@@ -3,22 +3,22 @@ internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Network
 
-/// The state of a node: the machine, and what the driver holds for it. Only ``PeerNode`` touches it, under its lock.
+/// A node's state: the machine, and the driver's resources for it. Only ``PeerNode`` accesses it, under its lock.
 struct NodeCore: ~Copyable, Sendable {
-    /// A link of the machine.
+    /// The driver's state for one link of the machine.
     struct Line: Sendable {
         let link: PeerLink
         /// Bytes that the transport has not accepted yet.
         var pendingByteCount = 0
     }
 
-    /// What the program waits for until the listener has a port or failed.
+    /// Work that waits until the listener has a port or failed.
     typealias Waiting = @Sendable (inout NodeCore, PeerNode) -> Void
 
     var mesh: PeerMesh
     var lines: [LinkID: Line] = [:]
     var numbers: [ObjectIdentifier: LinkID] = [:]
-    /// Accepted connections without a TLS session, the oldest first. Few, so searches are linear.
+    /// Accepted connections without a TLS session, the oldest first. They are few, so searches are linear.
     var handshakes: [PeerLink] = []
     var dials = PeerDials()
     var datagrams = DatagramPorts()
@@ -26,7 +26,7 @@ struct NodeCore: ~Copyable, Sendable {
     var places = PeerPlaces()
     var service = NodeService()
     var searches = PeerSearches()
-    /// Objects to release when the lock is free: their ends may call the node.
+    /// Objects to release after the lock: their deinitializers may call the node.
     var retired: [any Sendable] = []
 
     init(_ mesh: consuming PeerMesh) {
@@ -34,7 +34,7 @@ struct NodeCore: ~Copyable, Sendable {
     }
 }
 
-/// The listener of a node and its advertisements.
+/// A node's listener and advertisements.
 struct NodeService: Sendable {
     enum Phase: Equatable, Sendable { case idle, starting, settled }
 
@@ -49,7 +49,7 @@ struct NodeService: Sendable {
     var armedFor: Duration?
 }
 
-/// Where peers can be dialled, as far as discovery and the program know. Bounded.
+/// Known endpoints for dialling peers, from discovery and the program. Bounded.
 struct PeerPlaces: Sendable {
     private static let limit = 1_024
 
@@ -73,7 +73,7 @@ extension PeerIdentity {
         self.init(id: info.key.id, fingerprint: info.key.digestBytes, name: info.name)
     }
 
-    /// The peer as the machine names it.
+    /// The peer's key in the machine.
     var key: PeerKey {
         func number(_ bytes: some Collection<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
         return PeerKey(id: id, high: number(fingerprint.prefix(8)), low: number(fingerprint.dropFirst(8).prefix(8)))
@@ -81,7 +81,7 @@ extension PeerIdentity {
 }
 
 extension PeerFailure {
-    /// The reason why a file or a stream ended: a peer that cancels gives `left`.
+    /// Converts the reason why a file or stream ended: a peer that cancels gives `left`.
     init(ofTransfer reason: PeerReason) {
         if reason == .left { self.init(.cancelled) } else { self.init(reason) }
     }

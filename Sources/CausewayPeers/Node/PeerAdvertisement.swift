@@ -3,7 +3,7 @@ package import Dispatch
 package import Foundation
 internal import Network
 
-/// An event of an advertisement.
+/// An advertisement event.
 package enum AdvertiserEvent: Sendable {
     case started(port: UInt16)
     case failed(PeerFailure)
@@ -54,7 +54,7 @@ extension PeerNode {
 
 /// A running advertisement. It ends when it is stopped or released.
 package final class PeerAdvertisement: Sendable {
-    /// The way to the program. It is silent after the end of the advertisement.
+    /// Delivers events to the program. It reports nothing after the advertisement has ended.
     final class Port: Sendable {
         /// The service type, in lower case.
         let service: String
@@ -63,8 +63,8 @@ package final class PeerAdvertisement: Sendable {
 
         private struct State {
             var handler: (@Sendable (AdvertiserEvent) -> Void)?
-            /// Invitations that the program has not been asked about. Those that end meanwhile are removed, so the machine's limit bounds
-            /// them, however long the program keeps the queue.
+            /// Invitations not yet passed to the program. Those that end meanwhile are removed, so the machine's limit bounds them, even if
+            /// the program blocks the queue.
             var waiting: [Question] = []
             var isAsking = false
         }
@@ -86,7 +86,7 @@ package final class PeerAdvertisement: Sendable {
             queue.async { [self] in state.withLock { $0.handler }?(event) }
         }
 
-        /// Made on the queue of the program: the end of an invitation may call the node.
+        /// Created on the program's queue: releasing an invitation may call the node.
         func invited(_ id: InvitationID, _ peer: PeerIdentity, _ context: Data?, _ node: PeerNode) {
             let mustAsk = state.withLock { state in
                 state.waiting.append(Question(id: id, peer: peer, context: context, node: node))
@@ -96,7 +96,7 @@ package final class PeerAdvertisement: Sendable {
             if mustAsk { askLater() }
         }
 
-        /// One question at a time, so that other events of the queue get their turn.
+        /// One invitation at a time, so that the queue's other events get their turn.
         private func askLater() {
             queue.async { [self] in
                 let (question, handler) = state.withLock { state in
@@ -110,7 +110,7 @@ package final class PeerAdvertisement: Sendable {
             }
         }
 
-        /// The invitation ended, perhaps before the program was asked.
+        /// The invitation ended, possibly before it was passed to the program.
         func withdraw(_ id: InvitationID) { state.withLock { $0.waiting.removeAll { $0.id == id } } }
 
         func close() {
@@ -134,7 +134,7 @@ package final class PeerAdvertisement: Sendable {
 
     deinit { stop() }
 
-    /// Stops advertising. No event starts after the call returned. Invitations that arrive later are declined.
+    /// Stops advertising. No event starts after the call has returned. Later invitations are declined.
     package func stop() {
         port.close()
         listener?.cancel()
@@ -142,10 +142,10 @@ package final class PeerAdvertisement: Sendable {
     }
 }
 
-/// An invitation from a peer. The first answer counts; without an answer, the inviter's time runs out.
+/// A peer's invitation. The first answer counts; without an answer, the invitation times out at the inviter.
 package final class PeerInvitation: Sendable {
     package let peer: PeerIdentity
-    /// The bytes that the inviter sent. They are not trusted.
+    /// The inviter's bytes. They are not trusted.
     package let context: Data?
     private let id: InvitationID
     private let node: PeerNode
@@ -157,7 +157,7 @@ package final class PeerInvitation: Sendable {
         self.node = node
     }
 
-    /// Whether the answer still counts: the inviter waits, and the program has not answered.
+    /// Whether an answer still has an effect: the inviter waits, and the program has not answered.
     package var isOpen: Bool { node.apply { core, _ in core.mesh.isAsked(id) } }
 
     /// Joins the inviter's mesh with a group of the same node. A group of another node declines.

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Network
 
-/// The TXT record of a peer: `_cw` version, `_id` number, `_k` key digest, `_n` display name, then the pairs of the program.
+/// A peer's TXT record: `_cw` version, `_id` number, `_k` key digest, `_n` display name, then the program's pairs.
 struct PeerAnnouncement: Equatable, Sendable {
     static let version = "1.0"
-    /// Keys of the protocol. Pairs of the program with these keys are left out.
+    /// Protocol keys. The program's pairs with these keys are left out.
     private static let ownKeys: Set<String> = ["_cw", "_id", "_k", "_n"]
 
     let peer: PeerIdentity
@@ -15,7 +15,7 @@ struct PeerAnnouncement: Equatable, Sendable {
         self.info = info
     }
 
-    /// Parses a record. Returns `nil` unless it is the record of a peer with a version that starts with 1.
+    /// Parses a record. Returns `nil` unless it is a peer's record with a version that starts with 1.
     init?(_ record: NWTXTRecord) {
         let pairs = record.dictionary
         guard let version = pairs["_cw"], version.split(separator: ".").first == "1",
@@ -28,7 +28,7 @@ struct PeerAnnouncement: Equatable, Sendable {
         info = pairs.filter { !Self.ownKeys.contains($0.key.lowercased()) }
     }
 
-    /// The record. Display names longer than an entry are cut at a character.
+    /// The record. Display names longer than an entry are truncated at a character.
     var record: NWTXTRecord {
         let number = (0..<8).map { UInt8(truncatingIfNeeded: peer.id >> (56 - 8 * $0)) }
         var record = NWTXTRecord([
@@ -40,7 +40,7 @@ struct PeerAnnouncement: Equatable, Sendable {
         return record
     }
 
-    /// The name of the instance: 16 digits of base 32 (RFC 4648 §6) of the key digest. It does not show the display name.
+    /// The instance name: 16 base 32 digits (RFC 4648 §6) of the key digest. It does not reveal the display name.
     var instance: String {
         let digits = Array("abcdefghijklmnopqrstuvwxyz234567")
         var (result, value, bitCount) = ("", UInt32(0), 0)

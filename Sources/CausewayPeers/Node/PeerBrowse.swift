@@ -1,11 +1,11 @@
 package import Dispatch
 internal import Network
 
-/// An event of a browser.
+/// A browser event.
 package enum BrowserEvent: Sendable {
     case started
     case failed(PeerFailure)
-    /// A peer appeared, or its TXT record changed. The pairs are those of the program.
+    /// A peer appeared, or its TXT record changed. The pairs are the program's.
     case found(PeerIdentity, [String: String])
     case lost(PeerIdentity)
 }
@@ -27,12 +27,12 @@ extension PeerNode {
 
 /// A running browser. It ends when it is stopped or released.
 ///
-/// A peer is found once, over however many interfaces and instances it is seen, and lost when the last instance is gone. Instances without
-/// the record of a peer are left out, for example those of Apple's framework, and so is the local peer.
+/// A peer is found once, even if it is seen on several interfaces and in several instances, and lost when the last instance is gone.
+/// Instances without a peer's record are left out, for example those of Apple's framework, and so is the local peer.
 package final class PeerBrowse: Sendable {
     private struct State {
         var handler: (@Sendable (BrowserEvent) -> Void)?
-        /// The last report of each peer.
+        /// Each peer's last report.
         var told: [PeerIdentity: PeerAnnouncement] = [:]
     }
 
@@ -69,7 +69,7 @@ package final class PeerBrowse: Sendable {
         browser.start(queue: queue)
     }
 
-    /// Stops browsing. No event starts after the call returned.
+    /// Stops browsing. No event starts after the call has returned.
     package func stop() {
         let handler = state.withLock { $0.handler.take() }
         browser.cancel()
@@ -78,7 +78,7 @@ package final class PeerBrowse: Sendable {
 
     private func post(_ event: BrowserEvent) { state.withLock { $0.handler }?(event) }
 
-    /// Runs on the queue of the program.
+    /// Runs on the program's queue.
     private func update(_ results: Set<NWBrowser.Result>) {
         var instances: [NWEndpoint: PeerAnnouncement] = [:]
         for result in results where instances.count < Self.limit {
@@ -93,7 +93,7 @@ package final class PeerBrowse: Sendable {
             let current = Dictionary(
                 instances.values.map { ($0.peer, $0) },
                 uniquingKeysWith: { first, second in
-                    // Two instances of one peer: the one that the program knows, so that it does not change back and forth.
+                    // If a peer has two instances, the reported one is kept, so that it does not change back and forth.
                     state.told[first.peer] == second ? second : first
                 })
             for (peer, announcement) in current where state.told[peer] != announcement {

@@ -7,27 +7,27 @@ struct PeerRace: Sendable {
     let dial: PeerDial
     var candidates: [NWEndpoint]
     var running: [PeerLink] = []
-    /// Delays before each further round over all candidates.
+    /// The delays before each further round over all candidates.
     var pauses: [DispatchTimeInterval] = []
 }
 
-/// The dials of a node, of which a few run at a time.
+/// A node's dials, of which only a few run at a time.
 ///
-/// Peers that find each other both invite, and one of the two invitations is enough. Where many find each other at once, the
-/// larger one waits a moment, and mostly does not need to dial then: nearly half of the handshakes are saved.
+/// Peers that find each other both invite, and one of the two invitations is enough. When many find each other at once, the peer with the
+/// larger identity waits briefly, and then mostly need not dial: nearly half of the handshakes are saved.
 struct PeerDials: Sendable {
-    /// The number of dials that run at a time. Replacements of links and lanes never wait.
+    /// The maximum number of dials running at a time. Replacements of links and lanes never wait.
     static let limit = 4
-    /// A dial that takes longer does not hold up others.
+    /// The time after which a running dial no longer delays others.
     static let patience = Duration.seconds(1)
-    /// How long the larger peer waits for the smaller one in a crowd, since the last connection from any peer, and in all. More dials than
-    /// ``limit`` within the longest wait make a crowd.
+    /// How long the larger peer waits for the smaller one in a crowd, since the last connection from any peer, and in total. More dials
+    /// than ``limit`` within the longest wait make a crowd.
     static let courtesy = Duration.milliseconds(700)
     static let longestCourtesy = Duration.seconds(5)
 
     private struct Place: Sendable {
         let id: LinkID
-        /// Whether the peer is smaller, and so the better one to dial.
+        /// Whether the peer has the smaller identity, so that waiting for its dial is better.
         let isCourteous: Bool
         let since: Duration
     }
@@ -38,7 +38,7 @@ struct PeerDials: Sendable {
     /// When the newest dials were added, the oldest first.
     private var recent: [Duration] = []
     private var lastArrival = Duration.zero
-    /// Whether a call of ``nextToStart(at:)`` is planned.
+    /// Whether a call to ``nextToStart(at:)`` is scheduled.
     var isAwaited = false
 
     subscript(id: LinkID) -> PeerRace? {
@@ -46,7 +46,7 @@ struct PeerDials: Sendable {
         _modify { yield &races[id] }
     }
 
-    /// The dial that a link is a candidate of.
+    /// The dial for which a link is a candidate.
     func dial(of link: PeerLink) -> LinkID? { races.first { $0.value.running.contains { $0 === link } }?.key }
 
     mutating func add(_ id: LinkID, _ race: PeerRace, own: PeerKey, at now: Duration) {
@@ -74,7 +74,7 @@ struct PeerDials: Sendable {
         return index.map { start($0, at: now) }
     }
 
-    /// A peer connected to this one: others may be about to.
+    /// Records that a peer connected to this one: others may be about to.
     mutating func arrived(at now: Duration) { lastArrival = now }
 
     /// When a dial may start in a crowd.
@@ -89,7 +89,7 @@ struct PeerDials: Sendable {
         return id
     }
 
-    /// How long it takes until another dial may start although none ended; `nil` if none waits or that is planned already.
+    /// How long it takes until another dial may start although none has ended; `nil` if none waits or the start is already scheduled.
     mutating func timeToLook(at now: Duration) -> Duration? {
         guard !waiting.isEmpty, !isAwaited else { return nil }
         isAwaited = true

@@ -5,21 +5,21 @@ internal import Network
 
 /// Discovery beyond the public interface of Network. On Apple systems, `service(_:)` returns its argument and `reconfirm(_:)` does nothing.
 enum PeerDiscovery {
-    /// A service whose name needs no probes, because it is the digest of a key: they would take 0.75 s (RFC 6762 §8.1).
+    /// A service without probing, because its name is a key's digest: probes would take 0.75 s (RFC 6762 §8.1).
     static func service(_ service: NWListener.Service) -> NWListener.Service {
         var unique = service
         unique.isKnownUnique = true
         return unique
     }
 
-    /// Has the instances of a peer checked that is not reachable. Browsers lose it unless it answers.
+    /// Requests a check of an unreachable peer's service instances. Browsers lose the peer unless it answers.
     static func reconfirm(_ endpoints: [NWEndpoint]) {
         for endpoint in endpoints { endpoint.reconfirm() }
     }
 }
 
-/// Peers that were lost without a goodbye. Their services are queried every 2 s for a minute, so that a peer is found as soon as a network
-/// that was divided is whole again: regular queries become rare by then (RFC 6762 §5.2).
+/// Peers that were lost without a goodbye. Their services are queried every 2 s for a minute, so that a peer is found as soon as a divided
+/// network is whole again: regular queries are rare by then (RFC 6762 §5.2).
 struct PeerSearches: Sendable {
     static let time = Duration.seconds(60)
     static let spacing = DispatchTimeInterval.seconds(2)
@@ -43,7 +43,7 @@ struct PeerSearches: Sendable {
 }
 
 extension NodeCore {
-    /// A member is suspended or was lost without a goodbye: its services are checked, and searched.
+    /// A member is suspended or was lost without a goodbye: its services are checked and searched.
     mutating func reconfirm(_ member: MemberID, _ state: MemberState, _ node: PeerNode) {
         switch state {
         case .suspended: PeerDiscovery.reconfirm(places.endpoints(of: member.peer))

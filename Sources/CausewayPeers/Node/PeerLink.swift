@@ -2,39 +2,39 @@ internal import Dispatch
 internal import Foundation
 internal import Network
 
-/// One TLS connection: reads in blocks, counts what waits to be sent, and reports its end once.
+/// One TLS connection: reads in blocks, counts unsent bytes, and reports its end once.
 ///
-/// All callbacks run on the queue of the node. `resumeReading()` asks for the next block; without it, the kernel's buffers fill and the
-/// sender has to wait.
+/// All callbacks run on the node's queue. `resumeReading()` requests the next block; without it, the kernel's buffers fill and the sender
+/// has to wait.
 final class PeerLink: Sendable {
     enum Event: Sendable {
         /// The handshake is complete.
         case opened(PeerTransport.Session)
         case received([UInt8])
-        /// The transport accepted this number of bytes. The last 32 KiB may remain without a report.
+        /// The transport accepted this number of bytes. The last 32 KiB may remain unreported.
         case sent(Int)
         /// The other side sent all of its bytes. No `received` follows.
         case ended
-        /// The link does not exist any more. The last event. With a failure of the local network, the other side may still have its end.
+        /// The link no longer exists. The last event. After a local network failure, the other side may still have its end.
         case closed(isLocalFailure: Bool)
     }
 
-    /// The largest block that one read returns, in bytes.
+    /// The maximum block size of one read in bytes.
     private static let blockSize = 65_536
-    /// The number of bytes that are reported as sent at once: a report for each message would cost as much as the message.
+    /// The number of sent bytes that are reported together: a report for each message would cost as much as the message.
     private static let reportSize = 32_768
 
     private struct State {
         var isReady = false
         var isReading = false
         var isClosed = false
-        /// Bytes that were written without a report.
+        /// Written bytes not yet reported.
         var unreportedByteCount = 0
     }
 
     private let connection: NWConnection
     private let queue: DispatchQueue
-    /// Whether a connection that cannot be made now waits for a better network. Otherwise it fails.
+    /// Whether a connection that cannot be established now waits for a better network. Otherwise it fails.
     private let waits: Bool
     private let report: @Sendable (PeerLink, Event) -> Void
     private let state = LockedValue(State())
@@ -51,10 +51,10 @@ final class PeerLink: Sendable {
 
     private func handler(_ event: Event) { report(self, event) }
 
-    /// Where the connection leads: the address and port of the other side, as far as they are known.
+    /// The remote address and port, as far as they are known.
     var remote: NWEndpoint? { connection.currentPath?.remoteEndpoint }
 
-    /// Where the connection leads, also before it is made.
+    /// The remote endpoint, also before the connection is established.
     var endpoint: NWEndpoint { connection.endpoint }
 
     func start() {
@@ -78,14 +78,14 @@ final class PeerLink: Sendable {
         }
         guard isFirst else { return }
         guard let session = PeerTransport.session(of: connection) else {
-            // The other side is no peer of this protocol.
+            // The other side does not speak this protocol.
             return finish(nil)
         }
         handler(.opened(session))
         resumeReading()
     }
 
-    /// Requests the next block, unless a request is under way.
+    /// Requests the next block, unless a request is pending.
     func resumeReading() {
         let mayRead = state.withLock { state in
             guard state.isReady, !state.isReading, !state.isClosed else { return false }
@@ -122,7 +122,7 @@ final class PeerLink: Sendable {
             })
     }
 
-    /// Ends the link. Graceful: after the bytes that were written. No event follows except `closed`.
+    /// Ends the link. A graceful end comes after the written bytes. No event follows except `closed`.
     func close(abruptly: Bool) {
         if abruptly { return connection.forceCancel() }
         connection.send(
@@ -143,7 +143,7 @@ final class PeerLink: Sendable {
 }
 
 extension NWError {
-    /// Whether the local network failed, and not the other side: it is worthwhile to wait longer for a new link then.
+    /// Whether the local network failed, and not the other side: then it is worth waiting longer for a new link.
     fileprivate var isOfLocalNetwork: Bool {
         guard case .posix(let code) = self else { return false }
         return switch code {

@@ -5,18 +5,19 @@ package import Network
 
 /// One local peer on the network: its listener, its advertisements, its browsers, and its groups.
 ///
-/// All members may be used from any thread. Every event and call takes the lock, tells the machine, and performs the machine's actions in
-/// order. No code of the program runs under the lock: events go to the queue of a group, an advertisement or a browser.
+/// All methods may be called from any thread. Every event and call takes the lock, passes the event to the machine, and performs the
+/// machine's actions in order. No program code runs under the lock: events are delivered on the queue of a group, an advertisement or a
+/// browser.
 package final class PeerNode: Sendable {
     package let local: LocalPeer
-    /// Where connections, the listener and timers report.
+    /// The queue for connections, the listener and timers.
     let queue = DispatchQueue(label: "causeway.peers")
     private let core: LockedValue<NodeCore>
     let pins: PinWriter
 
     /// - Parameters:
-    ///   - queueLimit: Bytes of messages that may wait for one peer.
-    ///   - hasDatagrams: Whether unreliable messages may travel over UDP.
+    ///   - queueLimit: The maximum number of message bytes queued for one peer.
+    ///   - hasDatagrams: Whether unreliable messages may use UDP.
     package convenience init(_ local: LocalPeer, queueLimit: Int = 64 << 20, hasDatagrams: Bool = true) {
         self.init(local, queueLimit, PeerPins(), nil, hasDatagrams: hasDatagrams)
     }
@@ -57,7 +58,7 @@ package final class PeerNode: Sendable {
         weak let node: PeerNode?
     }
 
-    /// Returns the node of a local peer: the same one while it is alive.
+    /// Returns a local peer's node: the same one while it is alive.
     package static func shared(for local: LocalPeer) -> PeerNode {
         living.withLock { living in
             if let node = living[local.peer]?.node { return node }
@@ -71,7 +72,7 @@ package final class PeerNode: Sendable {
     /// Monotonic time, for the machine.
     static var now: Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
 
-    /// Changes the state, then performs what the machine demands, and sets the timer.
+    /// Changes the state, then performs the machine's actions, and sets the timer.
     @discardableResult
     func apply<Result: Sendable>(_ change: (inout NodeCore, Duration) -> Result) -> Result {
         let (result, retired) = core.withLock { core in
@@ -86,7 +87,7 @@ package final class PeerNode: Sendable {
         return result
     }
 
-    /// Late, early and doubled timers are harmless, so timers are only added for earlier deadlines and never cancelled.
+    /// Late, early and duplicate timers are harmless, so timers are only added for earlier deadlines and never cancelled.
     private func arm(_ core: inout NodeCore) {
         guard let deadline = core.mesh.nextDeadline else { return }
         if let armed = core.service.armedFor, armed <= deadline { return }
@@ -101,7 +102,8 @@ package final class PeerNode: Sendable {
         }
     }
 
-    /// The port on which the node listens, as soon as it is known; 0 if it cannot listen. The completion runs on the queue of the node.
+    /// Passes the node's listening port to the completion as soon as it is known; 0 if it cannot listen. The completion runs on the node's
+    /// queue.
     package func whenListening(_ completion: @escaping @Sendable (UInt16) -> Void) {
         apply { core, _ in
             core.whenListening(self) { core, node in
@@ -111,7 +113,7 @@ package final class PeerNode: Sendable {
         }
     }
 
-    /// Cuts all connections, as the loss of a network does. For tests.
+    /// Cuts all connections, as a network loss does. For tests.
     package func cutLinks() {
         apply { core, _ in core.lines.values.forEach { $0.link.close(abruptly: true) } }
     }
@@ -121,7 +123,7 @@ package final class PeerNode: Sendable {
         apply { core, _ in core.datagrams.detour = detour }
     }
 
-    /// Makes an address of a peer known, for example of one that no browser found.
+    /// Adds a peer's address, for example if no browser found the peer.
     package func learn(_ endpoint: NWEndpoint, of peer: PeerIdentity) {
         apply { core, _ in core.places.learn(endpoint, of: peer.key) }
     }

@@ -3,20 +3,20 @@ internal import Foundation
 internal import Network
 internal import Security
 
-/// TLS 1.3 over TCP with certificates on both sides, as links and lanes use it.
+/// TLS 1.3 over TCP with certificates on both sides, for links and lanes.
 enum PeerTransport {
     /// The application protocol (ALPN, RFC 7301).
     static let applicationProtocol = "cw-peers/1"
     private static let exporterLabel = "EXPORTER-cw-peers/1"
-    /// Seconds without an acknowledgement after which the kernel ends a connection. The machine reports a silent peer before.
+    /// Seconds without an acknowledgement after which the kernel ends a connection. The machine reports a silent peer earlier.
     private static let dropTime = 11
 
-    /// Parameters for a dialled or an accepted link.
+    /// Parameters for a dialled or accepted link.
     ///
     /// - Parameters:
-    ///   - queue: Where certificates are checked.
-    ///   - accepts: Whether the other side may have this key (SubjectPublicKeyInfo). The key proves possession in the handshake; names and
-    ///     dates of certificates do not matter.
+    ///   - queue: The queue for certificate checks.
+    ///   - accepts: Whether the other side may have this key (SubjectPublicKeyInfo). The handshake proves possession of the key; names and
+    ///     dates in certificates do not matter.
     static func parameters(
         _ local: LocalPeer, queue: DispatchQueue, accepts: @escaping @Sendable ([UInt8]) -> Bool
     ) -> NWParameters {
@@ -54,11 +54,11 @@ enum PeerTransport {
     struct Session: Sendable {
         /// The other side's certificates in DER, its own first.
         let certificates: [[UInt8]]
-        /// 32 bytes that only the two ends of this connection know (RFC 8446 §7.5).
+        /// 32 bytes known only to the two ends of this connection (RFC 8446 §7.5).
         let exporter: [UInt8]
     }
 
-    /// Returns the session of a connection that is ready; `nil` unless both sides have certificates and agreed on the protocol.
+    /// Returns an established connection's session; `nil` unless both sides have certificates and agreed on the protocol.
     static func session(of connection: NWConnection) -> Session? {
         guard
             let metadata = connection.metadata(definition: NWProtocolTLS.definition) as? NWProtocolTLS.Metadata,

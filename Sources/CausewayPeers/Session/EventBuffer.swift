@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// The events that the program has not taken yet.
+/// Events that the program has not taken yet.
 ///
-/// Messages are bounded by their receipts: at 4 MiB that wait, the sender's window is closed. Discovery is bounded by replacing what was not
-/// taken yet.
+/// Messages are bounded by their receipts: at 4 MiB of waiting messages, the sender's window is closed. Discovery is bounded by replacing
+/// events not taken yet.
 final class EventBuffer: Sendable {
     struct Entry: Sendable {
         let event: PeerEvent
@@ -12,7 +12,7 @@ final class EventBuffer: Sendable {
     }
 
     fileprivate struct State {
-        /// Taken entries are `nil`: their receipts are released outside of the lock.
+        /// Taken entries are `nil`: their receipts are released outside the lock.
         var entries: [Entry?] = []
         var first = 0
         var waiter: CheckedContinuation<Void, Never>?
@@ -20,7 +20,7 @@ final class EventBuffer: Sendable {
     }
 
     private static let discoveryLimit = 2_048
-    /// Number of invitations from which on those that have ended are removed. At most 16 are open at a time.
+    /// The number of invitations above which ended ones are removed. At most 16 are open at a time.
     private static let invitationLimit = 32
     private let state = LockedValue(State())
 
@@ -29,7 +29,7 @@ final class EventBuffer: Sendable {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard state.end == nil else { return nil }
             if event.isDiscovery, state.entries.count - state.first >= Self.discoveryLimit {
-                // The oldest news of discovery is replaced by later ones, or the peer is found again.
+                // The oldest discovery event is replaced by later ones, or the peer is found again.
                 guard let old = state.entries[state.first...].firstIndex(where: { $0?.event.isDiscovery == true })
                 else {
                     return nil
@@ -46,7 +46,7 @@ final class EventBuffer: Sendable {
     private func removeEndedInvitations() {
         let waiting = state.withLock { state in state.entries[state.first...].compactMap { $0?.event.invitation } }
         guard waiting.count >= Self.invitationLimit else { return }
-        // The node is asked outside of the lock.
+        // The node is asked outside the lock.
         let ended = Set(waiting.filter { !$0.isOpen }.map { ObjectIdentifier($0) })
         let removed = state.withLock { state -> [Entry?] in
             let waiting = state.entries[state.first...]
@@ -59,7 +59,7 @@ final class EventBuffer: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// No event follows. What waits is still delivered.
+    /// No event follows. Waiting events are still delivered.
     func finish(_ end: Result<Void, PeerFailure>) {
         let waiter = state.withLock { state in
             if state.end == nil { state.end = end }
@@ -88,7 +88,7 @@ final class EventBuffer: Sendable {
                 let other = state.withLock { state -> CheckedContinuation<Void, Never>? in
                     guard state.isEmpty, state.end == nil, !Task.isCancelled else { return continuation }
                     defer { state.waiter = continuation }
-                    // A second consumer: the first one looks again.
+                    // For a second consumer, the first one checks again.
                     return state.waiter
                 }
                 other?.resume()

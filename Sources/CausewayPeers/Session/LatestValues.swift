@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Messages of which only the newest of a key matters. One task per key and peer sends, and takes the newest value each time.
+/// Messages of which only the newest per key matters. One task per key and peer sends, and takes the newest value each time.
 final class LatestValues: Sendable {
     private struct Slot: Hashable {
         let key: String
@@ -14,7 +14,7 @@ final class LatestValues: Sendable {
 
     private let waiting = LockedValue<[Slot: Value]>([:])
 
-    /// Returns when the value, or a newer one, was queued. If another task sends for the key, it takes the value along.
+    /// Returns when the value, or a newer one, was queued. If another task sends for the key, that task sends this value as well.
     func send(_ message: Data, _ key: String, to peer: PeerIdentity, _ group: PeerGroup) async throws {
         let slot = Slot(key: key, peer: peer)
         let isFirst = waiting.withLock { waiting in

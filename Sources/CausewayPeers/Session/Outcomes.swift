@@ -1,4 +1,4 @@
-/// Tasks that wait for what becomes of a peer.
+/// Tasks that wait for a peer's answer or departure.
 final class Outcomes: Sendable {
     enum Question: Hashable, Sendable {
         case membership(PeerIdentity)
@@ -55,7 +55,7 @@ final class Outcomes: Sendable {
         self.answer([question], answer)
     }
 
-    /// Answers several questions at once: a task that continues with the answer to one of them may ask another one, which is not answered.
+    /// Answers several questions at once: a task that continues after one of them may ask another question, which must not be answered.
     @discardableResult
     private func answer(_ questions: [Question], _ answer: Result<PeerCode?, PeerFailure>) -> Bool {
         let waiters = state.withLock { state in
@@ -65,13 +65,13 @@ final class Outcomes: Sendable {
         return !waiters.isEmpty
     }
 
-    /// The peer is gone. The key of a member is recorded all the same, so a pairing is still answered.
+    /// The peer is gone. A member's key is recorded nevertheless, so a pairing is still answered.
     func lost(_ peer: PeerIdentity, _ failure: PeerFailure, wasMember: Bool) {
         let ended = [Question.membership(peer), .code(peer), .verification(peer)]
         answer(wasMember ? ended : ended + [.pairing(peer)], .failure(failure))
     }
 
-    /// The session is gone.
+    /// The session has ended.
     func end(_ failure: PeerFailure) {
         let all = state.withLock { state in
             defer { state.waiters = [:] }

@@ -1,24 +1,24 @@
 public import Foundation
 
-/// An event of a ``PeerSession``.
+/// A ``PeerSession`` event.
 public enum PeerEvent: Sendable {
-    /// A peer advertises the service. The pairs are those of its program, and not trusted.
+    /// A peer advertises the service. The pairs come from its program, and are not trusted.
     case found(PeerIdentity, info: [String: String])
     /// A found peer changed its pairs or its display name.
     case updated(PeerIdentity, info: [String: String])
     /// A found peer stopped advertising, or is gone.
     case lost(PeerIdentity)
-    /// A peer invites the local one. Unanswered, the inviter's time runs out.
+    /// A peer invites the local one. Without an answer, the invitation times out at the inviter.
     case invited(PeerInvite)
-    /// A peer is a member now. Messages to it can be sent.
+    /// A peer is now a member. Messages to it can be sent.
     case joined(PeerIdentity)
-    /// The link to a member broke and is being replaced. Messages still work: they wait.
+    /// The link to a member broke and is being replaced. Messages to it are queued meanwhile.
     case suspended(PeerIdentity)
-    /// The link was replaced. Nothing was lost or doubled.
+    /// The link was replaced. Nothing was lost or duplicated.
     case resumed(PeerIdentity)
-    /// A peer is no member any more, or did not become one.
+    /// A peer is no longer a member, or did not become one.
     case left(PeerIdentity, PeerFailure)
-    /// A message of a member. Reliable ones come in the order in which the member sent them.
+    /// A member's message. Reliable ones arrive in sending order.
     case received(Data, from: PeerIdentity)
     /// A member opened a stream.
     case stream(PeerReader, from: PeerIdentity)
@@ -30,30 +30,29 @@ public enum PeerEvent: Sendable {
     case fileFailed(name: String, PeerFailure, from: PeerIdentity)
     /// A member compares codes. See ``PeerSession/verify(_:_:)``.
     case compare(PeerCode, with: PeerIdentity)
-    /// A member proved the secret of a pairing, or both users saw the same code. Its key is recorded, unless the session has
-    /// ``PeerTrust/any``.
+    /// A member proved a pairing secret, or both users saw the same code. Its key is recorded, unless the session has ``PeerTrust/any``.
     case paired(PeerIdentity)
-    /// The key of a member could not be written to the disk. It counts while the session lives.
+    /// A member's key could not be written to the disk. It is used while the session lives.
     case unsaved(PeerIdentity, PeerFailure)
-    /// A peer is not accepted: its key is not the recorded one (``PeerFailure/Code/identityChanged``), or the session's ``PeerTrust`` or a
-    /// pairing demands more (``PeerFailure/Code/unverified``).
+    /// A peer is not accepted: its key differs from the recorded one (``PeerFailure/Code/identityChanged``), or the session's ``PeerTrust``
+    /// or a pairing requires more (``PeerFailure/Code/unverified``).
     case refused(PeerIdentity, PeerFailure)
 }
 
-/// An invitation from a peer.
+/// A peer's invitation.
 ///
-/// The first answer counts. An invite that is released without an answer lets the inviter's time run out.
+/// The first answer counts. If it is released without an answer, the invitation times out at the inviter.
 public struct PeerInvite: Sendable {
     /// The inviter. Its key is proven; its name is not.
     public let peer: PeerIdentity
-    /// The bytes that the inviter sent, at most 64 KiB. They are not trusted.
+    /// The inviter's bytes, at most 64 KiB. They are not trusted.
     public let context: Data?
-    /// What was known of the inviter's key when its invitation came. `paired` also if it has proven the secret that this peer shows.
+    /// How the inviter's key was recognized when its invitation arrived. `paired` also if it has proven the secret that this peer shows.
     public let recognition: PeerRecognition
     let invitation: PeerInvitation
     let group: WeakGroup
 
-    /// Joins the inviter and its other members. The result comes as ``PeerEvent/joined(_:)`` or ``PeerEvent/left(_:_:)``.
+    /// Joins the inviter and its other members. The result is reported as ``PeerEvent/joined(_:)`` or ``PeerEvent/left(_:_:)``.
     public func accept() {
         guard let group = group.group else { return invitation.decline() }
         invitation.accept(with: group)
@@ -63,14 +62,14 @@ public struct PeerInvite: Sendable {
     public func decline() { invitation.decline() }
 }
 
-/// A group that an event refers to, but does not keep.
+/// A group referenced by an event without keeping it alive.
 struct WeakGroup: Sendable {
     weak let group: PeerGroup?
 }
 
-/// A file that is being received.
+/// A file being received.
 public struct PeerTransfer: Sendable {
-    /// The last path component that the sender chose, without control characters.
+    /// The sender's file name without directories and control characters.
     public let name: String
     /// Counts bytes. The total is -1 if the sender does not know it.
     public let progress: Progress
@@ -79,17 +78,17 @@ public struct PeerTransfer: Sendable {
     public func cancel() { progress.cancel() }
 }
 
-/// A file that was received. It is removed when the last copy of the value is released.
+/// A received file. It is removed when the last copy of the value is released.
 public struct PeerFile: Sendable {
-    /// The last path component that the sender chose, without control characters.
+    /// The sender's file name without directories and control characters.
     public let name: String
-    /// Where the file is: in a directory that only the user can read.
+    /// The file's location: in a directory that only the user can read.
     public var url: URL { received.url }
     let received: ReceivedFile
 
-    /// Moves the file to a place of the program.
+    /// Moves the file to the program's own location.
     ///
-    /// - Throws: The error of the file system, for example if the place exists.
+    /// - Throws: The file system's error, for example if the destination exists.
     public func move(to place: URL) throws { try FileManager.default.moveItem(at: url, to: place) }
 }
 
@@ -99,10 +98,10 @@ public struct PeerFile: Sendable {
 public struct PeerCode: Sendable {
     /// Six decimal digits.
     public let digits: String
-    /// Four words with the same content.
+    /// Four words that encode the same value.
     public let words: [String]
     let reply: @Sendable (Bool) -> Void
 
-    /// Tells the peer whether the user saw the same code. If not, the peer is removed with ``PeerFailure/Code/unverified``.
+    /// Reports to the peer whether the user saw the same code. If not, the peer is removed with ``PeerFailure/Code/unverified``.
     public func confirm(_ matches: Bool) { reply(matches) }
 }

@@ -1,9 +1,9 @@
 public import Foundation
 
 extension PeerSession {
-    /// The members that a message is for.
+    /// The members who receive a message.
     public enum Recipients: Sendable {
-        /// All members that are connected when the call begins.
+        /// All members connected when the call begins.
         case all
         case peer(PeerIdentity)
         case peers([PeerIdentity])
@@ -11,25 +11,25 @@ extension PeerSession {
 
     /// How a message is delivered.
     public enum Delivery: Hashable, Sendable {
-        /// Once, and in the order in which they were sent. At most 16 MiB.
+        /// Once, and in sending order. At most 16 MiB.
         case reliable
-        /// As `reliable`, but a later message with the same key replaces one that still waits for the peer: for states, such as positions,
-        /// of which only the newest matters.
+        /// As `reliable`, but a later message with the same key replaces one that is still queued for the peer: for states, such as
+        /// positions, of which only the newest matters.
         case latest(key: String)
         /// At once or not at all, without order. At most 64 KiB; larger ones are sent as `reliable`.
         ///
-        /// Messages of about 1,200 bytes or less travel over UDP with DTLS 1.2, so that a lost packet delays no other. Larger ones, and all
-        /// where UDP is blocked, travel on the link of the reliable messages and can be late behind a lost packet.
+        /// Messages of about 1,200 bytes or less use UDP with DTLS 1.2, so that a lost packet delays no other message. Larger ones, and all
+        /// where UDP is blocked, use the link for reliable messages, where a lost packet can delay them.
         case datagram
     }
 
     /// Sends a message to members.
     ///
-    /// Suspends while 4 MiB of messages wait for one of them, except for datagrams, which are dropped then.
+    /// Suspends while 4 MiB of messages are queued for a recipient, except for datagrams, which are dropped then.
     ///
     /// - Throws: ``PeerFailure`` with `notConnected` if a named peer is no member or left meanwhile, with `invalid` for more than 16 MiB.
     ///
-    /// Cancellation: throws `CancellationError`. Some of the peers may get the message.
+    /// Cancellation: throws `CancellationError`. Some peers may receive the message.
     public func send(_ message: Data, to recipients: Recipients = .all, as delivery: Delivery = .reliable) async throws
     {
         switch recipients {
@@ -40,7 +40,7 @@ extension PeerSession {
                 do {
                     try await send(message, to: peer, delivery)
                 } catch let failure as PeerFailure where failure.code == .notConnected {
-                    // It left meanwhile: the message is for those that are here.
+                    // It left meanwhile: the message is for the remaining members.
                 }
             }
         }
@@ -54,7 +54,7 @@ extension PeerSession {
         }
     }
 
-    /// Opens a stream of bytes to a member, which gets ``PeerEvent/stream(_:from:)``.
+    /// Opens a byte stream to a member, which gets ``PeerEvent/stream(_:from:)``.
     ///
     /// A stream has one direction; for a conversation, the member opens one too.
     ///
@@ -65,16 +65,16 @@ extension PeerSession {
 
     /// Sends a file to a member, which gets ``PeerEvent/receiving(_:from:)`` and then ``PeerEvent/file(_:from:)``.
     ///
-    /// The transfer begins at once and goes on after a link was replaced. The result is a sequence of its progress; it ends when the
+    /// The transfer begins at once and continues after a link was replaced. The result is a sequence of progress values; it ends when the
     /// receiver has stored the whole file, and throws ``PeerFailure`` if the transfer failed, for example with `cancelled` or `file`.
     ///
-    /// Cancellation: a task that stops to iterate cancels the transfer on both sides.
+    /// Cancellation: a task that stops iterating cancels the transfer on both sides.
     ///
     /// - Parameters:
-    ///   - file: The URL of a file.
-    ///   - name: The name for the receiver; `nil` for the last component of the path.
+    ///   - file: The file's URL.
+    ///   - name: The file name for the receiver; `nil` for the last path component.
     ///   - peer: A member.
-    ///   - hasDigest: Whether the receiver compares the SHA-256 digest of the whole file. It does in any case if it had a part of the file.
+    ///   - hasDigest: Whether the receiver compares the whole file's SHA-256 digest. It always does if it already had part of the file.
     public func send(
         file: URL, named name: String? = nil, to peer: PeerIdentity, hasDigest: Bool = false
     ) -> PeerFileProgress {
@@ -86,7 +86,7 @@ extension PeerSession {
     /// - Parameters:
     ///   - peer: A member.
     ///   - confirm: Shows the code, and returns whether the other user sees the same. The other side gets ``PeerEvent/compare(_:with:)``.
-    /// - Throws: ``PeerFailure`` with `unverified` if one of the users saw another code; the peer is removed then.
+    /// - Throws: ``PeerFailure`` with `unverified` if either user saw another code; the peer is removed then.
     ///
     /// Cancellation: throws `CancellationError`; the peer remains a member without being verified.
     public func verify(_ peer: PeerIdentity, _ confirm: @Sendable (PeerCode) async throws -> Bool) async throws {
@@ -110,29 +110,29 @@ extension PeerSession {
     }
 }
 
-/// The progress of a file that is being sent.
+/// An outgoing file's progress.
 public struct PeerFileProgress: AsyncSequence, Sendable {
-    /// What was sent so far.
+    /// The progress so far.
     public struct Part: Hashable, Sendable {
-        /// Bytes that were sent.
+        /// The number of sent bytes.
         public let sentByteCount: Int64
-        /// Size of the file in bytes.
+        /// The file size in bytes.
         public let totalByteCount: Int64
-        /// From 0 to 1.
+        /// The sent fraction, from 0 to 1.
         public var fraction: Double {
             totalByteCount > 0 ? Swift.min(1, Double(sentByteCount) / Double(totalByteCount)) : 1
         }
     }
 
-    /// What was sent so far.
+    /// The progress so far.
     public typealias Element = Part
-    /// Takes parts.
+    /// Receives progress values.
     public typealias AsyncIterator = AsyncThrowingStream<Part, any Error>.Iterator
 
     private let parts: AsyncThrowingStream<Part, any Error>
 
     init(_ group: PeerGroup, _ file: URL, _ name: String, _ peer: PeerIdentity, _ hasDigest: Bool) {
-        // Only the newest part matters.
+        // Only the newest value matters.
         let (parts, continuation) = AsyncThrowingStream.makeStream(of: Part.self, bufferingPolicy: .bufferingNewest(1))
         let progress = group.sendFile(
             at: file, name: name, to: peer, hasDigest: hasDigest,

@@ -1,16 +1,16 @@
 package import Foundation
 
 extension PeerSession {
-    /// An event that another product sees before the program does.
+    /// An event that another product receives before the program.
     package enum TapEvent: Sendable {
         case joined(PeerIdentity)
         case left(PeerIdentity, PeerFailure)
         case message(Data, PeerIdentity)
     }
 
-    /// Sees events. A message for which it returns `true` does not reach the program.
+    /// Receives events. If it returns `true` for a message, the program does not receive the message.
     package typealias Tap = @Sendable (TapEvent) -> Bool
 
-    /// Sets the tap, which is called on the queue of the session, in order, and does not block. `nil`: none.
+    /// Sets the tap, which is called on the session's queue, in order, and must not block. `nil` removes it.
     package func setTap(_ tap: Tap?) { translator.tap.withLock { $0 = tap } }
 }

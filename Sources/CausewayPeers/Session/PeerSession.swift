@@ -1,9 +1,9 @@
 internal import Dispatch
 public import Foundation
 
-/// A session of nearby peers: finds them, invites them, and exchanges messages, streams and files with those that joined.
+/// A session with nearby peers: finds them, invites them, and exchanges messages, streams and files with members.
 ///
-/// All traffic is encrypted with TLS 1.3, and both sides prove their keys. A link that breaks is replaced without loss within ten seconds.
+/// All traffic is encrypted with TLS 1.3, and both sides prove their keys. A broken link is replaced without loss within ten seconds.
 /// Members connect to each other without a server: a session with `n` members has a link for each pair.
 ///
 /// ```swift
@@ -18,30 +18,30 @@ public import Foundation
 /// }
 /// ```
 ///
-/// All members may be used from any task. A session that is released leaves.
+/// All methods may be called from any task. A released session leaves.
 ///
-/// Apple's counterpart is a session layer that programs write over `Network`; `MCSession` of MultipeerConnectivity is deprecated.
+/// Apple's counterpart is a session layer that programs write over `Network`; `MCSession` in MultipeerConnectivity is deprecated.
 public final class PeerSession: Sendable {
-    /// What a session does besides connecting.
+    /// A session's optional functions.
     public struct Options: Sendable {
-        /// Whether other peers find the local one.
+        /// Whether other peers can find the local one.
         public var advertises = true
-        /// Whether the session looks for other peers.
+        /// Whether the session browses for other peers.
         public var browses = true
-        /// Pairs that are advertised, visible to all hosts of the network: each at most 254 bytes, about 400 bytes in all.
+        /// Advertised pairs, visible to all hosts on the network: each at most 254 bytes, about 400 bytes in total.
         public var info: [String: String] = [:]
-        /// Which peers are accepted. `nil`: ``PeerTrust/pinned`` with a persistent profile, ``PeerTrust/any`` with a rotating one.
+        /// Which peers are accepted. `nil` means ``PeerTrust/pinned`` with a persistent profile, ``PeerTrust/any`` with a rotating one.
         public var trust: PeerTrust?
-        /// A folder of the program for the parts of incoming files. If a transfer fails and the same peer sends a file with the same name and
-        /// size again, in this session or a later one, it continues there, and the SHA-256 digest of the whole file is compared. At most 64
-        /// parts are kept. `nil`: a file that fails is removed.
+        /// The program's folder for incomplete incoming files. If a transfer fails and the same peer sends a file with the same name and
+        /// size again, in this session or a later one, it continues there, and the whole file's SHA-256 digest is compared. At most 64
+        /// parts are kept. With `nil`, an incomplete file is removed.
         public var partialFiles: URL?
 
         /// Advertises and browses, without pairs.
         public init() {}
     }
 
-    /// The identity of the local peer in this session.
+    /// The local peer's identity in this session.
     public let me: PeerIdentity
     package let group: PeerGroup
     let service: String
@@ -55,10 +55,10 @@ public final class PeerSession: Sendable {
     /// Starts a session.
     ///
     /// - Parameters:
-    ///   - profile: The identity of the local peer.
-    ///   - service: The name of the program's service, as in RFC 6335 §5.1: 1 to 15 letters, digits and hyphens, such as `abc-chat`.
-    ///   - limit: Maximum number of members with the local one, 2 to 32.
-    ///   - options: What the session does beyond that.
+    ///   - profile: The local peer's identity.
+    ///   - service: The program's service name, as in RFC 6335 §5.1: 1 to 15 letters, digits and hyphens, such as `abc-chat`.
+    ///   - limit: Maximum number of members including the local one, 2 to 32.
+    ///   - options: The session's optional functions.
     /// - Throws: ``PeerFailure`` with `invalid` for a wrong argument, `file` if a key cannot be read or written, `unsupported` if OpenSSL
     ///   cannot be used.
     public convenience init(
@@ -74,10 +74,10 @@ public final class PeerSession: Sendable {
         self.init(node, service, limit, options)
     }
 
-    /// Bytes of messages that wait for one member before ``send(_:to:as:)`` suspends.
+    /// The number of queued message bytes per member at which ``send(_:to:as:)`` suspends.
     static let queueLimit = 4 << 20
 
-    /// Starts a session of a node, for example of one that a test told the addresses of others.
+    /// Starts a session on a node, for example one that a test gave other peers' addresses.
     package init(_ node: PeerNode, _ service: String, _ limit: Int, _ options: Options) {
         var settings = PeerGroup.Settings()
         settings.limit = limit
@@ -130,15 +130,15 @@ public final class PeerSession: Sendable {
             && !service.contains("--") && bytes.contains { ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A }
     }
 
-    /// The members that are connected, without the local peer.
+    /// The connected members, without the local peer.
     public var peers: [PeerIdentity] { group.connectedPeers }
 
-    /// The events of the session, in order. For one consumer: two consumers get different events.
+    /// The session's events, in order. For one consumer: two consumers get different events.
     ///
-    /// While the program does not take events, at most 4 MiB of messages of each member wait; then the member has to.
+    /// While the program does not take events, at most 4 MiB of messages from each member are buffered; then the member has to wait.
     ///
     /// The sequence ends when the session is released, and throws ``PeerFailure`` if the service cannot be advertised or browsed.
-    /// Cancellation: the sequence ends; no event is lost, and a new iterator goes on.
+    /// Cancellation: the sequence ends; no event is lost, and a new iterator continues.
     public var events: Events { Events(buffer: buffer) }
 
     /// The sequence of events.
@@ -147,35 +147,35 @@ public final class PeerSession: Sendable {
         public typealias Element = PeerEvent
         let buffer: EventBuffer
 
-        /// Returns an iterator. Iterators of one session share its events.
+        /// Returns an iterator. All iterators for a session share its events.
         public func makeAsyncIterator() -> Iterator { Iterator(buffer: buffer) }
 
-        /// Takes events.
+        /// Receives events.
         public struct Iterator: AsyncIteratorProtocol {
             let buffer: EventBuffer
 
             /// Waits for the next event. `nil` at the end, and when the task is cancelled.
             nonisolated(nonsending) public mutating func next() async throws -> PeerEvent? { try await buffer.next() }
 
-            /// Waits for the next event like ``next()``, in the isolation of the caller.
+            /// Waits for the next event like ``next()``, in the caller's isolation.
             public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> PeerEvent? {
                 try await buffer.next()
             }
         }
     }
 
-    /// Invites a peer that was found, and waits until it joined.
+    /// Invites a found peer, and waits until it joined.
     ///
     /// Inviting a member has no effect. If both peers invite each other, either one can accept, and one link is made.
     ///
     /// - Parameters:
-    ///   - peer: A peer that was found.
+    ///   - peer: A found peer.
     ///   - context: Bytes for the peer's decision, at most 64 KiB.
-    ///   - timeout: How long the peer has for its answer.
+    ///   - timeout: How long the peer may take to answer.
     /// - Throws: ``PeerFailure``, for example with `declined`, `timedOut`, `full` or `identityChanged`;
     ///   `invalid` for the local peer.
     ///
-    /// Cancellation: the wait ends with `CancellationError`; the invitation itself ends with its time.
+    /// Cancellation: the wait ends with `CancellationError`; the invitation itself ends at its timeout.
     public func invite(
         _ peer: PeerIdentity, context: Data? = nil, within timeout: Duration = .seconds(30)
     ) async throws {
@@ -191,6 +191,6 @@ public final class PeerSession: Sendable {
         }
     }
 
-    /// Leaves: the members are notified. The session still finds peers, and can invite and be invited again.
+    /// Leaves the session: the members are notified. The session still finds peers, and can invite and be invited again.
     public func leave() { group.leave() }
 }

@@ -1,13 +1,13 @@
 public import Foundation
 
-/// The sending end of a stream of bytes. A writer that is released before ``finish()`` resets the stream.
+/// A byte stream's sending end. A writer released before ``finish()`` resets the stream.
 public final class PeerWriter: Sendable {
     private struct State {
         var waiter: CheckedContinuation<Void, Never>?
         var hasNews = false
     }
 
-    /// The name of the stream.
+    /// The stream's name.
     public let name: String
     private let stream: PeerOutputStream
     private let signal: Signal
@@ -22,7 +22,7 @@ public final class PeerWriter: Sendable {
             }?.resume()
         }
 
-        /// Returns at the next news, or if there was news since the last wait. Ends early if the task is cancelled.
+        /// Returns at the next change, or if there was a change since the last wait. Ends early if the task is cancelled.
         func wait() async {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -54,7 +54,7 @@ public final class PeerWriter: Sendable {
     ///
     /// - Throws: ``PeerFailure`` if the receiver reset the stream or is gone.
     ///
-    /// Cancellation: throws `CancellationError`. The stream then has a part of the bytes, so it can only be released.
+    /// Cancellation: throws `CancellationError`. The stream then has received only part of the bytes, so it can only be released.
     public func write(_ data: Data) async throws {
         var rest = data[...]
         while !rest.isEmpty {
@@ -65,16 +65,16 @@ public final class PeerWriter: Sendable {
         }
     }
 
-    /// Ends the stream after the bytes that were written.
+    /// Ends the stream after the written bytes.
     public func finish() { stream.close() }
 }
 
-/// The receiving end of a stream of bytes. A reader that is released before the end resets the stream.
+/// A byte stream's receiving end. A reader released before the end resets the stream.
 public final class PeerReader: AsyncSequence, Sendable {
-    /// Some bytes of the stream.
+    /// A chunk of the stream.
     public typealias Element = Data
 
-    /// The name that the sender chose.
+    /// The sender's name for the stream.
     public let name: String
     private let stream: PeerInputStream
 
@@ -83,10 +83,10 @@ public final class PeerReader: AsyncSequence, Sendable {
         self.stream = stream
     }
 
-    /// Returns an iterator. For one consumer: the bytes are given once.
+    /// Returns an iterator. For one consumer: each byte is delivered once.
     public func makeAsyncIterator() -> Iterator {
         let (parts, continuation) = AsyncThrowingStream.makeStream(of: Data.self)
-        // Bounded by the window of the stream: it opens when the program takes bytes.
+        // Bounded by the stream's window: it opens when the program takes bytes.
         stream.start { event in
             switch event {
             case .data(let data): continuation.yield(data)
@@ -97,7 +97,7 @@ public final class PeerReader: AsyncSequence, Sendable {
         return Iterator(parts: parts.makeAsyncIterator(), stream: stream)
     }
 
-    /// Takes bytes in the order in which they were written.
+    /// Receives bytes in the order in which they were written.
     public struct Iterator: AsyncIteratorProtocol {
         var parts: AsyncThrowingStream<Data, any Error>.Iterator
         let stream: PeerInputStream
@@ -107,7 +107,7 @@ public final class PeerReader: AsyncSequence, Sendable {
         /// - Throws: ``PeerFailure`` if the sender reset the stream or is gone.
         public mutating func next() async throws -> Data? { try await next(isolation: nil) }
 
-        /// Waits for bytes like ``next()``, in the isolation of the caller.
+        /// Waits for bytes like ``next()``, in the caller's isolation.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Data? {
             guard let data = try await parts.next(isolation: actor) else { return nil }
             stream.consumed(data.count)

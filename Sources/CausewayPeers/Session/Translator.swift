@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Makes events of a session from those of the engine.
+/// Converts group events to session events.
 final class Translator: Sendable {
     private let buffer: EventBuffer
     private let outcomes: Outcomes
@@ -64,7 +64,7 @@ final class Translator: Sendable {
         }
     }
 
-    /// Whether the tap has taken the event.
+    /// Returns whether the tap consumed the event.
     @discardableResult
     private func tell(_ event: PeerSession.TapEvent) -> Bool { tap.withLock { $0 }?(event) ?? false }
 

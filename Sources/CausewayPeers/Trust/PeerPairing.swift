@@ -1,10 +1,11 @@
 internal import CausewayPeerProtocols
 public import Foundation
 
-/// What one user shows and the other one reads, so that both peers become paired: the key of the first peer and a secret for one use.
+/// A pairing text that one user shows and the other one reads, so that both peers become paired: the first peer's key and a one-time
+/// secret.
 ///
-/// ``text`` has 98 to 214 letters, digits, colons, slashes and hyphens. Such a text takes the alphanumeric mode of QR codes and needs no
-/// escape in a URI. It must not be sent to anyone but the other user: who reads it first becomes paired.
+/// ``text`` has 98 to 214 letters, digits, colons, slashes and hyphens. Such a text fits the alphanumeric mode of QR codes and needs no
+/// escape in a URI. Send it only to the other user: whoever reads it first becomes paired.
 public struct PeerPairing: Hashable, Sendable, CustomStringConvertible {
     let content: PairingText
 
@@ -12,9 +13,9 @@ public struct PeerPairing: Hashable, Sendable, CustomStringConvertible {
         self.content = content
     }
 
-    /// Reads a text, in upper or lower case, with or without white space around it.
+    /// Parses a text, in upper or lower case, optionally surrounded by white space.
     ///
-    /// - Throws: ``PeerFailure`` with `invalid` and the reason, with `version` for a text of a later version.
+    /// - Throws: ``PeerFailure`` with `invalid` and the reason, with `version` for a text from a later version.
     public init(_ text: String) throws(PeerFailure) {
         do {
             content = try PairingText(text)
@@ -33,12 +34,12 @@ public struct PeerPairing: Hashable, Sendable, CustomStringConvertible {
     public var text: String { content.text }
     /// The service type, in lower case.
     public var service: String { content.service }
-    /// The peer that shows the text.
+    /// The peer showing the text.
     public var peer: PeerIdentity { PeerIdentity(PeerInfo(key: content.peer, name: content.name)) }
-    /// After this time the peer does not accept the secret, in whole seconds.
+    /// The time after which the peer rejects the secret, in whole seconds.
     public var expires: Date { Date(timeIntervalSince1970: Double(content.expires)) }
 
-    /// Whether the clock of this host shows that the peer does not accept the secret any more.
+    /// Whether the secret has expired according to this host's clock.
     func hasExpired(at time: Date) -> Bool { expires <= time }
 
     /// The peer, without the secret.
@@ -46,7 +47,7 @@ public struct PeerPairing: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PeerSession {
-    /// Lets one other peer become paired: the first that proves the secret of the result with ``pair(with:within:)``.
+    /// Lets one other peer become paired: the first that proves the returned secret with ``pair(with:within:)``.
     ///
     /// The other peer invites this one; accept its invitation, whose ``PeerInvite/recognition`` is `paired`. Then both get
     /// ``PeerEvent/paired(_:)``. A later call replaces the secret.
@@ -66,17 +67,17 @@ extension PeerSession {
         return PeerPairing(content)
     }
 
-    /// Ends the use of the secret of ``offerPairing(for:)``.
+    /// Invalidates the secret from ``offerPairing(for:)``.
     public func withdrawPairing() { group.showPairing(nil, for: .zero) }
 
     /// Becomes paired with the peer whose text was read: finds it, invites it, and proves the secret. The peer proves it too.
     ///
     /// - Parameters:
-    ///   - pairing: From the text of the other user.
-    ///   - timeout: Covers everything, also the search for the peer.
-    /// - Throws: ``PeerFailure`` with `unverified` if the peer does not know the secret or does not accept it any more, with
-    ///   `identityChanged` if another key is recorded for the peer: forget that one first. With `timedOut` for an expired text, `invalid`
-    ///   for a text of another service or of this peer, and if the peer is a member already.
+    ///   - pairing: The pairing from the other user's text.
+    ///   - timeout: The time limit for everything, including the search for the peer.
+    /// - Throws: ``PeerFailure`` with `unverified` if the peer does not know the secret or no longer accepts it, with `identityChanged` if
+    ///   another key is recorded for the peer: remove that key with `forget(_:)` first. With `timedOut` for an expired text, `invalid` for
+    ///   a text for another service or from this peer, and if the peer is already a member.
     ///
     /// Cancellation: throws `CancellationError`; the peers may still become paired.
     public func pair(with pairing: PeerPairing, within timeout: Duration = .seconds(30)) async throws {
@@ -111,9 +112,9 @@ extension PeerSession {
         }
     }
 
-    /// What is known of a peer's key.
+    /// How a peer's key is recognized.
     public func recognition(of peer: PeerIdentity) -> PeerRecognition { group.recognition(of: peer) }
 
-    /// Forgets the key of a peer, also on the disk: the next key with its number is new. Has no effect on a member.
+    /// Removes a peer's recorded key, also from the disk: the next key with its number is new. Has no effect on a member.
     public func forget(_ peer: PeerIdentity) { group.forget(peer) }
 }

@@ -1,9 +1,9 @@
 internal import CausewayPeerProtocols
 internal import Foundation
 
-/// The recorded keys of peers for one service, in `$XDG_DATA_HOME/causeway/peers/pins`: a file for each peer, which only the user can read.
+/// The recorded peer keys for one service, in `$XDG_DATA_HOME/causeway/peers/pins`: a file for each peer, which only the user can read.
 ///
-/// Sessions of several programs may use a store at the same time: a file is complete when it gets its name, and the first key of a number
+/// Several programs' sessions may use a store at the same time: a file is complete when it gets its name, and the first key for a number
 /// wins. All calls access the disk.
 public struct PeerPinStore: Sendable {
     /// The service type, in lower case.
@@ -13,7 +13,7 @@ public struct PeerPinStore: Sendable {
     private let limit: Int
 
     /// - Parameter service: 1 to 15 letters, digits and hyphens, such as `abc-chat`.
-    /// - Throws: ``PeerFailure`` with `invalid` for a wrong name, with `file` if the environment names no home directory.
+    /// - Throws: ``PeerFailure`` with `invalid` for a wrong name, with `file` if the environment has no home directory.
     public init(service: String) throws(PeerFailure) {
         guard PeerSession.isValid(service) else {
             throw PeerFailure(.invalid, "'\(service)' is no service name: 1 to 15 of a-z, 0-9 and hyphens")
@@ -28,7 +28,7 @@ public struct PeerPinStore: Sendable {
         directory = "\(root)/pins/\(self.service)"
     }
 
-    /// The folder with the keys of this user's peers; `nil` if the environment names no home directory.
+    /// The folder with the keys of this user's peers; `nil` if the environment has no home directory.
     package static var keyDirectory: String? { (try? PeerStore())?.directory }
 
     private func path(_ id: UInt64) -> String { "\(directory)/\(PinEntry.hexadecimal(id))" }
@@ -55,7 +55,7 @@ public struct PeerPinStore: Sendable {
         return pins
     }
 
-    /// The names of the files: 16 digits. Others are files that are being written.
+    /// The file names: 16 digits. Other files are still being written.
     private func names() throws(PeerFailure) -> [String] {
         let files = FileManager.default
         for folder in [root, "\(root)/pins", directory] {
@@ -107,7 +107,7 @@ public struct PeerPinStore: Sendable {
 
     // MARK: Writing
 
-    /// Writes an entry. A file with another key stays and is an error; a pairing is not taken back.
+    /// Writes an entry. A file with another key stays and is an error; a pairing is never downgraded.
     func write(_ entry: PinEntry) throws(PeerFailure) {
         let path = path(entry.key.id)
         var new = entry
@@ -158,12 +158,12 @@ public struct PeerPinStore: Sendable {
 
     // MARK: Forgetting
 
-    /// Forgets the key of a peer: the next key with its number is new. Running sessions keep what they have read.
+    /// Removes a peer's key: the next key with its number is new. Running sessions keep the keys they have read.
     ///
     /// - Throws: ``PeerFailure`` with `file` if the file cannot be removed.
     public func forget(_ peer: PeerIdentity) throws(PeerFailure) { try remove(peer.id) }
 
-    /// Forgets all peers of the service, also those whose files are malformed.
+    /// Removes all of the service's peers, including those with malformed files.
     public func forgetAll() throws(PeerFailure) {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] {
             try remove("\(directory)/\(name)")

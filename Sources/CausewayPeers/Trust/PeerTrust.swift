@@ -6,11 +6,11 @@ internal import CausewayPeerProtocols
 public enum PeerTrust: Hashable, Sendable {
     /// Every peer. Keys are compared while the session lives, and neither read from the disk nor written.
     case any
-    /// Trust on first use: the key of a peer that joined is recorded on the disk.
+    /// Trust on first use: a joined peer's key is recorded on the disk.
     case pinned
-    /// Only peers with a recorded key, and those that prove the secret of a pairing.
+    /// Only peers with a recorded key, and those that prove a pairing secret.
     case known
-    /// Only paired peers: those that proved the secret of a pairing or compared codes, now or earlier.
+    /// Only paired peers: those that proved a pairing secret or compared codes, now or earlier.
     case paired
 
     var policy: PeerPolicy {
@@ -23,15 +23,15 @@ public enum PeerTrust: Hashable, Sendable {
     }
 }
 
-/// What is known of a peer's key.
+/// How a peer's key is recognized.
 public enum PeerRecognition: Hashable, Sendable {
-    /// The number of the peer is new.
+    /// The peer's number is new.
     case unknown
-    /// The key is the one that was recorded.
+    /// The key equals the recorded one.
     case pinned
     /// The key was recorded, and the users proved a secret or compared codes.
     case paired
-    /// Another key is recorded for the number of the peer.
+    /// Another key is recorded for the peer's number.
     case changed
 
     init(_ standing: PeerStanding) {
@@ -44,9 +44,9 @@ public enum PeerRecognition: Hashable, Sendable {
     }
 }
 
-/// A recorded key of a peer.
+/// A peer's recorded key.
 public struct PeerPin: Hashable, Sendable {
-    /// The peer, with the name that it had when its key was recorded.
+    /// The peer, with its name when the key was recorded.
     public let peer: PeerIdentity
     /// When the key was recorded, in whole seconds.
     public let date: Date

@@ -1,7 +1,7 @@
 internal import CausewayPeerProtocols
 internal import Dispatch
 
-/// Writes the keys that a node records, in order, on a queue for the disk. Without a store it only answers.
+/// Writes a node's recorded keys, in order, on a disk queue. Without a store it only completes the calls.
 final class PinWriter: Sendable {
     private let store: PeerPinStore?
     private let queue = DispatchQueue(label: "causeway.peers.pins")
@@ -10,7 +10,7 @@ final class PinWriter: Sendable {
         self.store = store
     }
 
-    /// The completion runs on the queue of the writer, when the entry is on the disk or could not be written.
+    /// The completion runs on the writer's queue, when the entry is on the disk or could not be written.
     func save(_ entry: PinEntry, _ completion: @escaping @Sendable (PeerFailure?) -> Void) {
         queue.async { [store] in
             do throws(PeerFailure) {
