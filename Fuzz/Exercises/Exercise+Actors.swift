@@ -125,7 +125,7 @@ private struct ActorEngineSubject {
         for peer in 0..<peerCount { engine.left(peer, "") }
         settle()
         Exercise.check(waiting.isEmpty && engine.services.count == 0, "\(waiting.count) calls are left")
-        Exercise.check(engine.nextDeadline == nil)
+        Exercise.check(engine.deadline == nil)
         return actionCount
     }
 }

@@ -71,7 +71,7 @@ private struct FramerSubject {
         precondition(stage.nextEvent() == nil)
         precondition(!calls.contains(.start) || calls.filter { $0 == .cleanup }.count == 1)
         precondition(calls.firstIndex(of: .cleanup).map { $0 == calls.count - 1 } ?? true)
-        precondition(stage.wakeUp == nil)
+        precondition(stage.deadline == nil)
     }
 
     private var isOver: Bool {

@@ -87,7 +87,7 @@ private struct BridgeLife: ClockedLife {
         }
     }
 
-    var nextDeadline: Duration? { bridge.nextDeadline }
+    var nextDeadline: Duration? { bridge.deadline }
 
     mutating func advance() {
         bridge.advance(to: now)

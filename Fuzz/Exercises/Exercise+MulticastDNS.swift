@@ -62,7 +62,7 @@ private struct LinkLife: ClockedLife {
         }
     }
 
-    var nextDeadline: Duration? { link.nextDeadline }
+    var nextDeadline: Duration? { link.deadline }
 
     mutating func advance() {
         link.advance(to: now)

@@ -20,7 +20,7 @@ package struct CallTable<Peer: Hashable & Sendable, Waiter: Sendable>: Sendable 
     package func count(of peer: Peer) -> Int { counts[peer] ?? 0 }
 
     /// The time at which the next call is given up.
-    package var nextDeadline: Duration? { calls.values.lazy.map(\.deadline).min() }
+    package var deadline: Duration? { calls.values.lazy.map(\.deadline).min() }
 
     /// Adds a call, and returns its number.
     mutating func add(_ peer: Peer, _ waiter: Waiter, until deadline: Duration) -> UInt64 {

@@ -1,6 +1,6 @@
 /// The rules of the actor protocol, without I/O: calls, services and listings of one local system and its peers.
 ///
-/// After every call of a method, perform ``nextActions()``, and arrange for ``advance(to:)`` at ``nextDeadline``. Times are
+/// After every call of a method, perform ``nextActions()``, and arrange for ``advance(to:)`` at ``deadline``. Times are
 /// measured from any fixed instant.
 package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendable {
     package typealias Action = ActorAction<Peer, Waiter>
@@ -28,7 +28,7 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
         return actions
     }
 
-    package var nextDeadline: Duration? { calls.nextDeadline }
+    package var deadline: Duration? { calls.deadline }
 
     /// The members, without an order.
     package var memberList: [Peer] { Array(members.keys) }

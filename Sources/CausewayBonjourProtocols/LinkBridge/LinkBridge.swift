@@ -4,7 +4,7 @@ package import CausewayWire
 ///
 /// For each configured service type the bridge queries the source link continuously, and registers the found services on the other link
 /// until they disappear. The bridge does no I/O and reads no clock: its owner sends the queries, holds the registrations, reports the
-/// results of both, and calls ``advance(to:)`` at ``nextDeadline``.
+/// results of both, and calls ``advance(to:)`` at ``deadline``.
 ///
 /// Three rules prevent loops between several bridges on the same links. First, a bridge lists its registrations under a subtype, ``mark``,
 /// and no bridge registers services that are listed there. Second, no bridge registers a name that already exists on the link. Third, the
@@ -124,7 +124,7 @@ package struct LinkBridge: Sendable {
 
     // MARK: Time
 
-    package var nextDeadline: Duration? { due.next }
+    package var deadline: Duration? { due.next }
 
     /// Reviews the services that are due for a review.
     package mutating func advance(to now: Duration) {

@@ -4,7 +4,7 @@ package import CausewayWire
 /// Chooses a link-local IPv4 address without a server and defends it against other hosts (RFC 3927).
 ///
 /// This type does no I/O and reads no clock: its owner reports the link state, packets and the time, performs the returned actions, and
-/// calls ``advance(to:)`` at ``nextDeadline``. Early, late and repeated calls are harmless.
+/// calls ``advance(to:)`` at ``deadline``. Early, late and repeated calls are harmless.
 package struct LinkLocalClaim: Sendable {
     package enum Action: Equatable, Sendable {
         /// Broadcast this message on the link.
@@ -186,7 +186,7 @@ package struct LinkLocalClaim: Sendable {
 
     // MARK: Time
 
-    package var nextDeadline: Duration? {
+    package var deadline: Duration? {
         switch state {
         case .probing(let probing): probing.next
         case .holding(let holding): holding.next

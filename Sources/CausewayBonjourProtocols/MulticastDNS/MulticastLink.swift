@@ -3,7 +3,7 @@ package import CausewayWire
 /// Multicast DNS on one link: querier and responder (RFC 6762).
 ///
 /// This type does no I/O and reads no clock: its owner reports messages and the time, performs the actions of ``takeActions()`` after each
-/// report, and calls ``advance(to:)`` at ``nextDeadline``. Early, late and repeated calls are harmless.
+/// report, and calls ``advance(to:)`` at ``deadline``. Early, late and repeated calls are harmless.
 package struct MulticastLink: Sendable {
     private var querier: MulticastQuerier
     private var responder: MulticastResponder
@@ -199,8 +199,8 @@ package struct MulticastLink: Sendable {
 
     // MARK: Time
 
-    package var nextDeadline: Duration? {
-        [querier.nextDeadline, responder.nextDeadline].compactMap { $0 }.min()
+    package var deadline: Duration? {
+        [querier.deadline, responder.deadline].compactMap { $0 }.min()
     }
 
     package mutating func advance(to now: Duration) {

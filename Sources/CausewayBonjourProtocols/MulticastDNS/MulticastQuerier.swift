@@ -202,7 +202,7 @@ struct MulticastQuerier: Sendable {
 
     // MARK: Time
 
-    var nextDeadline: Duration? {
+    var deadline: Duration? {
         guard let question = schedule.next else { return cache.nextEvent }
         return cache.nextEvent.map { min($0, question) } ?? question
     }

@@ -238,7 +238,7 @@ struct MulticastResponder: Sendable {
 
     // MARK: Time
 
-    var nextDeadline: Duration? {
+    var deadline: Duration? {
         if !urgent.isEmpty { return .zero }
         return [deadlines.next, pending.deadline, farewells.lazy.map(\.due).min()].compactMap { $0 }.min()
     }

@@ -70,5 +70,5 @@ package struct PacketPacer: Sendable {
     }
 
     /// The time of the next call to ``take(at:)``; `nil` if no message waits. Calls are 10 ms apart, because each timer wake-up has a cost.
-    package var nextDeadline: Duration? { isEmpty ? nil : lastTime + .milliseconds(10) }
+    package var deadline: Duration? { isEmpty ? nil : lastTime + .milliseconds(10) }
 }

@@ -7,7 +7,7 @@ package import CausewayWire
 /// proxy in a DNS update (RFC 2136). The update has an owner option (``DNSOwner``), which describes how to wake the host, and a lease time
 /// (RFC 9664). The client then reports whether a proxy accepted the records; if no proxy did, the host must send goodbye messages. The
 /// client does no I/O and reads no clock: its owner sends the client's queries and messages, passes the replies to the client, and calls
-/// ``advance(to:)`` at ``nextDeadline``.
+/// ``advance(to:)`` at ``deadline``.
 package struct SleepProxyClient: Sendable {
     package enum Action: Equatable, Sendable {
         case ask(DNSQuestion)
@@ -173,7 +173,7 @@ package struct SleepProxyClient: Sendable {
 
     // MARK: Time
 
-    package var nextDeadline: Duration? { conversation?.due }
+    package var deadline: Duration? { conversation?.due }
 
     package mutating func advance(to now: Duration) {
         guard let waiting = conversation, waiting.due <= now else { return }

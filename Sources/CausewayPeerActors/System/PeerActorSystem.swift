@@ -154,7 +154,7 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
 
     /// Late, early and doubled timers are harmless, so timers are only added for earlier deadlines and never cancelled.
     private func arm(_ state: inout ActorSystemState) {
-        guard let deadline = state.engine.nextDeadline else { return }
+        guard let deadline = state.engine.deadline else { return }
         if let armed = state.armedFor, armed <= deadline { return }
         state.armedFor = deadline
         clock.wake(at: deadline) { [weak self] in

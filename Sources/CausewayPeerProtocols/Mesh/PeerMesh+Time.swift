@@ -1,6 +1,6 @@
 extension PeerMesh {
     /// When ``advance(to:)`` must be called next; `nil` if no time is awaited.
-    package var nextDeadline: Duration? {
+    package var deadline: Duration? {
         var earliest: Duration?
         func note(_ time: Duration?) {
             guard let time else { return }

@@ -3,7 +3,7 @@ internal import DequeModule
 /// All sessions of one local peer: links, invitations, members, their messages, streams and resources. Without I/O.
 ///
 /// The driver reports facts and calls of the program, each with the time since any fixed instant. After every call it performs the actions
-/// that ``nextAction()`` returns, in order, and sets one timer for ``nextDeadline``. Confined to one queue of the driver.
+/// that ``nextAction()`` returns, in order, and sets one timer for ``deadline``. Confined to one queue of the driver.
 package struct PeerMesh: ~Copyable, Sendable {
     /// The local peer.
     package let own: PeerInfo

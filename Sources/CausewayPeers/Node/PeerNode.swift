@@ -89,7 +89,7 @@ package final class PeerNode: Sendable {
 
     /// Late, early and duplicate timers are harmless, so timers are only added for earlier deadlines and never cancelled.
     private func arm(_ core: inout NodeCore) {
-        guard let deadline = core.mesh.nextDeadline else { return }
+        guard let deadline = core.mesh.deadline else { return }
         if let armed = core.service.armedFor, armed <= deadline { return }
         core.service.armedFor = deadline
         let delay = max(deadline - Self.now, .zero)

@@ -21,7 +21,7 @@ package struct FramerStage: ProtocolStage {
     private var isStopDue = false
     private var isClosing = false
     private var needsCleanup = false
-    private var deadline: Duration?
+    private var scheduledTime: Duration?
     /// Whether bytes have arrived or become readable since the last call of the framer's input handler.
     private var hasNewInput = false
     /// The number of calls of ``inputWindow(minimum:maximum:)`` that are not yet matched by a call of ``advanceInput(by:)``.
@@ -91,11 +91,11 @@ package struct FramerStage: ProtocolStage {
         return FramerEvent.call(next)
     }
 
-    package var wakeUp: Duration? { isOver ? nil : deadline }
+    package var deadline: Duration? { isOver ? nil : scheduledTime }
 
     package mutating func advance(to now: Duration) {
-        guard let deadline, now >= deadline, !isOver else { return }
-        self.deadline = nil
+        guard let scheduledTime, now >= scheduledTime, !isOver else { return }
+        self.scheduledTime = nil
         isWakeUpDue = true
     }
 
@@ -110,7 +110,7 @@ package struct FramerStage: ProtocolStage {
         if !isOver { phase = isClosing ? .closed : .failed(failure) }
         input.removeAll()
         output.removeAll()
-        deadline = nil
+        scheduledTime = nil
     }
 
     var isOver: Bool {
@@ -242,7 +242,7 @@ extension FramerStage {
         guard !isOver else { return }
         output.endCall()
         if isClosing { phase = .closed } else { phase = .failed(failure ?? .aborted) }
-        deadline = nil
+        scheduledTime = nil
     }
 
     /// Returns the bytes at the cursor without moving it. The framer moves the cursor with ``advanceInput(by:)``.
@@ -282,7 +282,7 @@ extension FramerStage {
     /// Sets the framer's only timer; `nil` stops it.
     package mutating func scheduleWakeUp(at deadline: Duration?) {
         guard !isOver else { return }
-        self.deadline = deadline
+        scheduledTime = deadline
         isWakeUpDue = false
     }
 }

@@ -91,7 +91,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
     }
 
     /// The earliest time at which a queued message expires; `nil` if no queued message has a deadline.
-    package var nextDeadline: Duration? {
+    package var deadline: Duration? {
         guard entriesWithOptions > 0 else { return nil }
         var seen: Set<ObjectIdentifier> = []
         var earliest: Duration?

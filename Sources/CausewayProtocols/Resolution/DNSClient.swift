@@ -4,7 +4,7 @@ internal import DequeModule
 /// Sends queries to DNS servers, with retries (RFC 1035 §7, RFC 5452).
 ///
 /// The client owns no sockets and reads no clock. The owner of the client performs the ``Action``s that each method for an event returns,
-/// passes the bytes from the queried server to the client, and calls ``advance(to:)`` at ``nextDeadline``. Identical questions share one
+/// passes the bytes from the queried server to the client, and calls ``advance(to:)`` at ``deadline``. Identical questions share one
 /// query. Caching is the job of ``ResolverCache``.
 package struct DNSClient: ~Copyable {
     package typealias QuestionID = UInt64
@@ -100,7 +100,7 @@ package struct DNSClient: ~Copyable {
 
     package var isIdle: Bool { askings.isEmpty }
 
-    package var nextDeadline: Duration? {
+    package var deadline: Duration? {
         mutating get { timers.nextDeadline() }
     }
 

@@ -7,7 +7,7 @@ package import CausewayTypes
 /// limited number of bytes, even if the peer is fast and the program slow.
 ///
 /// After each call of a method, the owner calls ``nextEvent(at:)`` until it returns `nil`, sends the chunks from
-/// ``nextOutbound(atMost:at:)``, and reads ``wakeUp``. The stack reports its end once, as an event.
+/// ``nextOutbound(atMost:at:)``, and reads ``deadline``. The stack reports its end once, as an event.
 package struct ProtocolStack: Sendable {
     /// Identifies a stage during its lifetime, even if other stages are inserted.
     package struct StageID: Hashable, Sendable {
@@ -152,17 +152,17 @@ package struct ProtocolStack: Sendable {
     }
 
     /// The time at which to call ``advance(to:)``; `nil` if no call is needed.
-    package var wakeUp: Duration? {
+    package var deadline: Duration? {
         var copy = self
         return copy.lookForWakeUp()
     }
 
-    /// Computes ``wakeUp`` without copying the stack.
+    /// Computes ``deadline`` without copying the stack.
     package mutating func lookForWakeUp() -> Duration? {
         guard !nothingPending.wakeUp else { return nil }
         var earliest: Duration?
         for index in places.indices {
-            guard let time = places[index].stage.wakeUp else { continue }
+            guard let time = places[index].stage.deadline else { continue }
             earliest = min(time, earliest ?? time)
         }
         return earliest

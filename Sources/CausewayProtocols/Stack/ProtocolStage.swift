@@ -102,7 +102,7 @@ package protocol ProtocolStage: Sendable {
     mutating func nextEvent() -> (any StageEvent)?
 
     /// The time at which to call ``advance(to:)``; `nil` if no call is needed.
-    var wakeUp: Duration? { mutating get }
+    var deadline: Duration? { mutating get }
     /// Runs the timers that are due. Early, late and repeated calls are harmless.
     mutating func advance(to now: Duration)
 
@@ -140,7 +140,7 @@ extension ProtocolStage {
         lent bytes: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, at now: Duration
     ) -> Int? { nil }
     package mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer) -> Int { 0 }
-    package var wakeUp: Duration? { nil }
+    package var deadline: Duration? { nil }
     package mutating func advance(to now: Duration) {}
     package mutating func nextEvent() -> (any StageEvent)? { nil }
 }

@@ -79,7 +79,7 @@ package final class LinkBridgeDriver: Sendable {
     private func settle() {
         guard !state.value.hasEnded else { return }
         for action in state.value.machine.takeActions() { perform(action) }
-        let next = state.value.machine.nextDeadline
+        let next = state.value.machine.deadline
         guard next != state.value.timer?.due else { return }
         if let timer = state.value.timer.take() { engine.loop.cancel(timer.id) }
         guard let next else { return }

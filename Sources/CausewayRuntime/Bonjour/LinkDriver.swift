@@ -176,7 +176,7 @@ final class LinkDriver {
     var isBusy: Bool { machine.isDeparting || !pacer.isEmpty }
 
     var nextDeadline: Duration? {
-        [machine.nextDeadline, pacer.nextDeadline, sleepProxy?.client.nextDeadline].compactMap { $0 }.min()
+        [machine.deadline, pacer.deadline, sleepProxy?.client.deadline].compactMap { $0 }.min()
     }
 
     /// Queues a unicast message. The rate limit applies too, because one peer may get thousands of answers.

@@ -110,7 +110,7 @@ extension Flow.State {
 
     /// Returns the time at which the next message expires; `nil` if a timer that is already set fires by then.
     mutating func takeExpiryTime() -> Duration? {
-        guard phase != .closed, let next = backlog?.nextDeadline, expiryTimes.allSatisfy({ next < $0 }) else {
+        guard phase != .closed, let next = backlog?.deadline, expiryTimes.allSatisfy({ next < $0 }) else {
             return nil
         }
         expiryTimes.append(next)

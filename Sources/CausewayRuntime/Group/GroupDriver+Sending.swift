@@ -124,7 +124,7 @@ extension GroupDriver {
     /// Sets a timer that completes messages when they expire, even if the socket is not writable until then.
     private func armExpiry() {
         let time = progress.withLock { progress -> Duration? in
-            guard let next = progress.outbox.nextDeadline, progress.expiryTime.map({ next < $0 }) ?? true else {
+            guard let next = progress.outbox.deadline, progress.expiryTime.map({ next < $0 }) ?? true else {
                 return nil
             }
             progress.expiryTime = next

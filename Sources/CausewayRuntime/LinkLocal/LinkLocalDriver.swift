@@ -150,7 +150,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         guard !state.value.hasEnded else { return }
         if let candidate = state.value.claim.candidate { tell(.probing(candidate)) }
         if let timer = state.value.timer.take() { loop.cancel(timer) }
-        guard let next = state.value.claim.nextDeadline else { return }
+        guard let next = state.value.claim.deadline else { return }
         state.value.timer = loop.schedule(after: max(next - System.now, .zero)) { [weak self] in
             self?.state.value.timer = nil
             self?.settle { claim in claim.advance(to: System.now) }

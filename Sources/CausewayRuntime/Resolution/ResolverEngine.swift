@@ -218,7 +218,7 @@ package final class ResolverEngine: Sendable {
     }
 
     private func schedule(_ box: ChannelBox) {
-        let deadline = box.channel.value.client.nextDeadline
+        let deadline = box.channel.value.client.deadline
         // A timer that fires too early is harmless, so the timer is not changed each time that a query ends.
         if let armed = box.channel.value.deadline, let deadline, armed <= deadline { return }
         guard deadline != box.channel.value.deadline else { return }

@@ -109,7 +109,7 @@ package struct TLSStage: ProtocolStage {
     }
 
     package mutating func nextEvent() -> (any StageEvent)? { core.pointee.nextEvent() }
-    package var wakeUp: Duration? { core.pointee.wakeUp }
+    package var deadline: Duration? { core.pointee.deadline }
     package mutating func advance(to now: Duration) { core.pointee.advance(to: now) }
 
     package mutating func close(at now: Duration) { core.pointee.close(at: now) }

@@ -72,7 +72,7 @@ struct TLSStageCore {
     /// The time of the last call.
     var now: Duration = .zero
     /// The time of the engine's next retransmission.
-    private var deadline: Duration?
+    private var retransmissionTime: Duration?
 
     /// Creates the core.
     ///
@@ -185,10 +185,10 @@ struct TLSStageCore {
 
     // MARK: Time
 
-    var wakeUp: Duration? {
+    var deadline: Duration? {
         mutating get {
             guard usesDatagrams, !isOver, awaited == .peer, phase != .idle else { return nil }
-            return deadline
+            return retransmissionTime
         }
     }
 
@@ -196,7 +196,7 @@ struct TLSStageCore {
     /// would give a different time.
     mutating func noteDeadline() {
         guard awaited != .step else { return }
-        deadline = usesDatagrams ? engine.timeout.map { now + $0 } : nil
+        retransmissionTime = usesDatagrams ? engine.timeout.map { now + $0 } : nil
     }
 
     mutating func advance(to now: Duration) {

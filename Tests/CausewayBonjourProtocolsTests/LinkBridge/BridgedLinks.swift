@@ -95,8 +95,8 @@ final class BridgedLinks {
     }
 
     private var nextDeadline: Duration? {
-        let links = (near.hosts + far.hosts).filter(\.isConnected).compactMap(\.link.nextDeadline)
-        return (links + bridges.filter(\.isUp).compactMap(\.machine.nextDeadline)).min()
+        let links = (near.hosts + far.hosts).filter(\.isConnected).compactMap(\.link.deadline)
+        return (links + bridges.filter(\.isUp).compactMap(\.machine.deadline)).min()
     }
 
     private func settle() {

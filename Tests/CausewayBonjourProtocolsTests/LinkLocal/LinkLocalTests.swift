@@ -31,7 +31,7 @@ struct LinkLocalTests {
 
         mutating func run(for duration: Duration) {
             let end = now + duration
-            while let next = claim.nextDeadline, next <= end {
+            while let next = claim.deadline, next <= end {
                 now = max(now, next)
                 note(claim.advance(to: now))
             }
@@ -256,7 +256,7 @@ struct LinkLocalTests {
         host.run(for: .seconds(2))
         host.link(hasRoutable: true)
         host.run(for: .seconds(30))
-        #expect(host.assigned.isEmpty && host.claim.nextDeadline == nil)
+        #expect(host.assigned.isEmpty && host.claim.deadline == nil)
         host = .settled()
         let address = host.claim.address!
         host.link(hasRoutable: true)

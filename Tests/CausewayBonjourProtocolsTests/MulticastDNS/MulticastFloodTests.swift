@@ -95,7 +95,7 @@ struct MulticastFloodTests {
         #expect(first.prefix(16).contains { $0.peer == Self.honest })
         var count = first.count
         var now = Duration.seconds(1)
-        while let next = pacer.nextDeadline {
+        while let next = pacer.deadline {
             now = next
             count += pacer.take(at: now).count
         }

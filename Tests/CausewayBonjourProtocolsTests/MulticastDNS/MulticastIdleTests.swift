@@ -21,7 +21,7 @@ struct MulticastIdleTests {
         let before = wire.packets.count
         var wakes = 0
         let end = wire.now + .seconds(3_000)
-        while let next = wire.hosts[0].link.nextDeadline, next <= end {
+        while let next = wire.hosts[0].link.deadline, next <= end {
             wakes += 1
             wire.run(for: next - wire.now)
         }
@@ -35,7 +35,7 @@ struct MulticastIdleTests {
         wire.run(for: .seconds(30))
         wire.hosts[1].link.ask(DNSQuestion(Printer.instance, .txt), QuestionID(rawValue: 1), at: wire.now)
         wire.run(for: .seconds(10))
-        let next = wire.hosts[1].link.nextDeadline ?? .zero
+        let next = wire.hosts[1].link.deadline ?? .zero
         // The record arrived in the first ten seconds; its TTL is 75 minutes.
         #expect(next >= .seconds(30) + .seconds(4_500) * 0.8 - .seconds(30))
     }

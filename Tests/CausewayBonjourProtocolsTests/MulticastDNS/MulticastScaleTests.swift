@@ -122,7 +122,7 @@ struct MulticastScaleTests {
         var now = Duration.seconds(100)
         var sent = pacer.take(at: now).count
         #expect(sent == PacketPacer.burst)
-        while let next = pacer.nextDeadline {
+        while let next = pacer.deadline {
             now = next
             sent += pacer.take(at: now).count
         }

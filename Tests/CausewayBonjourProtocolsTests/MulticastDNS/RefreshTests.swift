@@ -22,7 +22,7 @@ struct RefreshTests {
         let before = wire.packets.count
         // Every second timer fires late.
         var isLate = true
-        while let next = wire.hosts[0].link.nextDeadline, next - start < .seconds(Int64(time)) {
+        while let next = wire.hosts[0].link.deadline, next - start < .seconds(Int64(time)) {
             wire.run(for: .zero)
             wire.skip(to: next + (isLate ? lateness : .zero))
             isLate.toggle()

@@ -79,7 +79,7 @@ final class VirtualLink {
     func run(for duration: Duration) {
         let end = now + duration
         settle()
-        while let next = (hosts.map(\.link.nextDeadline) + neighbours.values.map(\.retry)).compactMap({ $0 }).min(),
+        while let next = (hosts.map(\.link.deadline) + neighbours.values.map(\.retry)).compactMap({ $0 }).min(),
             next <= end
         {
             now = max(now, next)

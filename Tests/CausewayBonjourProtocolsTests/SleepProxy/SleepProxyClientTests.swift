@@ -102,7 +102,7 @@ struct SleepProxyClientTests {
         #expect(bytes == expected)
         client.received(Self.reply(to: bytes).span, from: Self.peer(0), at: .milliseconds(5))
         #expect(client.takeActions() == [.registered(leaseSeconds: 7_200)])
-        #expect(client.nextDeadline == nil)
+        #expect(client.deadline == nil)
     }
 
     @Test("C109: an unanswered update is sent three times, then to the next best proxy, and ends within 600 ms")
@@ -110,7 +110,7 @@ struct SleepProxyClientTests {
         var client = Self.client([Self.best, Self.second, "90-00-00-00.0 Third"])
         client.sleep(.init([Self.host], of: Self.owner), at: .zero)
         var told: [(Duration, SleepProxyClient.Action)] = client.takeActions().map { (.zero, $0) }
-        while let now = client.nextDeadline {
+        while let now = client.deadline {
             client.advance(to: now)
             told += client.takeActions().map { (now, $0) }
         }
@@ -161,7 +161,7 @@ struct SleepProxyClientTests {
         client.sleep(.init([Self.host], of: Self.owner), at: .zero)
         let bytes = Self.sent(client.takeActions())[0].bytes
         client.wake()
-        #expect(client.nextDeadline == nil)
+        #expect(client.deadline == nil)
         client.received(Self.reply(to: bytes).span, from: Self.peer(0), at: .zero)
         client.advance(to: .seconds(9))
         #expect(client.takeActions() == [])

@@ -141,7 +141,7 @@ final class PeerNetwork {
         for wire in wires where isReachable(wire.ends[0].peer, wire.ends[1].peer) {
             times += wire.pipes.compactMap { $0.inFlight.first?.arrival }
         }
-        times += peers.filter { !$0.isOff }.compactMap { $0.mesh.nextDeadline }
+        times += peers.filter { !$0.isOff }.compactMap { $0.mesh.deadline }
         return times.min()
     }
 
@@ -162,10 +162,10 @@ final class PeerNetwork {
 
     private func step() {
         for index in peers.indices where !peers[index].isOff {
-            guard let deadline = peers[index].mesh.nextDeadline, deadline <= now else { continue }
+            guard let deadline = peers[index].mesh.deadline, deadline <= now else { continue }
             call(index) { $0.mesh.advance(to: now) }
             // The clock would stand still.
-            let isSet = peers[index].mesh.nextDeadline.map { $0 > now } ?? true
+            let isSet = peers[index].mesh.deadline.map { $0 > now } ?? true
             precondition(isSet, "seed \(peers[index].seed), peer \(index): a deadline stays in the past")
         }
         let due = timed.filter { $0.time <= now }

@@ -72,7 +72,7 @@ struct EstablishmentScene: ~Copyable {
         perform(lookup.begin())
         while !isOver {
             let next = events.indices.min { events[$0].time < events[$1].time }
-            let deadline = client.nextDeadline
+            let deadline = client.deadline
             if let next, deadline.map({ events[next].time <= $0 }) ?? true {
                 let (time, event) = events.remove(at: next)
                 now = max(now, time)

@@ -350,7 +350,7 @@ struct FramerStageTests {
     func timer() {
         var stage = ready()
         stage.scheduleWakeUp(at: .milliseconds(10))
-        #expect(stage.wakeUp == .milliseconds(10))
+        #expect(stage.deadline == .milliseconds(10))
         stage.advance(to: .milliseconds(9))
         #expect(call(&stage) == nil)
         stage.scheduleWakeUp(at: .milliseconds(20))
@@ -358,7 +358,7 @@ struct FramerStageTests {
         #expect(call(&stage) == nil)
         stage.advance(to: .milliseconds(25))
         stage.advance(to: .milliseconds(26))
-        #expect(stage.wakeUp == nil)
+        #expect(stage.deadline == nil)
         #expect(call(&stage)?.kind == .wakeUp)
         stage.wakeUpEnded()
         #expect(call(&stage) == nil)

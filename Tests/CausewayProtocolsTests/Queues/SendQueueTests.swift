@@ -178,16 +178,16 @@ struct SendQueueTests {
         queue.append(.init("late", ticket: ticket, deadline: .seconds(2)))
         queue.append(.init("later", deadline: .seconds(3)))
         queue.append(.init("orphan", antecedent: ticket))
-        #expect(queue.nextDeadline == .seconds(2))
+        #expect(queue.deadline == .seconds(2))
         Self.expectNothingLost(&queue, at: .seconds(1))
         guard case .expired(let late) = queue.nextLost(at: .seconds(2)) else { return #expect(Bool(false)) }
-        #expect(late.payload == "late" && queue.nextDeadline == .seconds(3))
+        #expect(late.payload == "late" && queue.deadline == .seconds(3))
         ticket.progress = .failed
         guard case .antecedentFailed(let orphan) = queue.nextLost(at: .seconds(2)) else { return #expect(Bool(false)) }
         #expect(orphan.payload == "orphan")
         Self.expectNothingLost(&queue, at: .seconds(2))
         #expect(Self.drain(&queue, at: .seconds(2)) == ["plain", "later"])
-        #expect(queue.nextDeadline == nil)
+        #expect(queue.deadline == nil)
     }
 
     @Test("A started message does not expire, and of one that has not started only the oldest part counts")
@@ -199,7 +199,7 @@ struct SendQueueTests {
         queue.append(.init("a2", ticket: begun, endsMessage: false, deadline: .seconds(1)))
         queue.append(.init("b1", ticket: waiting, endsMessage: false, deadline: .seconds(5)))
         queue.append(.init("b2", ticket: waiting, deadline: .seconds(2)))
-        #expect(queue.nextDeadline == .seconds(5))
+        #expect(queue.deadline == .seconds(5))
         Self.expectNothingLost(&queue, at: .seconds(4))
         guard case .expired(let first) = queue.nextLost(at: .seconds(5)) else { return #expect(Bool(false)) }
         guard case .expired(let rest) = queue.nextLost(at: .seconds(5)) else { return #expect(Bool(false)) }

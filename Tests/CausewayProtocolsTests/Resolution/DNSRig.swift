@@ -106,7 +106,7 @@ final class DNSDesk {
 
     /// Advances the clock until nothing is due before `end`.
     func advance(to end: Duration) {
-        while let deadline = client.nextDeadline, deadline <= end {
+        while let deadline = client.deadline, deadline <= end {
             now = max(now, deadline)
             take(client.advance(to: now))
         }
@@ -125,7 +125,7 @@ final class DNSDesk {
     }
 
     var isIdle: Bool { client.isIdle }
-    var nextDeadline: Duration? { client.nextDeadline }
+    var nextDeadline: Duration? { client.deadline }
 
     /// The number of exchanges that still wait for an answer.
     var openCount: Int { sent.count { !forgotten.contains($0.exchange) } }

@@ -48,7 +48,7 @@ struct ProtocolStackPropertyTests {
         let readNothing = !end.read()
         let tookNothing = !end.stack.send(MessageChunk([1]), at: .zero)
         #expect(readNothing && tookNothing)
-        #expect(end.stack.wakeUp == nil)
+        #expect(end.stack.deadline == nil)
         let events = end.events
         #expect(events.filter { $0 == "start" }.count == events.filter { $0 == "cleanup" }.count)
     }

@@ -271,7 +271,7 @@ struct TLSStageTests {
         pair.client.stack.abort(Failure(errno: 104))
         let chunk = pair.client.stack.nextOutbound(at: .zero)
         #expect(chunk == nil)
-        #expect(pair.client.stack.wakeUp == nil)
+        #expect(pair.client.stack.deadline == nil)
     }
 
     @Test("Lines for a key log file, and secrets for other protocols")
@@ -295,9 +295,9 @@ struct TLSStageTests {
     func repetition() throws {
         var pair = try StackPair(.client { $0.usesDatagrams = true }, .server { $0.usesDatagrams = true })
         pair.client.stack.start(at: .seconds(5))
-        let deadline = try #require(pair.client.stack.wakeUp)
+        let deadline = try #require(pair.client.stack.deadline)
         #expect(deadline > .seconds(5) && deadline <= .seconds(6))
-        #expect((0..<100).allSatisfy { _ in pair.client.stack.wakeUp == deadline })
+        #expect((0..<100).allSatisfy { _ in pair.client.stack.deadline == deadline })
         #expect(pair.client.stack.awaitsPeer && pair.client.stack.isOpening)
         pair.start()
         #expect(pair.client.isReady && !pair.client.stack.awaitsPeer)

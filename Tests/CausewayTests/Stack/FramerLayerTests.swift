@@ -193,15 +193,15 @@ struct FramerLayerTests {
         let instance = NWProtocolFramer.Instance(options: delegate.options, host: delegate)
         let stack = StackDouble([layer])
         instance.scheduleWakeup(wakeupTime: .milliseconds(50))
-        let time = try #require(stack.wakeUp)
+        let time = try #require(stack.deadline)
         stack.advance(to: time - .milliseconds(1))
         #expect(!log.entries.contains("wakeup"))
         stack.advance(to: time)
-        #expect(log.entries.last == "wakeup" && stack.wakeUp == nil)
+        #expect(log.entries.last == "wakeup" && stack.deadline == nil)
         instance.scheduleWakeup(wakeupTime: .milliseconds(.max))
-        #expect(stack.wakeUp != nil)
+        #expect(stack.deadline != nil)
         instance.scheduleWakeup(wakeupTime: .forever)
-        #expect(stack.wakeUp == nil)
+        #expect(stack.deadline == nil)
     }
 }
 

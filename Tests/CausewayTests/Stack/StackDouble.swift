@@ -55,7 +55,7 @@ final class StackDouble: Sendable {
     /// The events of the stack as a whole.
     var events: [String] { state.withLock { $0.events.map { "\($0)" } } }
     var stageCount: Int { state.withLock { $0.stack.stageIDs.count } }
-    var wakeUp: Duration? { state.withLock { $0.stack.wakeUp } }
+    var deadline: Duration? { state.withLock { $0.stack.deadline } }
 
     /// Runs pending calls until none are left, without a lock.
     func run() {
