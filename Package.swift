@@ -112,10 +112,13 @@ let package = Package(
         .target(
             name: "CausewayTypes", dependencies: ["CCausewayLinux"], swiftSettings: house + [.strictMemorySafety()]),
         .target(name: "CausewayWire", dependencies: ["CausewayTypes"], swiftSettings: pure),
+        // The common shape of the state machines.
+        .target(name: "CausewayMachines", swiftSettings: pure),
         .target(
             name: "CausewayProtocols",
             dependencies: [
-                "CausewayTypes", "CausewayWire", .product(name: "DequeModule", package: "swift-collections"),
+                "CausewayMachines", "CausewayTypes", "CausewayWire",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: pure),
@@ -123,7 +126,8 @@ let package = Package(
         .target(
             name: "CausewayBonjourProtocols",
             dependencies: [
-                "CausewayTypes", "CausewayWire", .product(name: "DequeModule", package: "swift-collections"),
+                "CausewayMachines", "CausewayTypes", "CausewayWire",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: pure),
@@ -132,7 +136,7 @@ let package = Package(
         .target(
             name: "CausewayHTTPProtocols",
             dependencies: [
-                "CausewayTypes", "CausewayWire", "CausewayProtocols",
+                "CausewayMachines", "CausewayTypes", "CausewayWire", "CausewayProtocols",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
@@ -144,7 +148,8 @@ let package = Package(
         .target(
             name: "CausewayPeerProtocols",
             dependencies: [
-                "CausewayTypes", "CausewayWire", .product(name: "DequeModule", package: "swift-collections"),
+                "CausewayMachines", "CausewayTypes", "CausewayWire",
+                .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: pure),
         .target(name: "CCausewayPAC", dependencies: ["CCausewayLinux"]),
@@ -277,7 +282,7 @@ let package = Package(
             swiftSettings: house),
         // Distributed actors of nearby peers: the lookup of functions in C, the protocol without I/O, and the actor system on sessions.
         .target(name: "CCausewayActors"),
-        .target(name: "CausewayActorProtocols", swiftSettings: pure),
+        .target(name: "CausewayActorProtocols", dependencies: ["CausewayMachines"], swiftSettings: pure),
         .target(
             name: "CausewayPeerActors",
             dependencies: ["CausewayActorProtocols", "CausewayPeers", "CausewaySystem", "CCausewayActors"],
@@ -307,7 +312,9 @@ let package = Package(
         // A virtual clock, a scripted kernel, a simulated link and repeatable random numbers.
         .target(
             name: "CausewayTestKit",
-            dependencies: ["CausewayProtocols", "CausewayRuntime", "CausewaySystem", "CausewayTypes"],
+            dependencies: [
+                "CausewayMachines", "CausewayProtocols", "CausewayRuntime", "CausewaySystem", "CausewayTypes",
+            ],
             path: "Tests/CausewayTestKit", swiftSettings: house),
         .target(
             name: "CausewayExercises",
@@ -332,7 +339,7 @@ let package = Package(
         .testTarget(name: "CausewayWireTests", dependencies: ["CausewayWire"], swiftSettings: house),
         .testTarget(
             name: "CausewayProtocolsTests",
-            dependencies: ["CausewayExercises", "CausewayProtocols", "CausewayTestKit"],
+            dependencies: ["CausewayExercises", "CausewayMachines", "CausewayProtocols", "CausewayTestKit"],
             swiftSettings: house),
         .testTarget(
             name: "CausewayBonjourProtocolsTests",
@@ -344,7 +351,7 @@ let package = Package(
         .testTarget(
             name: "CausewayPeerProtocolsTests",
             dependencies: [
-                "CausewayExercises", "CausewayPeerProtocols", "CausewayTestKit",
+                "CausewayActorProtocols", "CausewayExercises", "CausewayPeerProtocols", "CausewayTestKit",
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),

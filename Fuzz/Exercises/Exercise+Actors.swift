@@ -104,7 +104,7 @@ private struct ActorEngineSubject {
     }
 
     private mutating func settle() {
-        for action in engine.nextActions() {
+        for action in engine.takeActions() {
             actionCount += 1
             switch action {
             case .resume(let waiter, _): Exercise.check(waiting.remove(waiter) != nil, "resumed twice")

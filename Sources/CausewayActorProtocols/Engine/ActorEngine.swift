@@ -1,6 +1,8 @@
+internal import CausewayMachines
+
 /// The rules of the actor protocol, without I/O: calls, services and listings of one local system and its peers.
 ///
-/// After every call of a method, perform ``nextActions()``, and arrange for ``advance(to:)`` at ``deadline``. Times are
+/// After every call of a method, perform ``takeActions()``, and arrange for ``advance(to:)`` at ``deadline``. Times are
 /// measured from any fixed instant.
 package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendable {
     package typealias Action = ActorAction<Peer, Waiter>
@@ -23,7 +25,7 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
     }
 
     /// The demands since the last call, in order.
-    package mutating func nextActions() -> [Action] {
+    package mutating func takeActions() -> [Action] {
         defer { actions = [] }
         return actions
     }
@@ -203,4 +205,8 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
         }
         if directory.publish(listing, by: peer) { actions.append(.changed(listing.name)) }
     }
+}
+
+extension ActorEngine: QueueingMachine {
+    package var hasEnded: Bool { false }
 }

@@ -1,3 +1,4 @@
+internal import CausewayMachines
 package import CausewayWire
 
 /// Makes the services of one link visible on another: a discovery proxy between two multicast DNS links (similar to RFC 8766).
@@ -217,4 +218,8 @@ extension LinkBridge {
         /// The number of names that had conflicts on the other link.
         var attempt = 0
     }
+}
+
+extension LinkBridge: QueueingMachine {
+    package var hasEnded: Bool { false }
 }

@@ -1,3 +1,4 @@
+internal import CausewayMachines
 package import CausewayTypes
 package import CausewayWire
 
@@ -231,5 +232,11 @@ package struct LinkLocalClaim: Sendable {
         holding.next = isLast ? holding.since + Self.slowInterval : now + Self.announcementSpacing
         state = .holding(holding)
         return [announcement(of: holding.address)]
+    }
+}
+
+extension LinkLocalClaim: ReturningMachine {
+    package var hasEnded: Bool {
+        if case .ended = state { true } else { false }
     }
 }

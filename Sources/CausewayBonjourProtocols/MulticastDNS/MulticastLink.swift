@@ -1,3 +1,4 @@
+internal import CausewayMachines
 package import CausewayWire
 
 /// Multicast DNS on one link: querier and responder (RFC 6762).
@@ -255,4 +256,10 @@ package struct MulticastLink: Sendable {
     private static func areEqual(_ left: [UInt8], _ right: Span<UInt8>) -> Bool {
         left.count == right.count && left.indices.allSatisfy { left[$0] == right[$0] }
     }
+}
+
+extension MulticastLink: QueueingMachine {
+    package typealias Action = MulticastAction
+
+    package var hasEnded: Bool { false }
 }

@@ -1,3 +1,4 @@
+internal import CausewayMachines
 internal import CausewayTypes
 package import CausewayWire
 
@@ -218,4 +219,8 @@ enum SleepProxyUpdate {
         guard count > 0, writer.add(extensions) else { return nil }
         return (writer.finish(), count)
     }
+}
+
+extension SleepProxyClient: QueueingMachine {
+    package var hasEnded: Bool { false }
 }

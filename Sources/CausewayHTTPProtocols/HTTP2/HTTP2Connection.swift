@@ -1,3 +1,4 @@
+internal import CausewayMachines
 import CausewayProtocols
 package import CausewayWire
 internal import DequeModule
@@ -107,4 +108,14 @@ package struct HTTP2Connection: Sendable {
 
     /// The start of a client's connection (RFC 9113 §3.4).
     static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+}
+
+extension HTTP2Connection: QueueingMachine {
+    package typealias Action = Event
+
+    package mutating func takeActions() -> [Event] {
+        var taken: [Event] = []
+        while let event = nextEvent() { taken.append(event) }
+        return taken
+    }
 }

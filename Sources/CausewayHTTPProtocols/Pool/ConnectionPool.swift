@@ -1,3 +1,5 @@
+internal import CausewayMachines
+
 /// The connections of one session, and the requests that wait for a connection.
 ///
 /// The owner reports events with their times and performs the returned actions in order. An HTTP/1 connection carries one request at a
@@ -218,4 +220,10 @@ package struct ConnectionPool: Sendable {
         groups[oldest.id.slot]?.retire(oldest.id, &actions)
         recount(oldest.id.slot)
     }
+}
+
+extension ConnectionPool: ReturningMachine {
+    package typealias Action = PoolAction
+
+    package var hasEnded: Bool { false }
 }

@@ -1,3 +1,4 @@
+internal import CausewayMachines
 internal import DequeModule
 package import CausewayProtocols
 package import CausewayWire
@@ -39,7 +40,7 @@ package struct HTTPServerConnection: Sendable {
     var events: Deque<Event> = []
     var times: HTTPServerTimes
     var requestCount = 0
-    var hasEnded = false
+    package internal(set) var hasEnded = false
     var isShuttingDown = false
     /// Whether the transport has bytes that the client has not accepted.
     var isSending = false
@@ -194,4 +195,14 @@ package enum HTTPServerContent: Equatable, Sendable {
     case length(Int)
     /// Content of unknown length.
     case unknown
+}
+
+extension HTTPServerConnection: QueueingMachine {
+    package typealias Action = Event
+
+    package mutating func takeActions() -> [Event] {
+        var taken: [Event] = []
+        while let event = nextEvent() { taken.append(event) }
+        return taken
+    }
 }

@@ -45,7 +45,7 @@ struct ActorSystemState {
     /// Performs what needs no other code, and returns the rest.
     mutating func settle() -> [Effect] {
         var effects: [Effect] = []
-        for action in engine.nextActions() { perform(action, &effects) }
+        for action in engine.takeActions() { perform(action, &effects) }
         if isChanged {
             isChanged = false
             directoryVersion &+= 1

@@ -1,3 +1,4 @@
+internal import CausewayMachines
 internal import DequeModule
 
 /// All sessions of one local peer: links, invitations, members, their messages, streams and resources. Without I/O.
@@ -37,5 +38,16 @@ package struct PeerMesh: ~Copyable, Sendable {
     package mutating func listens(on port: UInt16, addresses: [[UInt8]] = []) {
         configuration.port = port
         configuration.addresses = Array(addresses.filter { $0.count == 4 || $0.count == 16 }.prefix(4))
+    }
+}
+
+extension PeerMesh: QueueingMachine {
+    package typealias Action = PeerAction
+
+    package var hasEnded: Bool { false }
+
+    package mutating func takeActions() -> [PeerAction] {
+        defer { actions = [] }
+        return Array(actions)
     }
 }

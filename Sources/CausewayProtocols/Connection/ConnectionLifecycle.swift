@@ -1,3 +1,4 @@
+internal import CausewayMachines
 package import CausewayTypes
 
 /// The states of a connection and the permitted transitions between them.
@@ -147,4 +148,8 @@ package struct ConnectionLifecycle: Sendable {
         state = .failed(failure)
         return actions + [.fail(failure), .report(.failed(failure))]
     }
+}
+
+extension ConnectionLifecycle: UntimedMachine {
+    package var hasEnded: Bool { phase == .closed }
 }

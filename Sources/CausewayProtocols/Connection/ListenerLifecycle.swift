@@ -1,3 +1,4 @@
+internal import CausewayMachines
 package import CausewayTypes
 
 /// The states of a listener and the permitted transitions. A listener never returns to an earlier state; `cancelled` is the last state and
@@ -60,4 +61,8 @@ package struct ListenerLifecycle: Sendable {
         state = .cancelled
         return [.close, .report(.cancelled), .release]
     }
+}
+
+extension ListenerLifecycle: UntimedMachine {
+    package var hasEnded: Bool { state == .cancelled }
 }

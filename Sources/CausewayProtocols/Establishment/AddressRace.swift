@@ -1,3 +1,4 @@
+internal import CausewayMachines
 internal import CausewayWire
 
 /// Tries the addresses of a name while they arrive from the resolver (RFC 8305 §3 to §5).
@@ -168,4 +169,11 @@ package struct AddressRace: Sendable {
         }
         return steps
     }
+}
+
+extension AddressRace: ReturningMachine {
+    package typealias Action = Step
+
+    package var hasEnded: Bool { race.hasEnded }
+    package var deadline: Duration? { !hasBegun && !held.isEmpty ? holdEnds : race.deadline }
 }

@@ -1,3 +1,4 @@
+internal import CausewayMachines
 internal import DequeModule
 
 /// Decides which address to try next, and when (Happy Eyeballs, RFC 8305 §5).
@@ -118,4 +119,11 @@ package struct AttemptRace: Sendable {
         isOver = true
         return [.exhausted]
     }
+}
+
+extension AttemptRace: ReturningMachine {
+    package typealias Action = Step
+
+    package var hasEnded: Bool { isOver }
+    package var deadline: Duration? { isOver || waiting.isEmpty ? nil : nextStart }
 }

@@ -1,3 +1,4 @@
+internal import CausewayMachines
 package import CausewayTypes
 
 /// The states of a connection group and the permitted transitions. The group changes between waiting and ready as networks appear and
@@ -26,7 +27,7 @@ package struct GroupLifecycle: Sendable {
     package init() {}
 
     /// Whether the group has failed or was cancelled. After that, the group joins no multicast groups, and sends and delivers no messages.
-    package var hasEnded: Bool {
+    package var isOver: Bool {
         switch state {
         case .failed, .cancelled: true
         case .setup, .waiting, .ready: false
@@ -78,4 +79,8 @@ package struct GroupLifecycle: Sendable {
         state = .cancelled
         return [.close, .report(.cancelled), .release]
     }
+}
+
+extension GroupLifecycle: UntimedMachine {
+    package var hasEnded: Bool { state == .cancelled }
 }

@@ -1,3 +1,4 @@
+internal import CausewayMachines
 package import CausewayTypes
 package import CausewayWire
 
@@ -103,4 +104,8 @@ extension GroupMembership.Candidate {
             }
         return families.contains(group.family) && (own.map { $0.index == index } ?? true)
     }
+}
+
+extension GroupMembership: UntimedMachine {
+    package var hasEnded: Bool { false }
 }

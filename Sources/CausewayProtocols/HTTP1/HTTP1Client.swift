@@ -1,3 +1,4 @@
+internal import CausewayMachines
 package import CausewayWire
 
 /// The client's side of an HTTP/1.1 connection (RFC 9112): one request at a time.
@@ -221,5 +222,15 @@ package struct HTTP1Client: Sendable {
         phase = .closing(failure)
         dropHeldBody()
         _ = input.removeAll()
+    }
+}
+
+extension HTTP1Client: QueueingMachine {
+    package typealias Action = Event
+
+    package mutating func takeActions() -> [Event] {
+        var taken: [Event] = []
+        while let event = nextEvent() { taken.append(event) }
+        return taken
     }
 }

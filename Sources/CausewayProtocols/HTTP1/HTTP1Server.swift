@@ -1,3 +1,4 @@
+internal import CausewayMachines
 package import CausewayWire
 
 /// The server's side of an HTTP/1.1 connection (RFC 9112). It decodes a request only after the response to the previous one is complete.
@@ -141,5 +142,17 @@ package struct HTTP1Server: Sendable {
         }
         phase = .closing(failure)
         _ = input.removeAll()
+    }
+}
+
+extension HTTP1Server: StateMachine {
+    package typealias Action = Event
+
+    package var deadline: Duration? { nil }
+
+    package mutating func takeActions(dueAt now: Duration) -> [Event] {
+        var taken: [Event] = []
+        while let event = nextEvent() { taken.append(event) }
+        return taken
     }
 }

@@ -1,3 +1,4 @@
+internal import CausewayMachines
 internal import DequeModule
 internal import Synchronization
 
@@ -197,5 +198,18 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         let entry = entries.remove(at: index)
         if !entry.isPlain { entriesWithOptions -= 1 }
         return entry
+    }
+}
+
+extension SendQueue: StateMachine {
+    package typealias Action = Step
+
+    package var hasEnded: Bool { false }
+
+    /// Removes and returns the messages that can never be sent.
+    package mutating func takeActions(dueAt now: Duration) -> [Step] {
+        var steps: [Step] = []
+        while let step = nextLost(at: now) { steps.append(step) }
+        return steps
     }
 }

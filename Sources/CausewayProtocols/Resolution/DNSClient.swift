@@ -1,3 +1,4 @@
+internal import CausewayMachines
 package import CausewayWire
 internal import DequeModule
 
@@ -252,4 +253,8 @@ package struct DNSClient: ~Copyable {
         backlogTimer = backlog.isEmpty ? nil : timers.add(at: now + Self.pause, 0)
         return actions
     }
+}
+
+extension DNSClient: ReturningMachine {
+    package var hasEnded: Bool { false }
 }

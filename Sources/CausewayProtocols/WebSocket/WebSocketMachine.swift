@@ -1,3 +1,4 @@
+internal import CausewayMachines
 package import CausewayWire
 
 /// One side of a WebSocket connection (RFC 6455), over any byte stream.
@@ -226,5 +227,17 @@ package struct WebSocketMachine: Sendable {
         input = ByteChain()
         for token in pings.removeAll() { events.append(.pingLost(token)) }
         events.append(.ended(failure))
+    }
+}
+
+extension WebSocketMachine: StateMachine {
+    package typealias Action = Event
+
+    package var deadline: Duration? { nil }
+
+    package mutating func takeActions(dueAt now: Duration) -> [Event] {
+        var taken: [Event] = []
+        while let event = nextEvent() { taken.append(event) }
+        return taken
     }
 }

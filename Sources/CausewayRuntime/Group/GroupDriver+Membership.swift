@@ -5,7 +5,7 @@ internal import CausewayTypes
 extension GroupDriver {
     /// Opens the sockets, subscribes to network changes, then joins the groups on the current interfaces. Runs on the loop.
     func open() {
-        guard !progress.withLock({ progress in progress.lifecycle.hasEnded }) else { return }
+        guard !progress.withLock({ progress in progress.lifecycle.isOver }) else { return }
         do throws(SystemError) {
             for family in plan.families { try open(family) }
         } catch {
@@ -39,7 +39,7 @@ extension GroupDriver {
 
     private func join(on interfaces: GroupInterfaces) {
         let (actions, sockets) = progress.withLock { progress in
-            guard !progress.lifecycle.hasEnded else { return ([] as [GroupMembership.Action], [] as [FamilySocket]) }
+            guard !progress.lifecycle.isOver else { return ([] as [GroupMembership.Action], [] as [FamilySocket]) }
             progress.interfaces = interfaces
             return (progress.membership.interfacesChanged(to: interfaces.candidates), progress.sockets)
         }

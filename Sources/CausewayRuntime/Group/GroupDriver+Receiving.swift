@@ -10,7 +10,7 @@ extension GroupDriver {
     /// Queues the datagrams from senders without a connection of their own, and schedules their delivery. Runs on the loop.
     func arrived(_ arrivals: [DatagramArrival], at socket: SharedDatagramSocket) {
         let delivery = progress.withLock { progress -> SharedDelivery? in
-            guard !progress.lifecycle.hasEnded else { return nil }
+            guard !progress.lifecycle.isOver else { return nil }
             for arrival in arrivals where welcomes(arrival, progress.interfaces) {
                 _ = progress.inbox.append(arrival, from: socket)
             }
@@ -35,7 +35,7 @@ extension GroupDriver {
     private func drain() {
         for _ in 0..<Self.drainBudget {
             let next = progress.withLock { progress -> (GroupDatagram, any GroupObserver)? in
-                guard !progress.lifecycle.hasEnded, let observer = progress.observer,
+                guard !progress.lifecycle.isOver, let observer = progress.observer,
                     let datagram = progress.inbox.next(port: plan.port)
                 else {
                     progress.inbox.isDrainPosted = false

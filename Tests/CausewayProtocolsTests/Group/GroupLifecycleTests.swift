@@ -83,7 +83,7 @@ struct GroupLifecycleTests {
         var actions: [Lifecycle.Action] = []
         for _ in 0..<30 {
             guard let event = Event.allCases.randomElement(using: &random) else { continue }
-            let before = lifecycle.hasEnded
+            let before = lifecycle.isOver
             let new = event.apply(to: &lifecycle)
             if before { #expect(!new.contains(.send) && !new.contains(.open)) }
             actions += new

@@ -1,3 +1,5 @@
+internal import CausewayMachines
+
 /// The protocol between this process and the child process that evaluates a PAC script.
 ///
 /// Each message consists of one byte that gives the kind of the message, and text. `Q` requests the addresses of a name; the reply `A`
@@ -104,4 +106,10 @@ package enum PACProblem: Error, Hashable, Sendable {
         case .noProcess(let code): "cannot start a process for the script (errno \(code))"
         }
     }
+}
+
+extension PACConversation: UntimedMachine {
+    package typealias Action = Step
+
+    package var hasEnded: Bool { isOver }
 }
