@@ -1,3 +1,4 @@
+internal import CausewayMachines
 internal import CausewayTypes
 package import CausewayWire
 
@@ -78,6 +79,7 @@ package struct NameLookup: Sendable {
     // MARK: Events
 
     package mutating func begin() -> [Action] {
+        guard !isOver else { return [] }
         guard let (name, isAbsolute) = DNSName.host(name) else { return end(.invalidName) }
         if let actions = fixed(name) { return actions }
         candidates = Self.candidates(name, isAbsolute: isAbsolute, context.configuration)
@@ -278,4 +280,8 @@ extension InternetAddress {
 
 extension Array {
     fileprivate mutating func popFirstElement() -> Element? { isEmpty ? nil : removeFirst() }
+}
+
+extension NameLookup: UntimedMachine {
+    package var hasEnded: Bool { isOver }
 }

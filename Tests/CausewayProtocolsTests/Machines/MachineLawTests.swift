@@ -1,0 +1,25 @@
+import CausewayTestKit
+import Testing
+
+@Suite("The five laws of state machines")
+struct MachineLawTests {
+    static let trials: [any MachineTesting] =
+        LifecycleTrials.all + EstablishmentTrials.all + ResolutionTrials.all + ByteMachineTrials.all
+
+    @Test("A machine obeys the five laws in random histories", arguments: trials)
+    func obeysLaws(_ trial: any MachineTesting) {
+        for breach in trial.breaches(seeds: MachineSeeds.range) { Issue.record("\(breach)") }
+    }
+
+    @Test("Each machine has one trial")
+    func hasOneTrial() {
+        let names = Self.trials.map(\.name)
+        #expect(Set(names).count == names.count)
+        #expect(
+            names.sorted() == [
+                "AddressRace", "AttemptRace", "ConnectionLifecycle", "DNSClient", "GroupLifecycle", "GroupMembership",
+                "HTTP1Client", "HTTP1Server", "ListenerLifecycle", "NameLookup", "PACConversation", "SendQueue",
+                "WebSocketMachine",
+            ])
+    }
+}
