@@ -16,9 +16,17 @@ public enum ImagePriority: Int, Comparable, Hashable, Sendable, CaseIterable {
 package struct AdmissionLine: Sendable {
     package typealias ID = UInt64
 
+    /// A job's place in the line. A job that changes its priority takes a new one.
+    private struct Turn: Equatable, Sendable {
+        var id: ID
+        var number: UInt64
+        var priority: ImagePriority
+    }
+
     private struct Lane: Sendable {
-        /// Jobs in order. Jobs that were cancelled or changed priority are removed when their turn comes.
-        var order: [ID] = []
+        /// Turns in order. Those of cancelled jobs, and of jobs that have taken another turn, stay until they are reached or outnumber
+        /// the others.
+        var order: [Turn] = []
         var start = 0
     }
 
@@ -26,12 +34,16 @@ package struct AdmissionLine: Sendable {
     package let limit: Int
     private var runningCount = 0
     private var lanes = [Lane](repeating: Lane(), count: ImagePriority.allCases.count)
-    private var waiting: [ID: ImagePriority] = [:]
+    private var waiting: [ID: Turn] = [:]
+    private var turnCount: UInt64 = 0
 
     package init(limit: Int) { self.limit = max(limit, 1) }
 
     /// The number of waiting jobs.
     package var waitingCount: Int { waiting.count }
+
+    /// The number of turns that are kept, for tests.
+    package var turnsKept: Int { lanes.reduce(0) { $0 + $1.order.count } }
 
     /// Returns whether a new job may run at once. Otherwise it waits.
     package mutating func arrived(_ id: ID, _ priority: ImagePriority) -> Bool {
@@ -39,16 +51,25 @@ package struct AdmissionLine: Sendable {
             runningCount += 1
             return true
         }
-        waiting[id] = priority
-        lanes[priority.rawValue].order.append(id)
+        queue(id, priority)
         return false
     }
 
     /// Changes a waiting job's priority. It queues behind the jobs that have this priority.
     package mutating func prioritize(_ id: ID, _ priority: ImagePriority) {
-        guard let old = waiting[id], old != priority else { return }
-        waiting[id] = priority
-        lanes[priority.rawValue].order.append(id)
+        guard let turn = waiting[id], turn.priority != priority else { return }
+        queue(id, priority)
+    }
+
+    private mutating func queue(_ id: ID, _ priority: ImagePriority) {
+        turnCount += 1
+        let turn = Turn(id: id, number: turnCount, priority: priority)
+        waiting[id] = turn
+        lanes[priority.rawValue].order.append(turn)
+        let lane = lanes[priority.rawValue]
+        // A job whose priority changes again and again must not make the lane grow.
+        guard lane.order.count - lane.start > 2 * waiting.count + 64 else { return }
+        lanes[priority.rawValue] = Lane(order: lane.order[lane.start...].filter { waiting[$0.id] == $0 })
     }
 
     /// Removes a cancelled job. Returns whether it was waiting.
@@ -60,25 +81,25 @@ package struct AdmissionLine: Sendable {
     package mutating func ended() -> ID? {
         runningCount -= 1
         for priority in ImagePriority.allCases.reversed() {
-            while let id = pop(priority.rawValue) {
-                guard waiting[id] == priority else { continue }
-                waiting[id] = nil
+            while let turn = pop(priority.rawValue) {
+                guard waiting[turn.id] == turn else { continue }
+                waiting[turn.id] = nil
                 runningCount += 1
-                return id
+                return turn.id
             }
         }
         return nil
     }
 
-    private mutating func pop(_ lane: Int) -> ID? {
+    private mutating func pop(_ lane: Int) -> Turn? {
         let start = lanes[lane].start
         guard start < lanes[lane].order.count else { return nil }
-        let id = lanes[lane].order[start]
+        let turn = lanes[lane].order[start]
         lanes[lane].start += 1
         if start > 64, start * 2 > lanes[lane].order.count {
             lanes[lane].order.removeFirst(start + 1)
             lanes[lane].start = 0
         }
-        return id
+        return turn
     }
 }
