@@ -63,8 +63,8 @@ enum Program {
         }
     }
 
-    /// Ends the process if one of the rejected words is an option that the command does not have. The parser mistakes the value after such
-    /// an option for an argument, and complains about that first.
+    /// Ends the process if one of the rejected words is an option that the command does not have. The parser treats the value after such an
+    /// option as an argument, and reports that first.
     private static func checkOptions(of type: any ParsableCommand.Type, _ words: [String]) {
         guard let mistake = CommandWords(of: type).unknownOption(in: words) else { return }
         let hint = mistake.closest.map { " Did you mean '\($0)'?" } ?? ""

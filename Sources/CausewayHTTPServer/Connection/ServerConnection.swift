@@ -107,7 +107,7 @@ final class ServerConnection: Sendable {
     /// Closes the connection at once.
     func abort() { transition { state, _ in state.abort() } }
 
-    /// Since when the connection has waited for a request, or for the rest of its head; `nil` if it does not.
+    /// When the connection began to wait for a request, or for the rest of its head; `nil` if it does not wait.
     var waitStart: Duration? { state.withLock { $0.waitStart } }
 
     /// Closes the connection if it has waited for a request since `start`, so that another client can connect. Returns whether it closes.

@@ -93,7 +93,7 @@ struct ServerConnectionState: SequencedState {
         disconnect(isInterrupted: true)
     }
 
-    /// Since when the connection has waited for a request; `nil` if it serves one or is closing.
+    /// When the connection began to wait for a request; `nil` if it serves one or is closing.
     var waitStart: Duration? { phase == .open && exchanges.isEmpty ? machine.waitStart : nil }
 
     /// Closes the connection at once if it has waited for a request since `start`. Returns whether it closes.

@@ -4,7 +4,7 @@ internal import Foundation
 internal import Network
 
 extension NodeCore {
-    /// The maximum size of one write, and of unsent bytes in the transport.
+    /// The maximum size of one write in bytes, and the limit for unsent bytes in the transport.
     private static let pieceSize = 65_536
     private static let pendingLimit = 262_144
     /// The maximum number of accepted connections in the TLS handshake.

@@ -27,7 +27,7 @@ struct PeerDials: Sendable {
 
     private struct Place: Sendable {
         let id: LinkID
-        /// Whether the peer has the smaller identity, so that waiting for its dial is better.
+        /// Whether the peer has the smaller identity, so that this peer should wait for its dial.
         let isCourteous: Bool
         let since: Duration
     }

@@ -5,7 +5,7 @@ public import Foundation
 /// secret.
 ///
 /// ``text`` has 98 to 214 letters, digits, colons, slashes and hyphens. Such a text fits the alphanumeric mode of QR codes and needs no
-/// escape in a URI. Send it only to the other user: whoever reads it first becomes paired.
+/// escape in a URI. Send it only to the other user: the first reader becomes paired.
 public struct PeerPairing: Hashable, Sendable, CustomStringConvertible {
     let content: PairingText
 

@@ -1,11 +1,11 @@
 public import Causeway
 public import Foundation
 
-/// The HTTP protocol.
+/// The protocol value for HTTP servers.
 public let NSURLProtectionSpaceHTTP = "http"
-/// The HTTPS protocol.
+/// The protocol value for HTTPS servers.
 public let NSURLProtectionSpaceHTTPS = "https"
-/// The FTP protocol.
+/// The protocol value for FTP servers.
 public let NSURLProtectionSpaceFTP = "ftp"
 /// The proxy type for an HTTP proxy.
 public let NSURLProtectionSpaceHTTPProxy = "http"

@@ -44,7 +44,7 @@ extension HTTPLoader {
     /// Sends the request again with the first message.
     ///
     /// - isBound: Whether to use a connection bound to the credential. NTLM always does.
-    ///   - isBound: Whether to use a connection of the credential. NTLM always does.
+    ///   - isBound: Whether to use a connection bound to the credential. NTLM always does.
     ///   - fallback: Called if there is no message, for example because the user has no Kerberos ticket.
     func negotiate(
         _ scheme: ConnectionScheme, _ credential: URLCredential, for offer: AuthenticationAttempts.Offer,

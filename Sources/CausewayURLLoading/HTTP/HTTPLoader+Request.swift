@@ -38,7 +38,7 @@ extension HTTPLoader {
         return value
     }
 
-    /// Returns the `Upgrade` value that the request asks for (RFC 9110 §7.8); `nil` for none. Only a delegate can take over the connection.
+    /// Returns the requested `Upgrade` protocol (RFC 9110 §7.8); `nil` for none. Only a delegate can take over the connection.
     private func upgradeField(_ fields: FieldSection) -> String? {
         guard let name = fields.firstValue(of: "Upgrade"), !isWebSocket, !hasContent,
             case .delegate = attempt.task.plan.outlet, attempt.task.plan.source.isOfRequest

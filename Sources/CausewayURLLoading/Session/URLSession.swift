@@ -92,8 +92,8 @@ public import Foundation
         core.queue.addOperation(completionHandler)
     }
 
-    /// Writes cookies and credentials to their files. Later requests use new connections. The completion handler is called on the delegate
-    /// queue.
+    /// Writes cookies, credentials and Strict-Transport-Security hosts to their files. Later requests use new connections. The completion
+    /// handler is called on the delegate queue.
     open func flush(completionHandler: @escaping @Sendable () -> Void) {
         core.network.renewConnections()
         core.work.async { [core] in

@@ -29,7 +29,7 @@ struct FoundService: Sendable {
 
     var endpoint: NWEndpoint { .service(name: name, type: type, domain: domain, interface: nil) }
 
-    /// The full service instance name, in the form that `nw lookup` accepts.
+    /// The full service instance name, as `nw lookup` accepts it.
     var instance: DNSName? {
         guard let type = DNSName(type), let parent = DNSName(domain).flatMap({ type.appending($0) }) else { return nil }
         return DNSName(name, in: parent)

@@ -2,7 +2,7 @@ import ArgumentParser
 import CausewayTypes
 import Synchronization
 
-/// The downloads in one run of `nw download`, some of them concurrently.
+/// The downloads in one run of `nw download`. A limited number run at a time.
 struct DownloadRun: Sendable {
     let downloads: [Download]
     let parallel: Int

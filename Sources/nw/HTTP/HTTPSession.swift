@@ -218,7 +218,7 @@ struct HTTPSession: Sendable {
 
 /// Runs `body`, and cancels it after a time limit.
 ///
-/// - Throws: The error of `body`; ``HTTPCommandFailure`` after the limit.
+/// - Throws: An error from `body`; ``HTTPCommandFailure`` after the limit.
 func withLimit<Value: Sendable>(
     _ limit: Duration?, _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {

@@ -6,7 +6,7 @@ import FoundationEssentials
 ///
 /// At most ``lineLimit`` bytes of an unfinished line are stored.
 struct TerminalContent: Sendable {
-    /// The maximum number of stored bytes of an unfinished line.
+    /// The maximum number of bytes stored for an unfinished line.
     static let lineLimit = 16 << 10
 
     private var indenter: JSONIndenter?
@@ -32,7 +32,7 @@ struct TerminalContent: Sendable {
         return printable(rest[..<end])
     }
 
-    /// Returns the text of an unfinished line at the end of the content.
+    /// Returns the text of an unfinished last line.
     mutating func finish() -> PrintableText {
         defer { rest = [] }
         let text = printable(rest[...])

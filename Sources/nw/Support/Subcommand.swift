@@ -29,7 +29,7 @@ extension Subcommand {
 
 /// An `nw serve` server with options that differ from the other servers'.
 ///
-/// It is a two-word command. ``Program`` recognizes them, because the parser would mistake the second word for the argument of
+/// It is a two-word command. ``Program`` recognizes them, because the parser would treat the second word as the argument of
 /// ``ServeCommand``.
 protocol ServerSubcommand: Subcommand {
     /// The two words.

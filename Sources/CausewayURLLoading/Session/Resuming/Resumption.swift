@@ -14,7 +14,7 @@ struct Resumption: Sendable {
         case useless
     }
 
-    /// The file size in bytes.
+    /// The number of bytes already in the file.
     let offset: Int64
     /// The `If-Range` value.
     let validator: String

@@ -40,7 +40,7 @@ extension TaskCore {
             // The program receives an interrupted download's file with the data.
             return state.withLock { state in state.load.interruption.resumption.take() ?? plan.resumption }?.data
         }
-        // Resume data looks for the file in the temporary directory.
+        // Resume data refers to a file in the temporary directory.
         guard let file = content.file, let response = content.response as? HTTPURLResponse,
             case let url = plan.transfer == nil ? file.url : FileSink.newURL(),
             let data = ResumeData(originalRequest, current, response, received: counts.received, file: url)?.encoded,

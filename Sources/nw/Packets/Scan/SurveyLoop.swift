@@ -1,7 +1,7 @@
 import CausewayPackets
 import CausewaySystem
 
-/// Runs a survey over a wire. Blocks the calling thread. Confined to one thread.
+/// Runs a port survey, sending its probes with a `ScanWire`. Blocks the calling thread. Confined to one thread.
 final class SurveyLoop {
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant
