@@ -6,8 +6,8 @@ struct AdmissionLineTests {
     /// Returns a line in which one job runs, and the others wait.
     private func line(_ waiting: [(AdmissionLine.ID, ImagePriority)]) -> AdmissionLine {
         var line = AdmissionLine(limit: 1)
-        #expect(line.arrived(0, .normal))
-        for (id, priority) in waiting { #expect(!line.arrived(id, priority)) }
+        let runs = ([(0, .normal)] + waiting).map { line.arrived($0.0, $0.1) }
+        #expect(runs == [true] + waiting.map { _ in false })
         return line
     }
 
@@ -41,8 +41,7 @@ struct AdmissionLineTests {
     @Test("A cancelled job does not run, and one that runs cannot be cancelled")
     func cancelling() {
         var line = line([(1, .low), (2, .low)])
-        #expect(line.abandoned(1))
-        #expect(!line.abandoned(1) && !line.abandoned(0))
+        #expect([1, 1, 0].map { line.abandoned($0) } == [true, false, false])
         #expect(order(line) == [2])
     }
 }

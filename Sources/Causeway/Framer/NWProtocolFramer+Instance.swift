@@ -4,7 +4,7 @@ public import FoundationEssentials
 extension NWProtocolFramer {
     /// A framer's interface to one connection: reads, delivers and sends its data.
     ///
-    /// Use the instance only in the framer's callbacks and in blocks passed to ``async(execute:)``. After the connection has ended, the
+    /// Use the instance only in the framer's callbacks and in blocks passed to ``async(execute:)``. After the end of the connection the
     /// methods have no effect: nothing is parsed or written.
     ///
     /// Counterpart: macOS 10.15, iOS 13.

@@ -116,7 +116,8 @@ extension TLSDiagnosis {
             notBefore: date(certificate.notBefore), notAfter: date(certificate.notAfter),
             serialNumber: Hexadecimal.text(certificate.serialNumber), key: certificate.keyDescription,
             signatureAlgorithm: certificate.signatureAlgorithm, isAuthority: certificate.isAuthority,
-            sha256: Hexadecimal.text(certificate.fingerprint), pin: Data(certificate.publicKeyPin).base64EncodedString(),
+            sha256: Hexadecimal.text(certificate.fingerprint),
+            pin: Data(certificate.publicKeyPin).base64EncodedString(),
             issuerLocations: certificate.issuerLocations, notes: sent.remarks)
     }
 }
