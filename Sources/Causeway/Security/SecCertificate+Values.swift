@@ -23,6 +23,7 @@ public func SecCertificateCopyNotValidAfterDate(_ certificate: SecCertificate) -
 /// ``kSecPropertyKeyValue``: a `Double`, in seconds since 2001-01-01 (`Date.timeIntervalSinceReferenceDate`).
 ///
 /// - Parameters:
+///   - certificate: The certificate to read.
 ///   - keys: The fields to return; `nil` for all. Other keys have no value.
 ///   - error: `errSecDecode` if the certificate is malformed, `errSecParam` if an element of `keys` is not a string.
 /// - Returns: `nil` on an error.

@@ -5,6 +5,7 @@ public import FoundationEssentials
 ///
 /// - Parameters:
 ///   - key: A private key of the algorithm's type.
+///   - algorithm: The signature scheme, with its hash function.
 ///   - dataToSign: The message or the digest, as the algorithm demands. A digest must have its exact length.
 ///   - error: `errSecParam` if the key does not support the algorithm, or if the length is wrong.
 /// - Returns: The signature; `nil` on an error.
@@ -33,7 +34,9 @@ public func SecKeyCreateSignature(
 ///
 /// - Parameters:
 ///   - key: A public key of the algorithm's type.
+///   - algorithm: The signature scheme, with its hash function.
 ///   - signedData: The message or the digest, as the algorithm demands. A digest must have its exact length.
+///   - signature: The bytes that ``SecKeyCreateSignature(_:_:_:_:)`` returns.
 ///   - error: ``errSecVerifyFailed`` for a wrong or malformed signature; `errSecParam` if the key does not support the algorithm, or if the
 ///     length is wrong.
 ///
