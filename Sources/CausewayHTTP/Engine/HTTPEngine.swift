@@ -58,8 +58,7 @@ package final class HTTPEngine: Sendable {
     /// The number of connections, including those that are being established.
     package var connectionCount: Int { core.connectionCount }
 
-    /// Calls a closure that resumes a task: on an event loop's thread together with others at the end of the batch of events, otherwise at
-    /// once.
+    /// Calls a closure that resumes a task: on an event loop's thread together with others when the event batch ends, otherwise at once.
     package static func resumeTask(_ body: @escaping @Sendable () -> Void) { OffLoopTask.resume(body) }
 
     /// Closes all connections. Requests in progress and later ones fail with ``HTTPFailure/closed``.

@@ -1,7 +1,7 @@
 public import CausewayProtocols
 public import CausewaySystem
 
-/// A state behind a lock whose changes request actions, for example calls of a transport or of an observer.
+/// A state behind a lock whose changes request actions, for example transport or observer calls.
 ///
 /// The lock protects the state and the order of the actions. It is not held while an action runs, so an action can change the state again.
 /// The types are `public` only because the compiler does not specialize `package` types across modules.

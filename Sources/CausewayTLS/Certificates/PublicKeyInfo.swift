@@ -60,7 +60,7 @@ package struct PublicKeyInfo: Sendable {
 
     /// Encodes a SubjectPublicKeyInfo (RFC 5480 §2).
     ///
-    /// - Parameter point: The point in any of the formats of ANSI X9.63.
+    /// - Parameter point: The point, in any ANSI X9.63 format.
     package static func encode(point: [UInt8], curve: NamedCurve) -> [UInt8] {
         DERWriter.sequence(algorithm(curve), DERWriter.bits(point))
     }

@@ -34,7 +34,7 @@ package struct BackgroundTransfers: Sendable {
 
     /// How a run of a session ended.
     package enum Outcome: Sendable {
-        /// No task is left that can run here. The counts are of results and of tasks that only the program can continue.
+        /// No task is left that can run here. `finished` counts results, and `left` tasks that only the program can continue.
         case completed(finished: Int, left: Int)
         /// The program is running again.
         case handedOver
