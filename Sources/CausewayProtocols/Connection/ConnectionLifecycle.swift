@@ -1,7 +1,7 @@
 internal import CausewayMachines
 package import CausewayTypes
 
-/// The states of a connection and the permitted transitions between them.
+/// Connection states and their permitted transitions.
 ///
 /// This type owns no sockets and reads no clock. Its owner reports events and performs the returned actions in order. For any order of
 /// events, `failed` and `cancelled` are each reported at most once, and `cancelled` is always the last state. After `ready`, a stream
@@ -24,7 +24,7 @@ package struct ConnectionLifecycle: Sendable {
         case stopEstablishing
         case watchNetwork
         case stopWatching
-        /// Begin the handshakes of the protocols with a peer that is already connected.
+        /// Begin the protocol handshakes on a transport that is already connected.
         case accept
         /// Start to pass the program's send and receive calls to the transport.
         case open
@@ -112,8 +112,9 @@ package struct ConnectionLifecycle: Sendable {
         }
     }
 
-    /// Reports that an open connection has failed or ended, while its flow stays open. The flow stays open if the transport failed before
-    /// all received content was delivered, or if both directions have ended.
+    /// Reports that a ready connection has failed or ended while its flow stays open: the transport failed before all
+    /// received content was delivered, or both directions have ended. Unlike ``broke(_:)``, this does not fail pending
+    /// requests.
     package mutating func lost(_ failure: Failure) -> [Action] {
         guard state == .ready, phase == .living else { return [] }
         state = .failed(failure)

@@ -1,8 +1,8 @@
 internal import CausewayMachines
 package import CausewayTypes
 
-/// The states of a listener and the permitted transitions. A listener never returns to an earlier state; `cancelled` is the last state and
-/// is reported once.
+/// Listener states and their permitted transitions. A listener never returns to an earlier state; `cancelled` is the
+/// last state and is reported once.
 package struct ListenerLifecycle: Sendable {
     package enum State: Equatable, Sendable {
         case setup, ready, cancelled
@@ -42,6 +42,7 @@ package struct ListenerLifecycle: Sendable {
         case .setup, .waiting:
             state = .ready
             return [.report(.ready)]
+        // The socket was opened after the failure or the cancellation.
         case .failed, .cancelled: return [.close]
         case .ready: return []
         }

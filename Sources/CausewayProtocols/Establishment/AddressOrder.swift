@@ -1,14 +1,14 @@
 internal import CausewayTypes
 package import CausewayWire
 
-/// A destination address with the source address and route that this host would use.
+/// A destination address, and the source address and route that this host would use.
 package struct Destination: Hashable, Sendable {
-    /// The source address of packets to the destination.
+    /// The source address for packets to the destination.
     package struct Source: Hashable, Sendable {
         package var address: InternetAddress
-        /// The length of the prefix that all hosts on the link share, in bits.
+        /// The subnet prefix length in bits.
         package var prefixLength: Int
-        /// Whether the preferred lifetime of the address has expired (RFC 4862 §5.5.4).
+        /// Whether the address's preferred lifetime has expired (RFC 4862 §5.5.4).
         package var isDeprecated: Bool
         /// Whether packets leave through a tunnel.
         package var isTunnelled: Bool
@@ -33,15 +33,16 @@ package struct Destination: Hashable, Sendable {
     }
 }
 
-/// The rules for destination address selection (RFC 6724 §6).
+/// Rules for destination address selection (RFC 6724 §6).
 package enum AddressOrder {
-    /// The rule that decides between two addresses. The raw value is the rule's number.
+    /// A selection rule. The raw value is its number in RFC 6724 §6.
     package enum Rule: Int, Sendable {
         case unusable = 1
         case scope, deprecated, home, label, precedence, native, smallerScope, longestPrefix, order
     }
 
-    /// Returns the indices of the destinations in order of preference. Destinations that no rule distinguishes keep their order.
+    /// Returns the destinations' indices, the preferred destination first. Destinations that no rule distinguishes keep
+    /// their order.
     package static func sorted(_ destinations: [Destination]) -> [Int] {
         guard destinations.count > 1 else { return Array(destinations.indices) }
         let candidates = destinations.map(Candidate.init)
@@ -51,12 +52,13 @@ package enum AddressOrder {
         }
     }
 
-    /// Returns the rule that decides between two destinations, and the order: negative if the first one is preferred.
+    /// Applies the rules to two destinations. Returns the deciding rule, and a negative `order` if the first
+    /// destination is preferred.
     package static func decide(_ one: Destination, _ other: Destination) -> (rule: Rule, order: Int) {
         compare(Candidate(one), Candidate(other))
     }
 
-    /// A destination with all properties that the rules use.
+    /// A destination with precomputed inputs for the rules.
     struct Candidate {
         var destination: Destination
         var scope: UInt8
@@ -102,7 +104,7 @@ package enum AddressOrder {
     }
 }
 
-/// The precedence and label of an address (RFC 6724 §2.1).
+/// An address's precedence and label in the default policy table (RFC 6724 §2.1).
 struct AddressPolicy {
     var precedence: UInt8
     var label: UInt8
@@ -135,7 +137,7 @@ extension InternetAddress {
         }
     }
 
-    /// The scope of the address, numbered like multicast scopes (RFC 6724 §3.1, §3.2).
+    /// The address scope, numbered like multicast scopes (RFC 6724 §3.1, §3.2).
     fileprivate var scopeValue: UInt8 {
         switch self {
         case .ipv4(let address): address.bits >> 24 == 127 || address.isLinkLocal ? 2 : 14
@@ -145,7 +147,7 @@ extension InternetAddress {
         }
     }
 
-    /// Returns the number of leading bits that the destination address and the source address share, limited to the source's prefix length
+    /// Counts the leading bits shared by the destination and source addresses, up to the source's prefix length
     /// (RFC 6724 §2.2).
     ///
     /// For IPv4 the result is 0 if the destination is outside the source's subnet. Outside the subnet, equal leading bits do not mean that

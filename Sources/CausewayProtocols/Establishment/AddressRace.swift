@@ -1,11 +1,11 @@
 internal import CausewayMachines
 internal import CausewayWire
 
-/// Tries the addresses of a name while they arrive from the resolver (RFC 8305 §3 to §5).
+/// Tries a name's addresses while the resolver delivers them (RFC 8305 §3 to §5).
 ///
-/// Answers may come at any time and in any order. If IPv4 addresses come first, the race waits a short time for IPv6 addresses. It sorts
-/// the known addresses, alternates between the families, and starts one attempt after the other. The race owns no sockets and reads no
-/// clock.
+/// Answers may come at any time and in any order. If IPv4 addresses come first, the race waits a short time for IPv6
+/// addresses. It sorts the known addresses, alternates between the families, and starts one attempt after the other.
+/// The race owns no sockets and reads no clock.
 package struct AddressRace: Sendable {
     package typealias Candidate = AttemptRace.Candidate
     package typealias Step = AttemptRace.Step
@@ -22,7 +22,7 @@ package struct AddressRace: Sendable {
         package init() {}
     }
 
-    /// How long IPv4 addresses wait for IPv6 addresses (RFC 8305 §3).
+    /// How long IPv4 addresses wait for IPv6 addresses (Resolution Delay, RFC 8305 §3).
     package static let resolutionDelay: Duration = .milliseconds(50)
     /// The maximum time between two attempts (RFC 8305 §8).
     package static let longestDelay: Duration = .seconds(2)
@@ -53,7 +53,7 @@ package struct AddressRace: Sendable {
 
     // MARK: Events
 
-    /// Adds addresses. Known addresses are ignored. Candidates are numbered in the order of arrival: the first new one gets the number
+    /// Adds addresses. Known addresses are ignored. New candidates are numbered as they arrive, starting at the current
     /// ``candidateCount``.
     package mutating func found(
         _ new: [(destination: Destination, experience: History)], at now: Duration
@@ -100,7 +100,7 @@ package struct AddressRace: Sendable {
 
     // MARK: Order
 
-    /// Adds the candidates that have arrived to the race, unless they must wait longer.
+    /// Moves held candidates into the race, unless they must still wait for IPv6 addresses.
     private mutating func admit(at now: Duration) -> [Step] {
         var steps: [Step] = []
         if !held.isEmpty {
@@ -116,8 +116,8 @@ package struct AddressRace: Sendable {
         return steps
     }
 
-    /// Whether the known candidates may start. They may start if no better address is expected, if the wait for IPv6 addresses is over, or
-    /// if a usable candidate is an IPv6 address or worked before.
+    /// Whether the held candidates may start: no more addresses are expected, the resolution delay is over, or a usable
+    /// candidate is an IPv6 address, has no IPv6 answer to wait for, or worked before.
     private func mayBegin(at now: Duration) -> Bool {
         if unsettled.isEmpty { return true }
         if let holdEnds, now >= holdEnds { return true }
@@ -128,8 +128,8 @@ package struct AddressRace: Sendable {
         }
     }
 
-    /// Sorts candidates by RFC 6724, puts addresses that worked before first and addresses that failed last, and alternates between the
-    /// families (RFC 8305 §4).
+    /// Sorts candidates by RFC 6724, moves addresses that worked before to the front and failed ones to the end, and
+    /// alternates between the families (RFC 8305 §4).
     private func arranged(_ candidates: [Candidate]) -> [Candidate] {
         let places = AddressOrder.sorted(candidates.map { destinations[$0] })
         let sorted = places.map { candidates[$0] }
@@ -157,7 +157,9 @@ package struct AddressRace: Sendable {
         return experience.hasWorked ? 1 : 0
     }
 
-    /// Returns the time until the next attempt: three times the known round-trip time. A reply that has not arrived by then is late.
+    /// Returns the time until the next attempt: three times the known round-trip time, within
+    /// ``AttemptRace/minimumSpacing`` and ``longestDelay``. A reply that has not arrived by then is late. `nil` for the
+    /// default delay.
     private func delay(after candidate: Candidate) -> Duration? {
         histories[candidate].roundTrip.map { min(max($0 * 3, AttemptRace.minimumSpacing), Self.longestDelay) }
     }

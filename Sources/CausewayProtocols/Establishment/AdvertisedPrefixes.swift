@@ -1,8 +1,8 @@
 package import CausewayWire
 
-/// The NAT64 prefixes that routers advertise, until they expire (RFC 8781).
+/// NAT64 prefixes from router advertisements, until they expire (RFC 8781).
 package struct AdvertisedPrefixes: Sendable {
-    /// The maximum number of entries. Every host on a link can send advertisements, so the number must be limited.
+    /// Maximum number of entries. It is limited because any host on the link can send router advertisements.
     static let limit = 16
 
     private struct Entry: Sendable {
@@ -11,12 +11,13 @@ package struct AdvertisedPrefixes: Sendable {
         var end: Duration
     }
 
-    /// The entries in the order of their first advertisement.
+    /// Entries, oldest advertisement first. Updates do not change the order.
     private var entries: [Entry] = []
 
     package init() {}
 
-    /// Adds or updates a prefix. Returns whether the set of prefixes changed.
+    /// Adds or updates a prefix, or removes it if the advertised lifetime is 0. Returns whether it was added or
+    /// removed.
     package mutating func heard(_ word: NetlinkTranslatorPrefix, at now: Duration) -> Bool {
         guard let prefix = TranslationPrefix(word.prefix, length: word.length) else { return false }
         entries.removeAll { $0.end <= now }
@@ -37,7 +38,7 @@ package struct AdvertisedPrefixes: Sendable {
         }
     }
 
-    /// Removes the prefixes of an interface.
+    /// Removes an interface's prefixes.
     package mutating func forget(_ interfaceIndex: Int) {
         entries.removeAll { $0.interfaceIndex == interfaceIndex }
     }

@@ -70,6 +70,6 @@ package struct EstablishmentMemory: Sendable {
         }
     }
 
-    /// Returns the time that separates the oldest eighth of the entries from the newer ones. The caller removes the old entries together.
+    /// Returns the newest time among the oldest eighth of all entries. The caller evicts these entries together.
     private static func bound(_ times: [Duration]) -> Duration { times.sorted()[times.count / 8] }
 }

@@ -31,7 +31,7 @@ package struct TranslationPrefix: Hashable, Sendable {
         self.init(high: address.high, low: address.low, length: length)
     }
 
-    /// Finds the prefixes in the answers to a query for ``wellKnownName``, in the order of the answers (RFC 7050 §3).
+    /// Finds NAT64 prefixes in the AAAA answers for ``wellKnownName``, in answer order (RFC 7050 §3).
     ///
     /// An answer is used only if it contains a well-known address at exactly one position.
     package static func discovered(in answers: [IPv6Address]) -> [TranslationPrefix] {
@@ -53,8 +53,7 @@ package struct TranslationPrefix: Hashable, Sendable {
         guard Self.isTranslatable(address.bits), self != .wellKnown || Self.isGlobal(address.bits) else { return nil }
         let bits = UInt64(address.bits)
         guard length < 96 else { return IPv6Address(high: high, low: low | bits) }
-        // Byte 8 of the IPv6 address stays zero. The IPv4 address is placed around byte 8: `before` is the number of its bits in front of
-        // byte 8.
+        // Byte 8 stays zero, with the IPv4 address around it: `before` bits are in front of byte 8, the rest after it.
         let before = 64 - length
         let front = before >= 32 ? bits << UInt64(before - 32) : bits >> UInt64(32 - before)
         let restCount = max(0, 32 - before)
@@ -78,13 +77,14 @@ package struct TranslationPrefix: Hashable, Sendable {
 
     // MARK: Translatable addresses
 
-    /// Whether the address may be translated. Loopback, link-local and multicast addresses must not be translated.
+    /// Whether the address may be translated. Excludes `0.0.0.0/8`, loopback, link-local, multicast and reserved
+    /// addresses.
     private static func isTranslatable(_ bits: UInt32) -> Bool {
         bits >> 24 != 0 && bits >> 24 != 127 && bits >> 16 != 0xA9FE && bits >> 28 < 14
     }
 
-    /// Whether the address may use the well-known prefix. Private and shared addresses (RFC 1918, RFC 6598) must not use this prefix (RFC
-    /// 6052 §3.1).
+    /// Whether the address may use the well-known prefix. Private and shared addresses (RFC 1918, RFC 6598) must not
+    /// use it (RFC 6052 §3.1).
     private static func isGlobal(_ bits: UInt32) -> Bool {
         bits >> 24 != 10 && bits >> 20 != 0xAC1 && bits >> 16 != 0xC0A8 && bits >> 22 != 0x191
     }

@@ -1,7 +1,7 @@
 internal import DequeModule
 
-/// The bytes from the stage below, a read cursor, and the framer's decisions: to deliver bytes, to skip bytes, or to deliver a message that
-/// the framer has created.
+/// Input from the stage below, with a read cursor and the framer's decisions: deliver bytes, skip bytes, or deliver a
+/// message that it created.
 ///
 /// Decisions are performed in order. A decision may cover bytes that have not arrived yet; it is then completed when they arrive. Until
 /// then the framer gets no bytes to parse, because the next bytes belong to that decision.
@@ -10,22 +10,23 @@ struct FramerInput: Sendable {
         /// Deliver `count` bytes at the cursor unchanged.
         case deliver(count: Int, metadata: [any StageMetadata], endsMessage: Bool)
         case skip(Int)
-        /// Deliver a message that the framer has created.
+        /// Deliver a message created by the framer.
         case made(MessageChunk)
     }
 
     private var bytes = ByteChain()
-    /// The number of bytes and the metadata of each complete message from the stage below. A byte stream has only one message.
+    /// Byte count and metadata for each complete message from the stage below. A byte stream has only one message.
     private var ends: Deque<(count: Int, metadata: [any StageMetadata])> = []
     /// The number of bytes after the last message boundary.
     private var sinceEnd = 0
     private var decisions: Deque<Decision> = []
     private var passesThrough = false
-    /// The metadata of the last message from the stage below.
+    /// The newest metadata from the stage below.
     private var lastMetadata: [any StageMetadata] = []
-    /// The chunks that are ready for the stage above.
+    /// Chunks ready for the stage above.
     private(set) var delivered = MessageChunkQueue()
-    /// Counts the bytes and message ends that the cursor has passed. A change of this value shows that the framer has made progress.
+    /// Counts bytes and message ends that the cursor has passed. If it is unchanged after a call, the framer made no
+    /// progress.
     private(set) var progress: UInt64 = 0
     private(set) var hasEnded = false
     /// Whether a message for the stage above has begun but not ended.
@@ -121,7 +122,7 @@ struct FramerInput: Sendable {
         if passesThrough { carryThrough() }
     }
 
-    /// The metadata of the message at the cursor.
+    /// Metadata for the message at the cursor.
     private var lowerMetadata: [any StageMetadata] { ends.first?.metadata ?? lastMetadata }
 
     private mutating func append(_ chunk: MessageChunk, _ lower: [any StageMetadata]) {

@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// Messages from the stage above that wait for the framer, and the output that the framer has written.
+/// Messages waiting for the framer, and the framer's output.
 struct FramerOutput: Sendable {
     private var waiting = MessageChunkQueue()
     /// The message that the framer is processing.
@@ -79,8 +79,8 @@ struct FramerOutput: Sendable {
 
     mutating func removeAll() { self = FramerOutput() }
 
-    /// Sends the collected output. Output for a part of a message from the stage above becomes a part of a message to the stage below; all
-    /// other output becomes a complete message.
+    /// Sends the collected output. Output for part of a message becomes part of a message to the stage below; all other
+    /// output becomes a complete message.
     private mutating func endDraft(as message: MessageChunk?) {
         guard var chunk = draft.take() else {
             // The framer wrote nothing for the last part, but the message must still end.

@@ -1,6 +1,6 @@
-/// The methods with which a framer delivers and sends content.
+/// Methods for the framer to deliver and send content.
 extension FramerStage {
-    /// Delivers a message, or a part of one, to the stage above.
+    /// Delivers a message, or part of one, to the stage above.
     package mutating func deliver(_ bytes: ByteChain, metadata: [any StageMetadata], endsMessage: Bool) {
         guard !isOver, !deliveredEnd else { return }
         input.deliver(MessageChunk(bytes, metadata: metadata, endsMessage: endsMessage))
@@ -15,7 +15,7 @@ extension FramerStage {
         return input.deliver(count, metadata: metadata, endsMessage: endsMessage)
     }
 
-    /// Returns the bytes of the message to send. Empty outside of ``FramerCall/Kind/output``.
+    /// Returns the outgoing message's next bytes. Empty outside a ``FramerCall/Kind/output`` call.
     package mutating func outputWindow(minimum: Int, maximum: Int) -> FramerWindow {
         let (bytes, isComplete) = output.window(maximum)
         let meetsMinimum = bytes.count >= min(minimum, maximum)
@@ -24,7 +24,7 @@ extension FramerStage {
 
     package mutating func advanceOutput(by count: Int) { output.skip(count) }
 
-    /// Sends bytes to the stage below. All bytes that the framer writes during one call become one message.
+    /// Sends bytes to the stage below. All bytes written during one call become one message.
     package mutating func write(_ bytes: ByteChain) {
         guard !isOver else { return }
         output.write(bytes)
@@ -33,7 +33,8 @@ extension FramerStage {
 
     /// Sends the next `count` bytes of the message unchanged.
     ///
-    /// - Returns: `false`, without sending anything, outside of ``FramerCall/Kind/output`` and if the message has fewer bytes.
+    /// - Returns: `false`, without sending anything, outside a ``FramerCall/Kind/output`` call and if the message has
+    ///   fewer bytes.
     package mutating func writeNext(_ count: Int) -> Bool {
         !isOver && output.writeNext(count)
     }

@@ -1,15 +1,15 @@
 package import CausewayTypes
 
-/// The stage of a framer that the program implements. It holds the framer's input and output, and notifies its owner when the framer must
-/// be called.
+/// A stage for a framer that the program implements (`NWProtocolFramer`). It buffers the framer's input and output, and
+/// asks its owner to call the framer.
 ///
-/// The stage itself never calls the framer's code. ``FramerEvent/call(_:)`` contains the call to make. During the call the framer may use
-/// all methods in the section "Methods for the framer", in any order and nested. When the call returns, the owner calls the method of the
-/// section "Completion of calls" that belongs to the call; only then does the stage request the next call. The framer may also use its
-/// methods between calls.
+/// The stage itself never calls the framer's code. ``FramerEvent/call(_:)`` contains the call to make. During the call
+/// the framer may use all methods in the section "Methods for the framer", in any order and nested. When the call
+/// returns, the owner calls the matching method in the section "Completion of calls"; only then does the stage request
+/// the next call. The framer may also use its methods between calls.
 package struct FramerStage: ProtocolStage {
-    /// The maximum number of bytes that the framer may wait for; a framer that requests more bytes fails. It also limits how many bytes a
-    /// peer can make the stage hold.
+    /// The maximum number of bytes that the framer may wait for (16 MiB). A request for more fails the stage with
+    /// `tooLong`. The limit also bounds the bytes that a peer can make the stage buffer.
     package static let windowLimit = 16 << 20
 
     var input = FramerInput()
@@ -22,9 +22,9 @@ package struct FramerStage: ProtocolStage {
     private var isClosing = false
     private var needsCleanup = false
     private var scheduledTime: Duration?
-    /// Whether bytes have arrived or become readable since the last call of the framer's input handler.
+    /// Whether bytes have arrived or become readable since the last input call.
     private var hasNewInput = false
-    /// The number of calls of ``inputWindow(minimum:maximum:)`` that are not yet matched by a call of ``advanceInput(by:)``.
+    /// Counts ``inputWindow(minimum:maximum:)`` calls that have no matching ``advanceInput(by:)`` yet.
     private var looks = 0
     private var isPassThroughDue = false
     private var wanted = 0
@@ -124,7 +124,7 @@ package struct FramerStage: ProtocolStage {
         input.delivered.byteCount < Self.bufferLimit && input.delivered.count < 1024
     }
 
-    /// Selects the next call. A cleanup call comes first, and output comes before input, so that a peer's input cannot block the framer's
+    /// Selects the next call: cleanup first, and output before input, so that a peer's input cannot block the framer's
     /// output.
     private mutating func nextCall() -> FramerCall? {
         if isOver {
@@ -256,7 +256,7 @@ extension FramerStage {
         return FramerWindow(bytes: bytes, isComplete: isComplete, meetsMinimum: meetsMinimum)
     }
 
-    /// Moves the cursor by `count` bytes. If fewer bytes have arrived, the other bytes are skipped when they arrive.
+    /// Moves the cursor by `count` bytes. If fewer have arrived, the rest is skipped on arrival.
     package mutating func advanceInput(by count: Int) {
         guard !isOver else { return }
         input.skip(count)

@@ -1,8 +1,8 @@
 internal import CausewayMachines
 package import CausewayTypes
 
-/// The states of a connection group and the permitted transitions. The group changes between waiting and ready as networks appear and
-/// disappear; `cancelled` is the last state and is reported once.
+/// Connection group states and their permitted transitions. The group alternates between waiting and ready as networks
+/// appear and disappear; `cancelled` is the last state and is reported once.
 package struct GroupLifecycle: Sendable {
     package enum State: Equatable, Sendable {
         case setup, ready, cancelled
@@ -26,7 +26,8 @@ package struct GroupLifecycle: Sendable {
 
     package init() {}
 
-    /// Whether the group has failed or was cancelled. After that, the group joins no multicast groups, and sends and delivers no messages.
+    /// Whether the group has failed or was cancelled. It then joins no multicast groups, and sends and delivers no
+    /// messages.
     package var isOver: Bool {
         switch state {
         case .failed, .cancelled: true
@@ -47,11 +48,11 @@ package struct GroupLifecycle: Sendable {
         return [.close, .report(state)]
     }
 
-    /// Reports a change of the memberships.
+    /// Reports that memberships changed.
     ///
     /// - Parameters:
     ///   - count: The number of memberships.
-    ///   - reason: The reason if there are no memberships.
+    ///   - reason: Why there are no memberships. Used only if `count` is 0.
     package mutating func membershipsChanged(to count: Int, reason: Failure) -> [Action] {
         switch state {
         case .setup, .waiting, .ready: break

@@ -4,13 +4,13 @@ package import CausewayWire
 
 /// Decides which multicast groups to join on which interfaces, as interfaces appear and disappear (RFC 1112 §7.1, RFC 3493 §5.2).
 ///
-/// A group is joined on each suitable interface; a group with a scope (`ff02::fb%eth0`) only on that interface. The owner performs the
-/// actions and reports joins that failed.
+/// A group is joined on each suitable interface; a group with a scope (`ff02::fb%eth0`) only on that interface. The
+/// owner performs the actions and reports failed joins.
 package struct GroupMembership: Sendable {
     /// An interface that the program permits.
     package struct Candidate: Equatable, Sendable {
         package var index: Int
-        /// The address families of the interface's usable addresses.
+        /// The address families in which the interface has a usable address.
         package var families: Set<InternetAddress.Family>
 
         package init(index: Int, families: Set<InternetAddress.Family>) {
@@ -21,7 +21,7 @@ package struct GroupMembership: Sendable {
 
     /// One group on one interface.
     package struct Membership: Hashable, Sendable {
-        /// The index of the group in the list of groups.
+        /// The group's index in ``GroupMembership/groups``.
         package var group: Int
         package var interface: Int
 
@@ -40,14 +40,15 @@ package struct GroupMembership: Sendable {
     package let groups: [InternetAddress]
     /// The current memberships, by group and then by interface.
     package private(set) var joined: [Membership] = []
-    /// For each group: the error of the first failed join on the current interfaces.
+    /// For each group, the first join failure on the current interfaces.
     private var failures: [Int: Failure] = [:]
 
     package init(groups: [InternetAddress]) {
         self.groups = groups
     }
 
-    /// Updates the memberships for the current interfaces. Leaves come before joins, because the number of groups per socket is limited.
+    /// Updates the memberships for the current interfaces. Leaves come before joins, because the kernel limits the
+    /// groups per socket.
     package mutating func interfacesChanged(to candidates: [Candidate]) -> [Action] {
         failures = [:]
         var wanted: [Membership] = []
@@ -65,16 +66,16 @@ package struct GroupMembership: Sendable {
 
     /// Reports that a join failed.
     ///
-    /// - Parameter isGone: Whether the interface has disappeared in the meantime. The join then does not count as failed, because a call of
-    ///   ``interfacesChanged(to:)`` will follow.
+    /// - Parameter isGone: Whether the interface has disappeared in the meantime. The join then does not count as
+    ///   failed, because ``interfacesChanged(to:)`` is called next.
     package mutating func joinFailed(_ membership: Membership, _ failure: Failure, isGone: Bool) {
         guard let position = joined.firstIndex(of: membership) else { return }
         joined.remove(at: position)
         if !isGone, failures[membership.group] == nil { failures[membership.group] = failure }
     }
 
-    /// The failure of a group that could not be joined on any interface although there was a suitable one. A single such group makes the
-    /// connection group fail, because the program relies on each of its groups.
+    /// The failure if a group could not be joined on any interface although there was a suitable one. One such group
+    /// fails the whole connection group, because the program relies on all its groups.
     package var failure: Failure? {
         for position in groups.indices {
             guard let failure = failures[position], !joined.contains(where: { $0.group == position }) else { continue }

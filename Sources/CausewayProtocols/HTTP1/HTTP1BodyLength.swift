@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// The way in which the length of a message body is determined (RFC 9112 §6).
+/// How a message body's length is determined (RFC 9112 §6).
 package enum HTTP1BodyLength: Equatable, Sendable {
     /// The message has no body.
     case none
@@ -8,15 +8,15 @@ package enum HTTP1BodyLength: Equatable, Sendable {
     case length(Int)
     /// The body has the chunked transfer coding.
     case chunked
-    /// The end of the connection delimits the body. Only for responses.
+    /// The end of the connection delimits the body. Responses only.
     case untilEnd
 }
 
 extension HTTP1BodyLength {
-    /// Determines the length of a request's body (RFC 9112 §6.3).
+    /// Determines a request body's length (RFC 9112 §6.3).
     ///
-    /// - Throws: ``HTTP1Failure/framing(_:)`` or ``HTTP1Failure/unsupportedCoding``. The server must then not interpret further bytes of
-    ///   the connection.
+    /// - Throws: ``HTTP1Failure/framing(_:)`` or ``HTTP1Failure/unsupportedCoding``. The server must then not interpret
+    ///   further bytes from the connection.
     static func ofRequest(_ head: HTTPRequestHead) throws(HTTP1Failure) -> HTTP1BodyLength {
         let length = try contentLength(head.fields)
         guard head.fields.contains("Transfer-Encoding") else {
@@ -29,7 +29,7 @@ extension HTTP1BodyLength {
         return .chunked
     }
 
-    /// Determines the length of a response's body (RFC 9112 §6.3), except for responses that never have one: see
+    /// Determines a response body's length (RFC 9112 §6.3), except for responses that never have a body: see
     /// ``hasBody(status:toHead:)``.
     static func ofResponse(_ head: HTTPResponseHead) throws(HTTP1Failure) -> HTTP1BodyLength {
         let length = try contentLength(head.fields)
@@ -45,12 +45,12 @@ extension HTTP1BodyLength {
 
     /// Returns whether a response can have a body (RFC 9110 §6.4.1).
     ///
-    /// - Parameter toHead: Whether the method of the request is HEAD.
+    /// - Parameter toHead: Whether the request method is HEAD.
     static func hasBody(status: Int, toHead: Bool) -> Bool {
         !toHead && status >= 200 && status != 204 && status != 304
     }
 
-    /// Returns the value of `Content-Length`; `nil` if the field is missing.
+    /// Returns the `Content-Length` value; `nil` if the field is missing.
     ///
     /// Several equal values are treated as one. Different values are an error (RFC 9110 §8.6). Values are compared as text, because
     /// implementations parse numbers differently.
@@ -81,8 +81,8 @@ extension HTTP1BodyLength {
         return number
     }
 
-    /// Whether `Transfer-Encoding` names another coding than `identity`. RFC 2616 §3.6 had that name for the absence of a coding, and some
-    /// servers still send it.
+    /// Whether `Transfer-Encoding` names a coding other than `identity`. In RFC 2616 §3.6, `identity` stands for no
+    /// coding, and some servers still send it.
     private static func hasCoding(_ fields: FieldSection) -> Bool {
         guard fields.contains("Transfer-Encoding") else { return false }
         var (count, identityCount) = (0, 0)
@@ -123,7 +123,7 @@ enum HTTP1Persistence {
     }
 }
 
-/// The method of a request, as far as it changes the framing of the response.
+/// The request methods that change response framing.
 enum HTTP1Method: Sendable {
     case head
     case connect

@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// Reads the body of one message.
+/// Reads one message body.
 struct HTTP1BodyReader: Sendable {
     enum Element {
         case content(ArraySlice<UInt8>)
@@ -17,7 +17,7 @@ struct HTTP1BodyReader: Sendable {
         if length == .chunked { chunks = ChunkDecoder(limits: limits) }
     }
 
-    /// The length that the message states; `nil` if it states none.
+    /// The stated body length in bytes; `nil` if the message states none.
     var expected: Int? {
         switch length {
         case .none: 0
@@ -46,7 +46,7 @@ struct HTTP1BodyReader: Sendable {
         }
     }
 
-    /// Counts content that the owner of the machine delivers itself. Returns how many of the next `count` bytes are content.
+    /// Counts content that the machine's owner delivers itself. Returns how many of the next `count` bytes are content.
     mutating func bypass(_ count: Int) -> Int {
         let share: Int
         switch length {

@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// Writes the body of one message and checks that it has the stated length.
+/// Writes one message body and checks that it has the stated length.
 struct HTTP1BodyWriter: Sendable {
     let length: HTTP1BodyLength
     private var sent = 0
@@ -48,7 +48,7 @@ struct HTTP1BodyWriter: Sendable {
     }
 }
 
-/// The header fields that determine the framing of a body. The state machines write these fields, so that they always match the body.
+/// Header fields for body framing. The state machines write them, so that they always match the body.
 enum HTTP1FramingFields {
     /// Checks that the program's fields agree with the body.
     static func check(_ fields: FieldSection, _ length: HTTP1BodyLength) throws(HTTP1Failure) {

@@ -10,7 +10,7 @@ extension HTTP1Client {
         }
     }
 
-    /// Decodes the head of the response from bytes that arrived next, without keeping them. Take events afterwards.
+    /// Decodes the response head directly from newly arrived bytes, without keeping them. Take events afterwards.
     ///
     /// - Returns: The number of decoded bytes, and the event if the head is complete. Pass the other bytes to ``received(_:)``, or deliver
     ///   them as far as ``bypass(_:)`` permits. The number is 0 if earlier bytes are not decoded yet, or if no response is expected.
@@ -31,9 +31,9 @@ extension HTTP1Client {
 
     /// Counts content that the owner delivers itself, which saves copies. Take events afterwards.
     ///
-    /// - Parameter count: The number of bytes that arrived next.
-    /// - Returns: How many of these bytes are content; 0 if the body is chunked, or if earlier bytes are not decoded yet. Pass the others to
-    ///   ``received(_:)``.
+    /// - Parameter count: The number of newly arrived bytes.
+    /// - Returns: How many of these bytes are content; 0 if the body is chunked, or if earlier bytes are not decoded
+    ///   yet. Pass the others to ``received(_:)``.
     package mutating func bypass(_ count: Int) -> Int {
         guard phase == .body, input.isEmpty, !input.hasEnded else { return 0 }
         return body.bypass(count)
@@ -41,13 +41,13 @@ extension HTTP1Client {
 
     /// Records the end of the stream. Take events afterwards.
     ///
-    /// - Parameter isClean: Whether the server ended the stream properly. `false` after a reset, or over TLS without a closure alert. A
-    ///   body whose end is the end of the connection is then incomplete (RFC 9112 §9.8).
+    /// - Parameter isClean: Whether the server ended the stream properly. `false` after a reset, or over TLS without a
+    ///   closure alert. A body delimited by the end of the connection is then incomplete (RFC 9112 §9.8).
     package mutating func inputEnded(isClean: Bool = true) { input.end(isClean: isClean) }
 
-    /// Ends the machine in the middle of a response whose body ends with the connection, so that the owner can use the stream. No event
-    /// follows; ``takeRemainingInput()`` has the bytes that were not delivered. Returns `false` if the body ends in another way, or if the
-    /// request is not complete.
+    /// Ends the machine during a response body that is delimited by the end of the connection, so that the owner can
+    /// use the stream. No event follows; ``takeRemainingInput()`` has the undelivered bytes. Returns `false` if the
+    /// body is delimited in another way, or if the request is not complete.
     package mutating func handOver() -> Bool {
         guard phase == .body, body.endsWithConnection, hasSentRequest else { return false }
         phase = .upgraded

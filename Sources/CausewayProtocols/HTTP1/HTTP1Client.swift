@@ -1,14 +1,14 @@
 internal import CausewayMachines
 package import CausewayWire
 
-/// The client's side of an HTTP/1.1 connection (RFC 9112): one request at a time.
+/// The client side of an HTTP/1.1 connection (RFC 9112): one request at a time.
 ///
-/// The owner passes in requests and received bytes, and takes bytes to send and events. Input is decoded only when the owner takes events.
-/// If the owner takes none, ``inputRoom`` falls to 0. ``Event/ended(_:)`` or ``Event/upgraded(_:)`` is reported exactly once, as the last
-/// event.
+/// The owner passes in requests and received bytes, and takes bytes to send and events. Input is decoded only when the
+/// owner takes events. If the owner takes none, ``inputRoom`` falls to 0. ``Event/ended(_:)`` or ``Event/upgraded(_:)``
+/// is reported exactly once, as the last event, unless ``handOver()`` ends the machine.
 package struct HTTP1Client: Sendable {
     package struct Configuration: Sendable {
-        /// The limits of response heads and trailer sections.
+        /// Limits for response heads and trailer sections.
         package var headLimits = HeadReader.Limits()
         /// The maximum number of interim responses to one request.
         package var maximumInformationalCount = 32
@@ -20,7 +20,7 @@ package struct HTTP1Client: Sendable {
 
     /// Whether the connection can carry another request.
     package enum Reuse: Equatable, Sendable {
-        /// The connection can be reused within the limits that the server states.
+        /// The connection can be reused within the server's stated limits.
         case permitted(KeepAlive)
         /// The connection cannot be reused. ``Event/ended(_:)`` follows.
         case refused
@@ -29,7 +29,7 @@ package struct HTTP1Client: Sendable {
     package enum Event: Equatable, Sendable {
         /// An interim response (RFC 9110 §15.2). Further responses follow.
         case informational(HTTPResponseHead)
-        /// The head of the response, and the length of its body.
+        /// The response head, and how its body is delimited.
         case responded(HTTPResponseHead, HTTP1BodyLength)
         /// A part of the body, never empty.
         case content(ArraySlice<UInt8>)
@@ -57,7 +57,7 @@ package struct HTTP1Client: Sendable {
         var upgrades = false
         /// Whether the messages so far permit a persistent connection.
         var persists = true
-        /// Whether the rest of the request's body is discarded, because the server responded without waiting for it.
+        /// Whether the rest of the request body is discarded, because the server responded without waiting for it.
         var dropsBody = false
         var keepAlive = KeepAlive()
         var informationalCount = 0
@@ -76,9 +76,9 @@ package struct HTTP1Client: Sendable {
     var body: HTTP1BodyReader
     private var writer = HTTP1BodyWriter(.none)
     private var output = ByteChain()
-    /// The part of the body that waits for status 100.
+    /// Body bytes held until status 100 arrives.
     private var held = ByteChain()
-    /// The last heads, because the next ones are often equal.
+    /// A cache for the last heads, because the next ones are often equal.
     var lastHeads = HTTP1LastHeads()
 
     package init(configuration: Configuration = Configuration()) {
@@ -91,7 +91,7 @@ package struct HTTP1Client: Sendable {
     package var isIdle: Bool { phase == .idle && !input.hasEnded && input.isEmpty }
     /// Whether the owner has taken the last event.
     package var hasEnded: Bool { phase == .ended || phase == .upgraded }
-    /// Whether the whole body of the request has been added to the output.
+    /// Whether the whole request body has been added to the output.
     package var hasSentRequest: Bool { writer.hasEnded && held.isEmpty && !exchange.dropsBody }
     /// Whether the body waits for status 100. New content is accepted, but is not yet added to the output.
     package var isBodyHeld: Bool { exchange.holdDeadline != nil }
@@ -105,20 +105,21 @@ package struct HTTP1Client: Sendable {
     package var hasOutput: Bool { !output.isEmpty }
     /// The number of bytes to send, including those of a held body.
     package var outputCount: Int { output.count + held.count }
-    /// The number of content bytes of the response that were delivered.
+    /// The number of response content bytes delivered so far.
     package var receivedCount: Int { body.received }
 
     // MARK: Sending
 
-    /// Sends the head of a request. Send the body afterwards, unless `length` is ``HTTP1BodyLength/none``.
+    /// Sends a request head. Send the body afterwards, unless `length` is ``HTTP1BodyLength/none``.
     ///
     /// The machine adds `Content-Length` or `Transfer-Encoding`. With `Expect: 100-continue` in the head, it holds the body until the
     /// server asks for it, for at most ``Configuration/continueTimeout``.
     ///
     /// - Parameters:
-    ///   - length: The length of the body.
+    ///   - length: The body length.
     ///   - now: The current time.
-    /// - Throws: ``HTTP1Failure/unwritable(_:)`` or ``HTTP1Failure/misuse(_:)``. The state of the connection is then unchanged.
+    /// - Throws: ``HTTP1Failure/unwritable(_:)`` or ``HTTP1Failure/misuse(_:)``. The connection state is then
+    ///   unchanged.
     package mutating func send(
         _ request: HTTPRequestHead, body length: HTTP1BodyLength = .none, at now: Duration
     ) throws(HTTP1Failure) {
@@ -159,7 +160,7 @@ package struct HTTP1Client: Sendable {
         phase = .head
     }
 
-    /// Sends a part of the body. If the server has responded without waiting for the body, the part is discarded.
+    /// Sends part of the body. If the server has responded without waiting for the body, the part is discarded.
     ///
     /// - Throws: ``HTTP1Failure/misuse(_:)`` if the body becomes longer than stated. The connection must then be ended.
     package mutating func sendContent(_ piece: ArraySlice<UInt8>) throws(HTTP1Failure) {
@@ -169,7 +170,7 @@ package struct HTTP1Client: Sendable {
 
     /// Sends the end of the body.
     ///
-    /// - Parameter trailers: The trailer fields of a chunked body.
+    /// - Parameter trailers: Trailer fields for a chunked body.
     /// - Throws: ``HTTP1Failure/misuse(_:)`` if the body is shorter than stated, ``HTTP1Failure/unwritable(_:)`` for trailer fields that
     ///   cannot be written. The connection must then be ended.
     package mutating func sendEnd(trailers: FieldSection = FieldSection()) throws(HTTP1Failure) {
@@ -213,7 +214,8 @@ package struct HTTP1Client: Sendable {
         close(.aborted)
     }
 
-    /// Enters the closing state, in which the last event follows. Every end of the connection except an upgrade uses this method.
+    /// Enters the closing state; the last event follows. All endings except an upgrade and ``handOver()`` use this
+    /// method.
     mutating func close(_ failure: HTTP1Failure?) {
         switch phase {
         case .closing, .ended, .upgraded: return

@@ -1,18 +1,18 @@
 package import CausewayWire
 
-/// The reason why an HTTP/1 connection cannot be used further, or why a message cannot be sent.
+/// Why an HTTP/1 connection cannot be used further, or why a message cannot be sent.
 package enum HTTP1Failure: Error, Equatable, Sendable {
     /// The peer sent bytes that are not HTTP/1.
     case syntax(HTTPSyntaxError)
-    /// The peer sent a message whose length is ambiguous. Other implementations could see other messages in the same bytes, which permits
-    /// request smuggling (RFC 9112 §11.2). The text names the field.
+    /// The peer sent a message with an ambiguous length. Other implementations could split the same bytes into
+    /// different messages, which permits request smuggling (RFC 9112 §11.2). The text names the field.
     case framing(String)
     /// The peer applied a transfer coding other than chunked.
     case unsupportedCoding
     /// The peer sent a request that HTTP/1.1 forbids. The text names the part.
     case invalidRequest(String)
-    /// The stream ended inside a message, after `received` bytes of content. `expected` is the stated length; `nil` if the message does not
-    /// state its length or its head is incomplete.
+    /// The stream ended inside a message, after `received` content bytes. `expected` is the stated length; `nil` if the
+    /// message does not state its length or its head is incomplete.
     case endedEarly(received: Int, expected: Int?)
     /// The stream ended after a request, before the first byte of a response. An idempotent request can be repeated on another connection
     /// (RFC 9110 §9.2.2).
@@ -32,7 +32,7 @@ package enum HTTP1Failure: Error, Equatable, Sendable {
 }
 
 extension HTTP1Failure {
-    /// The reason in words, without a period.
+    /// A description of the failure, without a period.
     package var explanation: String {
         switch self {
         case .syntax(let error), .unwritable(let error): "\(error)"

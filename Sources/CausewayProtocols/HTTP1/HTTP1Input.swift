@@ -30,7 +30,7 @@ struct HTTP1Input: Sendable {
         return piece
     }
 
-    /// Returns the rest of a piece to the front.
+    /// Puts the unread rest of a piece back at the front.
     mutating func putBack(_ piece: ArraySlice<UInt8>) {
         guard !piece.isEmpty else { return }
         count += piece.count

@@ -1,11 +1,11 @@
 internal import CausewayWire
 
-/// The last heads of a connection in both forms. Programs often repeat a request, and a server then repeats the head of its response, so
-/// that neither has to be encoded or decoded again.
+/// Caches the last request head and response head on a connection. Programs often repeat a request, and the server then
+/// repeats its response head, so that neither has to be encoded or decoded again.
 ///
 /// A result is used only for input with the same bytes, so it never differs from what the encoder or the decoder would return.
 struct HTTP1LastHeads: Sendable {
-    /// The maximum length in bytes of a head that is kept, so that a connection needs little memory.
+    /// The maximum size of a cached head in bytes. It is small, so that a connection needs little memory.
     static let maximumByteCount = 2048
 
     private struct Request: Sendable {
@@ -19,7 +19,8 @@ struct HTTP1LastHeads: Sendable {
 
     // MARK: Requests
 
-    /// Returns the encoded form of a request without body and what follows from its fields, if the last one had the same head.
+    /// Returns the encoded head and the exchange settings for a request without a body, if the last request had the
+    /// same head.
     func encoded(_ head: HTTPRequestHead) -> (bytes: [UInt8], facts: HTTP1Client.Exchange)? {
         guard let request, request.head.fields.isIdentical(to: head.fields), request.head.target == head.target,
             request.head.method == head.method, request.head.version == head.version
@@ -27,20 +28,20 @@ struct HTTP1LastHeads: Sendable {
         return (request.bytes, request.facts)
     }
 
-    /// Keeps a request without body.
+    /// Caches a request without a body.
     mutating func note(_ head: HTTPRequestHead, _ bytes: [UInt8], _ facts: HTTP1Client.Exchange) {
         request = bytes.count <= Self.maximumByteCount ? Request(head: head, bytes: bytes, facts: facts) : nil
     }
 
     // MARK: Responses
 
-    /// Returns the response whose encoded head begins the bytes, and its length, if the last one had the same head.
+    /// Returns the last response, with its encoded length, if the bytes begin with the same head.
     func response(startOf bytes: borrowing Span<UInt8>) -> (HTTPResponseHead, count: Int)? {
         guard let response, let count = response.fields.decodedCount(ifStartOf: bytes) else { return nil }
         return (response, count)
     }
 
-    /// Keeps a response that was decoded from `count` bytes.
+    /// Caches a response that was decoded from `count` bytes.
     mutating func note(_ head: HTTPResponseHead, _ count: Int) {
         response = count <= Self.maximumByteCount ? head : nil
     }

@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// The rules that a server checks before it interprets a request.
+/// Checks that a server makes before it interprets a request.
 enum HTTP1RequestRules {
     /// - Throws: ``HTTP1Failure/invalidRequest(_:)``. The server responds with status 400.
     static func check(_ request: HTTPRequestHead) throws(HTTP1Failure) {

@@ -55,7 +55,7 @@ extension HTTP1Server {
             try HTTP1RequestRules.check(request)
             let length = try HTTP1BodyLength.ofRequest(request)
             let method = HTTP1Method(request.method)
-            // The bytes that follow CONNECT belong to the tunnel (RFC 9110 §9.3.6).
+            // Bytes after the CONNECT head belong to the tunnel (RFC 9110 §9.3.6).
             guard method != .connect || length == .none else { throw .framing("body of CONNECT") }
             let persists = exchange.persists
             exchange = Exchange()
@@ -94,7 +94,8 @@ extension HTTP1Server {
         }
     }
 
-    /// Discards the rest of a request whose response is complete.
+    /// Reads and discards the rest of the request, because its response is complete. Above the drain limit, closes the
+    /// connection.
     private mutating func drain() {
         do throws(HTTP1Failure) {
             while true {
@@ -133,7 +134,7 @@ extension HTTP1Server {
         return phase == .head && !head.hasStartLine
     }
 
-    /// Returns the status line of the response to a malformed request; `nil` if the client has closed the connection.
+    /// Returns the status code and reason phrase for a malformed request; `nil` if no response is sent.
     private static func status(for failure: HTTP1Failure) -> String? {
         switch failure {
         case .syntax(.limitExceeded): "431 Request Header Fields Too Large"

@@ -16,13 +16,14 @@ extension HTTP1Server {
         if response.status == 100 { exchange.awaitsContinue = false }
     }
 
-    /// Sends the head of the response. Send the body afterwards, unless `length` is ``HTTP1BodyLength/none``.
+    /// Sends the response head. Send the body afterwards, unless `length` is ``HTTP1BodyLength/none``.
     ///
-    /// The machine adds `Content-Length` or `Transfer-Encoding`, and `Connection`. It discards the content of responses that have no body
-    /// (RFC 9110 §6.4.1), so a program can handle HEAD like GET. For an HTTP/1.0 client, the end of the connection delimits the body,
-    /// instead of the chunked coding.
+    /// The machine adds `Content-Length` or `Transfer-Encoding`, and `Connection`. If the response has no body
+    /// (RFC 9110 §6.4.1), it discards the content, so a program can handle HEAD like GET. For an HTTP/1.0 client, the
+    /// end of the connection delimits the body, instead of the chunked coding.
     ///
-    /// - Throws: ``HTTP1Failure/unwritable(_:)`` or ``HTTP1Failure/misuse(_:)``. The state of the connection is then unchanged.
+    /// - Throws: ``HTTP1Failure/unwritable(_:)`` or ``HTTP1Failure/misuse(_:)``. The connection state is then
+    ///   unchanged.
     package mutating func respond(
         _ response: HTTPResponseHead, body length: HTTP1BodyLength = .none
     ) throws(HTTP1Failure) {
@@ -48,7 +49,7 @@ extension HTTP1Server {
         if length == .none { finishResponse() }
     }
 
-    /// Sends a part of the body.
+    /// Sends part of the body.
     ///
     /// - Throws: ``HTTP1Failure/misuse(_:)`` if the body becomes longer than stated. The connection must then be ended.
     package mutating func sendContent(_ piece: ArraySlice<UInt8>) throws(HTTP1Failure) {
@@ -58,7 +59,7 @@ extension HTTP1Server {
 
     /// Sends the end of the body.
     ///
-    /// - Parameter trailers: The trailer fields of a chunked body.
+    /// - Parameter trailers: Trailer fields for a chunked body.
     /// - Throws: ``HTTP1Failure/misuse(_:)`` if the body is shorter than stated, ``HTTP1Failure/unwritable(_:)`` for trailer fields that
     ///   cannot be written. The connection must then be ended.
     package mutating func sendEnd(trailers: FieldSection = FieldSection()) throws(HTTP1Failure) {
@@ -86,7 +87,7 @@ extension HTTP1Server {
         phase = .upgrading
     }
 
-    /// Returns the framing of the response body.
+    /// Returns the response body's framing. A missing body becomes an empty one if the response can have a body.
     private func framing(
         _ status: Int, _ fields: FieldSection, _ length: HTTP1BodyLength, hasBody: Bool
     ) throws(HTTP1Failure) -> HTTP1BodyLength {
@@ -105,7 +106,7 @@ extension HTTP1Server {
         }
     }
 
-    /// Appends the field that tells the client whether the connection persists (RFC 9112 §9.3).
+    /// Appends the `Connection` field unless its absence means the same (RFC 9112 §9.3).
     private func appendPersistence(_ fields: FieldSection, toHead head: inout [UInt8]) {
         if !exchange.persists {
             if !fields.hasElement("close", in: "Connection") {
@@ -123,7 +124,7 @@ extension HTTP1Server {
 
     private static func encode(_ response: HTTPResponseHead) throws(HTTP1Failure) -> [UInt8] {
         var bytes: [UInt8] = []
-        // Room for the fields of the framing.
+        // Extra space for the framing fields.
         bytes.reserveCapacity(response.fields.encodedCount + 128)
         do {
             try response.encode(into: &bytes)

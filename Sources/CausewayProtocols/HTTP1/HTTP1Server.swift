@@ -1,26 +1,27 @@
 internal import CausewayMachines
 package import CausewayWire
 
-/// The server's side of an HTTP/1.1 connection (RFC 9112). It decodes a request only after the response to the previous one is complete.
-/// Pipelined requests remain in the input until then.
+/// The server side of an HTTP/1.1 connection (RFC 9112). It decodes a request only after the response to the previous
+/// one is complete. Pipelined requests remain in the input until then.
 ///
 /// The owner passes in received bytes and responses, and takes events and bytes to send. Input is decoded only when the owner takes events.
 /// If the owner takes none, ``inputRoom`` falls to 0. The machine responds to malformed requests itself. ``Event/ended(_:)`` or
 /// ``Event/upgraded`` is reported exactly once, as the last event.
 package struct HTTP1Server: Sendable {
     package struct Configuration: Sendable {
-        /// The limits of request heads and trailer sections.
+        /// Limits for request heads and trailer sections.
         package var headLimits = HeadReader.Limits()
-        /// The maximum number of bytes of a request's body to read and discard after the response, so that the connection persists.
+        /// The maximum request body size in bytes to read and discard after an early response, so that the connection
+        /// persists.
         package var drainLimit = 256 << 10
 
         package init() {}
     }
 
     package enum Event: Equatable, Sendable {
-        /// A request, and the length of its body. The owner can call ``respond(_:body:)`` at once or later.
+        /// A request head, and how its body is delimited. The owner can call ``respond(_:body:)`` at once or later.
         case requested(HTTPRequestHead, HTTP1BodyLength)
-        /// A part of the body, never empty.
+        /// Part of the body, never empty.
         case content(ArraySlice<UInt8>)
         /// The end of the request, with its trailer fields. Not reported if the response ends first.
         case finished(trailers: FieldSection)
@@ -45,7 +46,7 @@ package struct HTTP1Server: Sendable {
         case ended
     }
 
-    /// The progress of the response.
+    /// The response state. It is `awaited` until the final response head is sent.
     enum Answer {
         case none, awaited, sending
     }
@@ -59,7 +60,7 @@ package struct HTTP1Server: Sendable {
         var awaitsContinue = false
         /// Whether the messages so far permit a persistent connection.
         var persists = true
-        /// Whether the content of the response is discarded, because the response has no body.
+        /// Whether the response content is discarded, because the response has no body.
         var dropsContent = false
     }
 
@@ -118,8 +119,8 @@ package struct HTTP1Server: Sendable {
         close(.aborted)
     }
 
-    /// Ends the connection of a client that does not send its request in time. Sends status 408 if a request has begun, but not its response
-    /// (RFC 9110 §15.5.9).
+    /// Ends the connection because the client does not send its request in time. Sends status 408 if a request has
+    /// begun, but not its response (RFC 9110 §15.5.9).
     package mutating func timedOut() {
         let hasBegun: Bool
         switch phase {
@@ -134,7 +135,7 @@ package struct HTTP1Server: Sendable {
         close(hasBegun ? .endedEarly(received: body.received, expected: body.expected) : nil)
     }
 
-    /// Enters the closing state, in which the last event follows. Every end of the connection except an upgrade uses this method.
+    /// Enters the closing state; the last event follows. All endings except an upgrade use this method.
     mutating func close(_ failure: HTTP1Failure?) {
         switch phase {
         case .closing, .ended, .upgraded: return

@@ -1,8 +1,8 @@
-/// A client of the system message bus (D-Bus), without I/O. The driver passes the bytes in both directions.
+/// A client for the D-Bus system bus, without I/O. The driver passes bytes in both directions.
 package protocol BusClient: Sendable, ~Copyable {
     associatedtype Status: Equatable, Sendable
 
-    /// The reason why the conversation ended; `nil` while it is open.
+    /// Why the conversation ended; `nil` while it is open.
     var end: String? { get }
 
     /// The current state, from the messages received so far.

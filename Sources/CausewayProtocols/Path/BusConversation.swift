@@ -1,8 +1,9 @@
 package import CausewayWire
 
-/// The client's side of one D-Bus connection: authentication, then messages (D-Bus Specification, "Authentication Protocol").
+/// The client side of a D-Bus connection: authentication, then messages (D-Bus Specification, "Authentication
+/// Protocol").
 ///
-/// This type does no I/O: its owner passes the bytes in both directions. An incomplete message stays in the buffer, up to
+/// This type does no I/O: its owner passes bytes in both directions. An incomplete message stays in the buffer, up to
 /// ``DBusMessage/byteLimit`` bytes. After a framing error the conversation is ended and ignores all input.
 package struct BusConversation: Sendable {
     private enum State: Sendable {
@@ -12,7 +13,7 @@ package struct BusConversation: Sendable {
         case ended(String)
     }
 
-    /// The maximum length of an authentication line, in bytes.
+    /// The maximum length of an authentication line in bytes.
     private static let lineLimit = 1_024
 
     private var state = State.introducing
@@ -22,13 +23,13 @@ package struct BusConversation: Sendable {
     private var held: [UInt8] = []
     private var lastSerial: UInt32 = 0
 
-    /// - Parameter user: The user ID of the process. The bus verifies the ID with the kernel.
+    /// - Parameter user: The process's user ID. The bus verifies the ID with the kernel.
     package init(user: UInt32) {
         let digits = String(user).utf8.map { "3\($0 - UInt8(ascii: "0"))" }.joined()
         output = [0] + "AUTH EXTERNAL \(digits)\r\n".utf8
     }
 
-    /// The reason why the conversation ended; `nil` while it is open.
+    /// Why the conversation ended; `nil` while it is open.
     package var end: String? {
         if case .ended(let reason) = state { reason } else { nil }
     }
@@ -71,7 +72,8 @@ package struct BusConversation: Sendable {
         return messages
     }
 
-    /// Returns the length in bytes of the message at `start`; `nil` if the header is still incomplete.
+    /// Returns the byte count of the message at `start`; `nil` if the header is incomplete or malformed. A malformed
+    /// header ends the conversation.
     private mutating func nextCount(from start: Int) -> Int? {
         do throws(WireError) {
             return try DBusMessage.byteCount(of: arrived.span.extracting(start..<arrived.count))

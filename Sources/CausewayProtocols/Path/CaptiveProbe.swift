@@ -1,6 +1,6 @@
 package import CausewayWire
 
-/// Detects a captive portal. It sends a request to a known web server and checks whether the network answers instead of the server, as
+/// Detects a captive portal: requests a page from a known web server and checks whether the network answers instead, as
 /// networks that require a login do (RFC 7710 §1).
 ///
 /// The probe does no I/O: the owner sends ``request`` and passes on the received bytes.
@@ -15,13 +15,13 @@ package struct CaptiveProbe: Sendable {
     package enum Verdict: Equatable, Sendable {
         /// The known server answered: there is no portal.
         case open
-        /// The network answered instead of the server. `portal` is the URL of its login page, if the network names one.
+        /// The network answered instead of the server. `portal` is the login page's URL, if the network names one.
         case captive(portal: String?)
-        /// The response shows neither that the known server answered nor that there is a portal. The text describes the response.
+        /// The response proves neither the known server nor a portal. The text describes the response.
         case unclear(String)
     }
 
-    /// The maximum number of bytes of the page to examine.
+    /// The maximum number of page bytes to examine.
     private static let pageLimit = 64 << 10
 
     /// The request uses HTTP/1.0, so that the server does not send the page in chunks (RFC 9112 §6.1).
@@ -32,7 +32,7 @@ package struct CaptiveProbe: Sendable {
     private var page: [UInt8] = []
 
     /// - Parameters:
-    ///   - authority: The host and port of the URL: `example.com:8080`.
+    ///   - authority: The URL's host and port: `example.com:8080`.
     ///   - target: The path with the query: `/generate_204`.
     /// - Throws: ``UpgradeError/unwritable(_:)`` if a parameter does not fit on one header line.
     package init(authority: String, target: String, expecting expectation: Expectation) throws(UpgradeError) {
@@ -73,7 +73,7 @@ package struct CaptiveProbe: Sendable {
         head == nil ? .unclear("the connection closed before a response") : .captive(portal: nil)
     }
 
-    /// Returns the verdict, or `nil` if the response header is not sufficient and the page must be examined.
+    /// Returns the verdict, or `nil` if the response head is not sufficient and the page must be examined.
     private func verdict(on head: HTTPResponseHead) -> Verdict? {
         if case .status(head.status) = expectation { return .open }
         switch head.status {
@@ -82,7 +82,7 @@ package struct CaptiveProbe: Sendable {
             return .captive(portal: nil)
         case 201..<300: return .captive(portal: nil)
         case 300..<400: return .captive(portal: head.fields.onlyValue(of: "Location"))
-        // The status code means Network Authentication Required (RFC 6585 §6).
+        // Network Authentication Required (RFC 6585 §6).
         case 511: return .captive(portal: nil)
         default: return .unclear("status \(head.status)")
         }

@@ -1,7 +1,7 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// The current path of an established connection.
+/// An established connection's current path.
 package struct ConnectionPath: Equatable, Sendable {
     /// The interface that sends the connection's packets; `nil` if there is none.
     package var interface: NWInterface?
@@ -9,8 +9,8 @@ package struct ConnectionPath: Equatable, Sendable {
     package var isViable: Bool
     /// Whether a new connection to the same endpoint would use a better interface than this connection.
     package var hasBetter: Bool
-    /// Whether the kernel now routes the packets over an interface that does not have their source address. The connection must then be
-    /// bound to the interface with the source address, where it still works.
+    /// Whether the kernel now routes packets over an interface that does not have their source address. The connection
+    /// must then be bound to the interface with the source address, where it still works.
     package var strays: Bool
     package var isExpensive = false
     package var isConstrained = false
@@ -19,7 +19,7 @@ package struct ConnectionPath: Equatable, Sendable {
     package var gateways: [InternetAddress] = []
     package var hasNameServers = false
 
-    /// The path of a connection inside the host, for example between two processes. It needs no network.
+    /// The path for a connection within the host, for example between two processes. It needs no network.
     package static let local = ConnectionPath(interface: nil, isViable: true, hasBetter: false, strays: false)
     package static let none = ConnectionPath(interface: nil, isViable: false, hasBetter: false, strays: false)
 }
@@ -33,8 +33,8 @@ package struct FollowedConnection: Equatable, Sendable {
     package var mayMove: Bool
     /// Whether the endpoint is a name, which may also have addresses of the other family.
     package var isNamed: Bool
-    /// Whether the packets left over an interface without the local address when the connection became ready. The host's routing tables can
-    /// require this.
+    /// Whether packets already left over an interface without the local address when the connection became ready.
+    /// Routing tables can require this; such a connection never strays.
     package var isForeign = false
     /// The index of the interface that had the local address when the connection became ready.
     package var home: Int?
@@ -59,14 +59,14 @@ extension NetworkModel {
         guard case .route(let route, let hop) = route(for: question(connection)), route.kind != .local else {
             return connection
         }
-        // A client socket that is bound to an interface uses the address of that interface, even if the kernel prefers another address.
+        // A client socket bound to an interface uses that interface's address, even if the kernel prefers another one.
         let isAsRouted =
             !connection.mayMove || source(for: connection.remote, route, hop)?.unscoped == connection.local.unscoped
         connection.isForeign = hop.interfaceIndex != home.index && isAsRouted
         return connection
     }
 
-    /// Returns the path of a connection that is ready.
+    /// Returns a ready connection's path.
     package func path(of connection: FollowedConnection) -> ConnectionPath {
         guard let home = holder(of: connection.local) else { return lost(connection, nil) }
         var strays = false
@@ -79,7 +79,7 @@ extension NetworkModel {
             strays: strays)
     }
 
-    /// Returns the path of a connection with several subflows (RFC 8684): the path of the oldest subflow that works.
+    /// Returns the path for a connection with several subflows (RFC 8684): the oldest working subflow decides.
     package func path(of subflows: [FollowedConnection]) -> ConnectionPath {
         let paths = subflows.map { path(of: $0) }
         let working = paths.filter(\.isViable)
@@ -100,7 +100,7 @@ extension NetworkModel {
         }
     }
 
-    /// Returns the path of traffic that arrives over an interface, without regard to routes.
+    /// Returns the path for traffic arriving over an interface. Routes are not considered.
     package func path(on known: NWInterface) -> ConnectionPath {
         guard let interface = interface(index: known.index) else {
             return ConnectionPath(interface: known, isViable: true, hasBetter: false, strays: false)
@@ -116,7 +116,8 @@ extension NetworkModel {
             gateways: carrier.isLoopback ? [] : gateways(on: carrier.index), hasNameServers: !nameServers.isEmpty)
     }
 
-    /// Returns the interface that sends the packets.
+    /// Returns the interface that sends the packets; `nil` if there is none. Sets `strays` if only a socket bound to
+    /// `home` can still use it.
     private func carrier(of connection: FollowedConnection, _ home: Interface, _ strays: inout Bool) -> Interface? {
         let asked = question(connection)
         if case .route(let route, let hop) = route(for: asked) {
@@ -149,7 +150,7 @@ extension NetworkModel {
         _ connection: FollowedConnection, than carrier: Interface?, isKernelChoice: Bool = false
     ) -> Bool {
         guard connection.mayMove, carrier?.isLoopback != true else { return false }
-        // The kernel would send the packets of a new connection over the interface of this connection, so there is no better interface.
+        // The kernel would send a new connection's packets over the same interface, so there is no better one.
         if let carrier, isKernelChoice, !policy(connection.remote.family).asksForSources,
             connection.constraints.permits(carrier)
         {

@@ -1,8 +1,8 @@
 package import CausewayWire
 
-/// Downloads one document from a web server: one request and one response of limited length.
+/// Downloads one document from a web server: one request, one response, limited size.
 ///
-/// This type does no I/O: the owner sends ``request`` and passes on the received bytes.
+/// This type does no I/O: the owner sends ``request`` and passes on received bytes.
 package struct DocumentFetch: Sendable {
     package struct Document: Equatable, Sendable {
         package var content: [UInt8]
@@ -27,9 +27,9 @@ package struct DocumentFetch: Sendable {
     private var isOver = false
 
     /// - Parameters:
-    ///   - authority: The host and port of the URL: `example.com:8080`.
+    ///   - authority: The URL's host and port: `example.com:8080`.
     ///   - target: The path with the query.
-    ///   - limit: The maximum length of the document, in bytes.
+    ///   - limit: The maximum document size in bytes.
     /// - Throws: ``UpgradeError/unwritable(_:)`` if a parameter does not fit on one header line.
     package init(authority: String, target: String, limit: Int) throws(UpgradeError) {
         self.limit = limit
@@ -82,7 +82,7 @@ package struct DocumentFetch: Sendable {
         }
     }
 
-    /// The content codings of RFC 9110 §8.4.1, RFC 7932 and RFC 8878. The request permits none of them.
+    /// Content codings from RFC 9110 §8.4.1, RFC 7932 and RFC 8878. The request permits none.
     private static let codings = ["gzip", "x-gzip", "compress", "x-compress", "deflate", "br", "zstd"]
 
     private mutating func begin(_ head: HTTPResponseHead, _ length: HTTP1BodyLength) -> Outcome? {
@@ -94,7 +94,7 @@ package struct DocumentFetch: Sendable {
         }
         document.freshness = Self.freshness(head.fields)
         let codings = head.fields.elements(of: "Content-Encoding")
-        // Names that are no coding, such as `utf-8`, do not change the content.
+        // Names that are not codings, such as `utf-8`, do not change the content.
         guard !codings.contains(where: { name in Self.codings.contains { HTTPCharacters.areEqual(name, $0) } }) else {
             return .malformed
         }

@@ -1,10 +1,10 @@
-/// Information that the kernel does not have about interfaces, by interface name. The information comes from network managers such as
+/// Interface properties unknown to the kernel, by interface name. They come from network managers such as
 /// NetworkManager.
 package struct InterfaceFacts: Hashable, Sendable {
     package struct Entry: Hashable, Sendable {
         /// Whether traffic costs money; `nil` if unknown.
         package var isMetered: Bool?
-        /// Whether the interface connects to a mobile telephone network.
+        /// Whether the interface connects to a cellular network.
         package var isCellular = false
 
         package init(isMetered: Bool? = nil, isCellular: Bool = false) {
@@ -13,7 +13,7 @@ package struct InterfaceFacts: Hashable, Sendable {
         }
     }
 
-    /// The kernel's limit for the length of an interface name, in bytes. Longer names are ignored.
+    /// The maximum length of a kernel interface name in bytes. Longer names are ignored.
     static let nameLimit = 15
 
     private var entries: [String: Entry] = [:]

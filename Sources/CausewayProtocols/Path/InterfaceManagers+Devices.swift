@@ -1,10 +1,10 @@
 internal import CausewayWire
 
 extension InterfaceManagers {
-    /// The properties that NetworkManager reports for one device.
+    /// NetworkManager's properties for one device.
     struct Device: Equatable, Sendable {
-        /// The name of the control device and the name of the interface that carries packets. The control device of a modem is not a kernel
-        /// interface.
+        /// The names of the control device and the interface that carries packets. A modem's control device is not a
+        /// kernel interface.
         private var control = ""
         private var carrier = ""
         private var kind: UInt32 = 0
@@ -24,8 +24,9 @@ extension InterfaceManagers {
         /// Whether the device is a modem (`NM_DEVICE_TYPE_MODEM`).
         var isModem: Bool { kind == 8 }
 
-        /// NMMetered: set by the user, or guessed from the type of the device and from its router. The guess "not metered" is ignored:
-        /// NetworkManager makes it for every device that looks like Ethernet, so it adds nothing to the kernel's information.
+        /// NMMetered: set by the user, or guessed from the device type and its router. The guess "not metered" is
+        /// ignored: NetworkManager makes it for every device that looks like Ethernet, so it adds nothing to the
+        /// kernel's information.
         var isMetered: Bool? {
             switch metered {
             case 1, 3: true
@@ -42,7 +43,7 @@ extension InterfaceManagers {
         for path in paths.sorted() { added(device: path) }
     }
 
-    /// Stores the reply with the properties of a device.
+    /// Stores a device's properties from the reply.
     mutating func described(_ path: String, _ properties: DBusValue?) {
         // The device may have been removed since the request.
         guard devices[path] != nil, let properties else { return }

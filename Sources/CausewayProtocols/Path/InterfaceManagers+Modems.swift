@@ -1,7 +1,7 @@
 internal import CausewayWire
 
 extension InterfaceManagers {
-    /// The port type of a network interface (`MM_MODEM_PORT_TYPE_NET`).
+    /// The port type for network interfaces (`MM_MODEM_PORT_TYPE_NET`).
     private static let networkPort: UInt32 = 2
     private static let portLimit = 16
 

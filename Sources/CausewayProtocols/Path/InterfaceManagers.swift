@@ -1,10 +1,10 @@
 internal import CausewayWire
 
-/// Follows the interface properties that NetworkManager and ModemManager publish on the system message bus.
+/// Follows interface properties published by NetworkManager and ModemManager on the D-Bus system bus.
 ///
-/// This type does no I/O: its owner passes the bytes in both directions and reads ``facts`` after each call of ``receive(_:)``. The
-/// requests do not start these services; the bus announces when a service starts, stops or is replaced. Only messages from the owner of the
-/// service's bus name are accepted, because every program on the bus can send messages.
+/// This type does no I/O: its owner passes bytes in both directions and reads ``facts`` after each ``receive(_:)``
+/// call. The requests do not start these services; the bus announces when a service starts, stops or is replaced.
+/// Messages are accepted only from the current owner of the bus name, because any program on the bus can send messages.
 package struct InterfaceManagers: BusClient, ~Copyable {
     /// A service and its well-known bus name.
     enum Manager: String, CaseIterable, Sendable {
@@ -30,20 +30,20 @@ package struct InterfaceManagers: BusClient, ~Copyable {
     static let objects = "org.freedesktop.DBus.ObjectManager"
     static let deviceInterface = "org.freedesktop.NetworkManager.Device"
     static let modemInterface = "org.freedesktop.ModemManager1.Modem"
-    /// The maximum number of devices, and of modems, that are stored.
+    /// The maximum number of stored devices, and of stored modems.
     static let deviceLimit = 1_024
 
     private var conversation: BusConversation
-    /// The pending requests by serial number, each with the bus name from which the reply must come.
+    /// Pending requests by serial number, each with the bus name from which the reply must come.
     private var questions: [UInt32: (question: Question, addressee: String)] = [:]
-    /// The unique bus name of the owner of each service name. The bus never assigns a unique name twice.
+    /// Each service's current owner, as a unique bus name. The bus never assigns a unique name twice.
     private var holders: [Manager: String] = [:]
-    /// The devices by object path. The value is `nil` until the reply arrives.
+    /// Devices by object path. The value is `nil` until the reply arrives.
     var devices: [String: Device?] = [:]
-    /// The names of each modem's network ports, by object path of the modem.
+    /// Network port names by the modem's object path.
     var modems: [String: [String]] = [:]
 
-    /// - Parameter user: The user ID of the process.
+    /// - Parameter user: The process's user ID.
     package init(user: UInt32) {
         conversation = BusConversation(user: user)
         var hello = DBusMessage(.call, serial: 0)
@@ -55,7 +55,7 @@ package struct InterfaceManagers: BusClient, ~Copyable {
         for manager in Manager.allCases { ask(.holder(of: manager)) }
     }
 
-    /// The reason why the conversation ended; `nil` while it is open.
+    /// Why the conversation ended; `nil` while it is open.
     package var end: String? { conversation.end }
 
     /// Returns the bytes to send and clears the buffer.
@@ -81,7 +81,7 @@ package struct InterfaceManagers: BusClient, ~Copyable {
         return facts
     }
 
-    /// The match rules of the signals to receive. They exclude signal strength and counters, which change very often.
+    /// Match rules for the signals to receive. They exclude signal strength and counters, which change very often.
     private static var rules: [String] {
         let (network, modem) = (Manager.network, Manager.modem)
         let managed = ["InterfacesAdded", "InterfacesRemoved"].map {
@@ -133,8 +133,8 @@ package struct InterfaceManagers: BusClient, ~Copyable {
         return conversation.send(call)
     }
 
-    /// Sends a request to the current owner of the service name. The destination is the unique name, so that a later owner does not receive
-    /// the request.
+    /// Sends a request to the service's current owner. The destination is the unique name, so that a later owner does
+    /// not receive the request.
     private mutating func ask(
         _ manager: Manager, _ path: String, _ interface: String, _ member: String, _ arguments: String...
     ) -> UInt32? {
@@ -184,7 +184,7 @@ package struct InterfaceManagers: BusClient, ~Copyable {
         }
     }
 
-    /// Stores the new owner of a service name, or `nil`, and deletes the data of the previous owner.
+    /// Stores a service's new owner, or `nil`, and deletes the previous owner's data.
     private mutating func held(_ manager: Manager, by holder: String?) {
         let holder = holder.flatMap { $0.hasPrefix(":") ? $0 : nil }
         guard holders[manager] != holder else { return }

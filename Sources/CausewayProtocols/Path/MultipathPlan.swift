@@ -1,10 +1,10 @@
 internal import CausewayTypes
 package import CausewayWire
 
-/// Selects the host addresses from which the kernel's path manager creates subflows (RFC 8684 §3.2), for the multipath service that a
-/// program requests.
+/// Selects local addresses from which the kernel's path manager creates subflows (RFC 8684 §3.2), for a requested
+/// multipath service.
 ///
-/// This type does no I/O: the caller passes a model of the network.
+/// This type does no I/O: the caller passes a network model.
 package struct MultipathPlan: Equatable, Sendable {
     package enum Service: Sendable {
         /// Networks other than the best one are backups.
@@ -14,7 +14,7 @@ package struct MultipathPlan: Equatable, Sendable {
     }
 
     package var service: Service
-    /// The names of the permitted interfaces; `nil` for all.
+    /// Permitted interface names; `nil` for all.
     package var interfaces: Set<String>?
 
     package init(_ service: Service, interfaces: Set<String>? = nil) {
@@ -46,7 +46,7 @@ package struct MultipathPlan: Equatable, Sendable {
         return Array(endpoints.prefix(MultipathEndpoint.limit))
     }
 
-    /// Returns the first global address of each family that is not deprecated.
+    /// Returns the first global, non-deprecated address in each family.
     private func addresses(of interface: NetworkModel.Interface) -> [InternetAddress] {
         [InternetAddress.Family.ipv4, .ipv6].compactMap { family in
             interface.addresses.first { address in
@@ -56,7 +56,7 @@ package struct MultipathPlan: Equatable, Sendable {
         }
     }
 
-    /// The changes that turn the current set of endpoints into the wanted set.
+    /// Changes from the current endpoints to the wanted ones.
     package struct Changes: Equatable, Sendable {
         package var removed: [MultipathEndpoint] = []
         /// Endpoints with a new usage. They keep their identifiers.
@@ -64,7 +64,7 @@ package struct MultipathPlan: Equatable, Sendable {
         package var added: [MultipathEndpoint] = []
     }
 
-    /// Computes the changes between two sets of endpoints.
+    /// Computes the changes between two endpoint sets.
     ///
     /// - Parameter put: The current endpoints, with the identifiers that the kernel assigned.
     package static func changes(from put: [MultipathEndpoint], to wanted: [MultipathEndpoint]) -> Changes {

@@ -2,7 +2,7 @@ internal import CausewayTypes
 package import CausewayWire
 
 extension NetworkModel {
-    /// Returns the source address that the kernel selects for a packet on a route; `nil` if there is none.
+    /// Returns the kernel's source address for a packet on a route; `nil` if there is none.
     package func source(
         for destination: InternetAddress, _ route: NetlinkRoute, _ hop: NetlinkRoute.NextHop
     ) -> InternetAddress? {
@@ -15,8 +15,8 @@ extension NetworkModel {
         }
     }
 
-    /// Returns the interface's first address in the same subnet as the next hop; otherwise its first address; otherwise an address of
-    /// another interface.
+    /// Returns the interface's first address in the same subnet as the next hop; otherwise its first address; otherwise
+    /// an address from another interface.
     private func ipv4Source(
         over index: Int?, toward gateway: InternetAddress?, scope: NetlinkAddress.Scope
     ) -> InternetAddress? {
@@ -81,14 +81,14 @@ struct SourceScore {
 }
 
 extension IPv6Address {
-    /// The scope of the address, numbered like multicast scopes (RFC 6724 §3.1).
+    /// The address scope, numbered like multicast scopes (RFC 6724 §3.1).
     fileprivate var reach: Int {
         if isMulticast { return Int(high >> 48 & 0xF) }
         if isLinkLocal || isLoopback { return 2 }
         return high >> 54 == 0xFEC0 >> 6 ? 5 : 14
     }
 
-    /// The label in the kernel's policy table (ip-addrlabel(8)). The table of RFC 6724 §2.1 has other numbers.
+    /// The label in the kernel's policy table (ip-addrlabel(8)). The table in RFC 6724 §2.1 has other numbers.
     fileprivate var policyLabel: Int {
         if isLoopback { return 0 }
         if isIPv4Mapped { return 4 }

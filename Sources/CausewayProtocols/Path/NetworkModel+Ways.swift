@@ -7,9 +7,9 @@ package struct PathWay: Equatable, Sendable {
     package var family: InternetAddress.Family
     /// The router; `nil` if the destinations are on the link.
     package var gateway: InternetAddress?
-    /// The source address of packets; `nil` on a way to all destinations, where the source depends on the destination.
+    /// The source address for packets; `nil` on a way to all destinations, where it depends on the destination.
     package var source: InternetAddress?
-    /// The metric of the route. A lower metric is preferred.
+    /// The route metric. A lower metric is preferred.
     package var metric: UInt32
     /// Whether the kernel selects this way for an unbound socket. For any other way the socket must be bound to the interface.
     package var isKernelChoice: Bool
@@ -18,8 +18,8 @@ package struct PathWay: Equatable, Sendable {
 extension NetworkModel {
     /// Returns the permitted ways to a destination over interfaces that carry packets, best first: the kernel's choice, then by metric.
     ///
-    /// Each interface occurs once. Connection establishment tries these ways in parallel: bind each attempt to the interface of its way,
-    /// except the attempt for the kernel's choice.
+    /// Each interface occurs once. Connection establishment tries these ways in parallel: bind each attempt to its
+    /// interface, except the attempt for the kernel's choice.
     package func ways(to destination: InternetAddress, _ constraints: PathConstraints) -> [PathWay] {
         guard constraints.family == nil || constraints.family == destination.family else { return [] }
         let question = constraints.question(to: destination.isUnspecified ? .loopback(destination.family) : destination)
@@ -39,8 +39,8 @@ extension NetworkModel {
         return ways(to: destination, constraints).first
     }
 
-    /// Returns the path that the kernel would choose, or `nil` if its interface cannot be used or is not permitted. `isOnly` is `true` if
-    /// no other path is possible.
+    /// Returns the kernel's choice, or `nil` if its interface cannot be used or is not permitted. `isOnly` is `true` if
+    /// no other way is possible.
     private func kernelChoice(_ question: RouteQuestion, _ constraints: PathConstraints) -> (
         way: PathWay?, isOnly: Bool
     ) {
@@ -54,7 +54,7 @@ extension NetworkModel {
         )
     }
 
-    /// Returns whether packets would leave over an interface that does not have the local address that the program chose.
+    /// Returns whether packets would leave over an interface without the local address `source`, chosen by the program.
     private func strays(_ way: PathWay?, from source: InternetAddress?) -> Bool {
         guard let way, let source, let home = holder(of: source) else { return false }
         return !home.isHostItself && home.index != way.interface.index
@@ -117,8 +117,8 @@ extension NetworkModel {
         }.map(\.element.way)
     }
 
-    /// Returns the ways in the kernel's order of preference. Routes for one half or one quarter of the Internet count only if together they
-    /// cover all of it.
+    /// Returns the ways in the kernel's preference order. Routes for a half or a quarter of the Internet count only if
+    /// together they cover it completely.
     private func broadWays(_ family: InternetAddress.Family, _ constraints: PathConstraints) -> [PathWay] {
         let policy = policy(family)
         var question = constraints.question(to: Self.parts(family)[0])
@@ -160,7 +160,8 @@ extension NetworkModel {
         }
     }
 
-    /// Returns one address for each sixteenth of the unicast address space. VPNs split the default route into such parts.
+    /// Returns one address for each sixteenth of the unicast address space. VPNs split the default route into such
+    /// parts.
     private static func parts(_ family: InternetAddress.Family) -> [InternetAddress] {
         family == .ipv4
             ? (0...13).map { .ipv4(IPv4Address(bits: UInt32($0) << 28 | 0x0100_0000)) }
@@ -183,7 +184,7 @@ extension InternetAddress {
 }
 
 extension NWInterface.InterfaceType {
-    /// The order of preference between ways of equal metric; the lowest rank wins.
+    /// Ranks interface types for ways with equal metric; the lowest rank wins.
     var rank: Int {
         switch self {
         case .wiredEthernet: 0

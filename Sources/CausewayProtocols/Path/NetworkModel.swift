@@ -1,25 +1,25 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// A snapshot of the host's network: its interfaces, its routes, and the source addresses of packets.
+/// A snapshot of the host's network: interfaces, routes and source addresses.
 ///
 /// The model does no I/O. It is built from the kernel's lists and selects routes as the kernel does.
 package final class NetworkModel: Sendable {
     /// A network interface with its addresses.
     package struct Interface: Equatable, Sendable {
-        /// The name, index and type of the interface.
+        /// The interface's name, index and type.
         package var interface: NWInterface
         package var link: NetlinkLink
-        /// IPv4 and IPv6 addresses in the kernel's order. The scope of each link-local IPv6 address is this interface.
+        /// IPv4 and IPv6 addresses in the kernel's order. IPv6 link-local addresses are scoped to this interface.
         package var addresses: [NetlinkAddress]
         /// Whether traffic on the interface costs money.
         package var isExpensive: Bool
         /// Whether the user wants little traffic on the interface (Low Data Mode).
         package var isConstrained: Bool
-        /// Whether the bandwidth is as small as that of a satellite link.
+        /// Whether the bandwidth is very small, as on a satellite link.
         package var isUltraConstrained: Bool
-        /// The address families with which the interface can reach hosts outside its own link: families with a usable address that is not
-        /// an IPv6 link-local address. On loopback every usable address counts.
+        /// The address families in which the interface can reach hosts beyond its link: families with a usable address
+        /// that is not an IPv6 link-local address. On loopback every usable address counts.
         package private(set) var families: Set<InternetAddress.Family> = []
 
         /// Whether the interface can carry packets: it is up and its link works.
@@ -40,21 +40,21 @@ package final class NetworkModel: Sendable {
     package let searchDomains: [String]
     /// Information from network managers such as NetworkManager.
     package let facts: InterfaceFacts
-    /// The NAT64 prefixes that routers announce (RFC 8781).
+    /// NAT64 prefixes announced by routers (RFC 8781).
     package let translators: [TranslationPrefix]
     private let positions: [Int: Int]
     private let holders: [InternetAddress: Int]
     private let ipv4: RoutingPolicy
     private let ipv6: RoutingPolicy
-    /// For each interface index, the routers of the default routes, lowest metric first in each address family.
+    /// Default routers by interface index, lowest metric first in each address family.
     let routers: [Int: [InternetAddress]]
 
     /// - Parameters:
     ///   - state: The kernel's lists of links, addresses, routes and rules.
     ///   - nameServers: The DNS servers that this host queries.
-    ///   - user: The ID of the user who sends the packets, for routing rules that match a user.
+    ///   - user: The sending user's ID, for routing rules that match a user.
     ///   - facts: Information about interfaces from network managers.
-    ///   - translators: The NAT64 prefixes that routers announce.
+    ///   - translators: NAT64 prefixes announced by routers.
     ///   - overrides: The user's settings for interfaces. They override the information from network managers.
     ///   - lookUp: Finds an interface with its type; `nil` if the interface has been removed since the kernel listed it.
     package init(
@@ -105,8 +105,8 @@ package final class NetworkModel: Sendable {
 
     package func interface(index: Int) -> Interface? { positions[index].map { interfaces[$0] } }
 
-    /// Returns the interface that has this local address, if the address is usable. For a loopback address without an entry, returns the
-    /// loopback interface; for a scoped address, the interface of the scope if it has the address.
+    /// Returns the interface with this local address, if the address is usable. For a loopback address without an
+    /// entry, returns the loopback interface; for a scoped address, the scope's interface if it has the address.
     package func holder(of address: InternetAddress) -> Interface? {
         if let index = holders[address] { return interface(index: index) }
         if let limit = address.interface {
@@ -123,7 +123,7 @@ package final class NetworkModel: Sendable {
 
     func policy(_ family: InternetAddress.Family) -> RoutingPolicy { family == .ipv4 ? ipv4 : ipv6 }
 
-    /// Selects the route of a packet as the kernel does.
+    /// Selects a packet's route as the kernel does.
     package func route(for question: RouteQuestion) -> RouteAnswer {
         policy(question.destination.family).answer(question)
     }

@@ -1,7 +1,7 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// A program's requirements for the path of a connection.
+/// A program's requirements for a connection's path.
 package struct PathConstraints: Equatable, Sendable {
     package var requiredInterface: NWInterface?
     package var prohibitedInterfaces: [NWInterface] = []
@@ -12,7 +12,7 @@ package struct PathConstraints: Equatable, Sendable {
     package var allowsUltraConstrained = true
     /// The required address family; `nil` if both families are permitted.
     package var family: InternetAddress.Family?
-    /// The local address that the program chose; `nil` or unspecified if the kernel chooses.
+    /// The local address chosen by the program; `nil` or unspecified if the kernel chooses.
     package var localAddress: InternetAddress?
     /// The transport protocol number and the peer's port. Routing rules can match both.
     package var transport: UInt8 = 0

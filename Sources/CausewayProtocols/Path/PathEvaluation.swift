@@ -1,11 +1,11 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// The current state of the path to one endpoint or to all destinations. A program sees no difference between two equal values.
+/// The current path to one endpoint or to all destinations. A program sees no difference between two equal values.
 package struct PathEvaluation: Equatable, Sendable {
     /// The usable routes, best first. Empty if no destination is reachable over a route.
     package var ways: [PathWay]
-    /// The interfaces of the usable routes, best first, without duplicates.
+    /// The interfaces on these routes, best first, without duplicates.
     package var interfaces: [NWInterface]
     package var isExpensive = false
     package var isConstrained = false
@@ -63,8 +63,8 @@ extension NetworkModel {
     ) -> PathEvaluation {
         var result = PathEvaluation(ways: ways, interfaces: ways.map(\.interface).withoutRepetitions)
         guard result.isSatisfied else { return result }
-        // A tunnel costs as much as the interface that sends the tunnel's packets. The kernel does not report this interface; assume that
-        // it is the next one in order of preference.
+        // A tunnel costs as much as the interface below it. The kernel does not report that interface; assume that it
+        // is the next one in preference order.
         let carriers =
             result.interfaces.first?.type == .other ? result.interfaces.prefix(2) : result.interfaces.prefix(1)
         let known = carriers.compactMap { interface(index: $0.index) }

@@ -1,9 +1,9 @@
 package import CausewayWire
 
-/// Creates an HTTP request without content. The connection is closed after this request (RFC 9112 §3).
+/// Creates an HTTP request without content (RFC 9112 §3). The server closes the connection after the response.
 package enum PlainRequest {
     /// - Parameters:
-    ///   - authority: The host and port of the URL, such as `example.com:8080`.
+    ///   - authority: The URL's host and port, such as `example.com:8080`.
     ///   - target: The path with the query, such as `/proxy.pac`.
     ///   - field: An additional header field.
     /// - Throws: ``UpgradeError/unwritable(_:)`` if a parameter does not fit on one header line.

@@ -1,11 +1,11 @@
 internal import CausewayTypes
 package import CausewayWire
 
-/// The network resource that a waiting connection needs.
+/// A network resource needed by a waiting connection.
 package enum NetworkNeed: Equatable, Sendable {
     /// A route to one of these addresses.
     case addresses([InternetAddress])
-    /// A route to all destinations and a DNS server, because the addresses of the name are unknown.
+    /// A route to all destinations and a DNS server, because the name's addresses are unknown.
     case name
     /// An interface that is connected to a link with other hosts.
     case link
@@ -13,7 +13,8 @@ package enum NetworkNeed: Equatable, Sendable {
     case nothing
 }
 
-/// Decides when a waiting connection tries again: after each change of the network, if the network provides the needed resource.
+/// Decides when a waiting connection tries again: after each relevant network change, if the needed resource is
+/// available.
 package struct RetryGate: Sendable {
     private struct Chance: Equatable, Sendable {
         var paths: [PathEvaluation] = []
@@ -51,9 +52,9 @@ package struct RetryGate: Sendable {
         }
     }
 
-    /// Returns a NAT64 address that represents all IPv4 destinations. On an IPv6-only network, an IPv4 host is reached through a translator
-    /// (RFC 6052). A route to the well-known prefix shows that there is a route to all destinations, even if the translator uses another
-    /// prefix.
+    /// Returns a NAT64 address that represents all IPv4 destinations. On an IPv6-only network, an IPv4 host is reached
+    /// through a translator (RFC 6052). A route to the well-known prefix shows that there is a route to all
+    /// destinations, even if the translator uses another prefix.
     private static func translated(_ addresses: [InternetAddress]) -> [InternetAddress] {
         guard addresses.contains(where: { $0.family == .ipv4 && !$0.isLoopback }) else { return [] }
         return [.ipv6(IPv6Address(high: 0x0064_FF9B_0000_0000, low: 0))]

@@ -1,15 +1,15 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// The routes of one routing table and address family, for lookup by longest prefix.
+/// One routing table's routes for one address family, with longest-prefix lookup.
 struct RouteTable: Sendable {
     private struct Block: Hashable {
         var start: InternetAddress
         var length: Int
     }
 
-    /// The maximum prefix length of a broad route. Broad routes are treated as parts of the default route, because VPNs split the default
-    /// route into two or four.
+    /// The maximum prefix length of a broad route. Broad routes count as parts of the default route, because VPNs split
+    /// the default route into two or four.
     static let broadLength = 4
 
     private var blocks: [Block: [NetlinkRoute]] = [:]
@@ -18,7 +18,7 @@ struct RouteTable: Sendable {
     /// Routes for large parts of the Internet, preferred route first.
     private(set) var broad: [NetlinkRoute] = []
 
-    /// - Parameter routes: The routes in the kernel's order, which decides between otherwise equal routes.
+    /// - Parameter routes: Routes in the kernel's order, which decides between otherwise equal routes.
     init(_ routes: [NetlinkRoute]) {
         for route in routes where !route.flags.contains(.cloned) {
             let start = (route.destination ?? .unspecified(route.family)).masked(to: route.prefixLength)
@@ -31,8 +31,8 @@ struct RouteTable: Sendable {
         }
     }
 
-    /// Calls `pick` with the routes of an address until it returns a value, and returns that value. Routes with longer prefixes come first,
-    /// then the routes in order of preference.
+    /// Calls `pick` with each route for an address until it returns a value, and returns that value. Longer prefixes
+    /// come first; routes with equal prefixes come in preference order.
     func first<Value>(for address: InternetAddress, _ pick: (NetlinkRoute) -> Value?) -> Value? {
         for length in lengths {
             guard let routes = blocks[Block(start: address.masked(to: length), length: length)] else { continue }
@@ -45,8 +45,8 @@ struct RouteTable: Sendable {
 }
 
 extension [NetlinkRoute] {
-    /// The routes for one destination in the kernel's order: by type of service, source prefix length, metric, router preference, and
-    /// finally the order in the kernel's list.
+    /// Routes for one destination in the kernel's order: by type of service, source prefix length, metric, router
+    /// preference, and finally the order in the kernel's list.
     fileprivate var inOrderOfPreference: [NetlinkRoute] {
         enumerated().sorted { one, other in
             let (a, b) = (one.element, other.element)
@@ -70,12 +70,12 @@ extension NetlinkRoute.Preference {
 }
 
 extension InternetAddress {
-    /// Returns the unspecified address of the family: `0.0.0.0` or `::`.
+    /// Returns the family's unspecified address: `0.0.0.0` or `::`.
     static func unspecified(_ family: Family) -> InternetAddress {
         family == .ipv4 ? .ipv4(IPv4Address(bits: 0)) : .ipv6(IPv6Address(high: 0, low: 0))
     }
 
-    /// Returns the first address of the subnet with this prefix length, without an interface scope.
+    /// Returns the subnet's first address for this prefix length, without an interface scope.
     func masked(to length: Int) -> InternetAddress {
         switch self {
         case .ipv4(let address):

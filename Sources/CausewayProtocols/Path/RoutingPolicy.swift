@@ -1,12 +1,12 @@
 internal import CausewayTypes
 package import CausewayWire
 
-/// A packet for which a route is looked up.
+/// A route lookup: the packet properties that select a route.
 package struct RouteQuestion: Equatable, Sendable {
     package var destination: InternetAddress
-    /// The address that the socket is bound to; `nil` if the kernel chooses.
+    /// The address to which the socket is bound; `nil` if the kernel chooses.
     package var source: InternetAddress?
-    /// The index of the interface that the socket is bound to; `nil` if it is not bound.
+    /// The index of the interface to which the socket is bound; `nil` if it is not bound.
     package var interfaceIndex: Int?
     /// The transport protocol number and the peer's port, if known. Routing rules can match both.
     package var transport: UInt8 = 0
@@ -23,21 +23,21 @@ package struct RouteQuestion: Equatable, Sendable {
 
 /// The result of a route lookup.
 package enum RouteAnswer: Equatable, Sendable {
-    /// The packet is sent to this next hop of this route. Routes to the host itself are included.
+    /// The packet uses this route and next hop. Routes to the host itself are included.
     case route(NetlinkRoute, NetlinkRoute.NextHop)
     /// The packet is rejected by a route or rule of this kind.
     case refused(NetlinkRoute.Kind)
     case none
 }
 
-/// The routing tables and rules of one address family, applied as the kernel applies them (ip-rule(8), ip-route(8)).
+/// The routing tables and rules for one address family, applied as in the kernel (ip-rule(8), ip-route(8)).
 struct RoutingPolicy: Sendable {
     let family: InternetAddress.Family
     let rules: [NetlinkRule]
     private let tables: [UInt32: RouteTable]
     private let interfaceNames: [String: Int]
     private let user: UInt32
-    /// Whether the route of a packet may depend on its source address.
+    /// Whether a packet's route may depend on its source address.
     let asksForSources: Bool
 
     init(_ family: InternetAddress.Family, _ state: NetlinkState, interfaceNames: [String: Int], user: UInt32) {
@@ -54,7 +54,7 @@ struct RoutingPolicy: Sendable {
             .mapValues { RouteTable($0) }
     }
 
-    /// Returns the rules of a kernel without policy routing.
+    /// Returns the default rules, for a kernel without policy routing.
     private static func usualRules(_ family: InternetAddress.Family) -> [NetlinkRule] {
         [
             NetlinkRule(family: family, priority: 0, table: NetlinkRoute.localTable),
@@ -106,7 +106,7 @@ struct RoutingPolicy: Sendable {
     }
 
     private func matches(_ rule: NetlinkRule, _ question: RouteQuestion) -> Bool {
-        // The routing table of the VRF to which the interface belongs is unknown here.
+        // The routing table for the interface's VRF is unknown here.
         guard !rule.usesControllerTable else { return false }
         return isFor(rule, question) != rule.isInverted
     }
@@ -123,7 +123,7 @@ struct RoutingPolicy: Sendable {
         if let name = rule.outgoing, interfaceNames[name] == nil || interfaceNames[name] != question.interfaceIndex {
             return false
         }
-        // The packets whose routes are looked up here have no mark and the default type of service.
+        // The packets looked up here have no mark and the default type of service.
         guard rule.mark & rule.markMask == 0, rule.typeOfService == 0 else { return false }
         if let users = rule.users, !users.contains(user) { return false }
         if rule.transport != 0, rule.transport != question.transport { return false }
@@ -137,8 +137,8 @@ struct RoutingPolicy: Sendable {
             guard isFor(route, question) else { return nil }
             switch route.kind {
             case .blackhole, .unreachable, .prohibit:
-                // In IPv6 a route that rejects packets belongs to the loopback interface, so it does not apply to a socket that is bound to
-                // another interface.
+                // In IPv6 a route that rejects packets belongs to the loopback interface, so it does not apply to a
+                // socket bound to another interface.
                 return family == .ipv6 && question.interfaceIndex != nil ? nil : .some(.refused(route.kind))
             case .nextTable: return .some(nil)
             default: return usableHop(of: route, question).map { .some(.route(route, $0)) }

@@ -1,11 +1,11 @@
 internal import CausewayWire
 
-/// Follows the signals that logind sends on the system message bus before the machine sleeps and after it wakes.
+/// Follows logind's signals on the D-Bus system bus: before the machine sleeps and after it wakes.
 ///
-/// The type does no I/O: its owner passes bytes between it and the bus, and reads ``status`` after each call of ``receive(_:)``. The
-/// requests do not start logind. Signals are accepted only from the process that owns logind's bus name.
+/// The type does no I/O: its owner passes bytes between it and the bus, and reads ``status`` after each ``receive(_:)``
+/// call. The requests do not start logind. Signals are accepted only from the current owner of logind's bus name.
 package struct SleepNotices: BusClient {
-    /// The power state of the machine.
+    /// The machine's power state.
     package enum State: Sendable {
         case awake
         /// The machine is about to sleep, or sleeps.
@@ -25,7 +25,7 @@ package struct SleepNotices: BusClient {
     package init(user: UInt32) {
         conversation = BusConversation(user: user)
         callBus("Hello")
-        // Subscribe before the first request, so that a change of the name's owner is not missed.
+        // Subscribe before the first request, so that no change of the owner is missed.
         callBus(
             "AddMatch",
             "type='signal',sender='\(Self.manager)',path='\(Self.path)',interface='\(Self.manager).Manager',"
@@ -75,8 +75,8 @@ package struct SleepNotices: BusClient {
         }
     }
 
-    /// Stores the new owner of logind's name, or `nil` if the name has no owner. The state returns to `awake`, because the previous owner
-    /// can no longer announce the wake-up.
+    /// Stores the new owner of logind's name, or `nil` if there is none. The state returns to `awake`, because the
+    /// previous owner can no longer announce the wake-up.
     private mutating func held(by name: String?) {
         let name = name.flatMap { $0.hasPrefix(":") ? $0 : nil }
         guard name != holder else { return }

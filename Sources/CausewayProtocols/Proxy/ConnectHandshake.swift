@@ -1,9 +1,9 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// A refusal of an HTTP proxy that demands a credential (RFC 9110 §15.5.8).
+/// A refusal by an HTTP proxy that demands a credential (RFC 9110 §15.5.8).
 package struct ProxyRefusal: Equatable, Sendable {
-    /// The values of all fields `Proxy-Authenticate`.
+    /// All `Proxy-Authenticate` field values.
     package var challenges: [String]
     /// Whether the refused request carried a credential, which is therefore wrong.
     package var hadCredential: Bool
@@ -16,21 +16,23 @@ package struct ProxyRefusal: Equatable, Sendable {
 
 /// Asks an HTTP proxy for a tunnel with CONNECT (RFC 9110 §9.3.6), and authenticates if the proxy demands it (RFC 7617, RFC 7616).
 ///
-/// Can also authenticate a connection whose requests the proxy forwards: schemes such as NTLM authenticate the connection, before its first
-/// request.
+/// Can also authenticate a connection for forwarded requests, because schemes such as NTLM authenticate the connection
+/// before its first request.
 package struct ConnectHandshake: TunnelHandshake {
-    /// The use of the connection.
+    /// How the connection is used.
     package enum Purpose: Sendable {
         /// A tunnel to the destination.
         case tunnel
-        /// Requests in absolute form. The handshake sends OPTIONS, which is safe (RFC 9110 §9.3.7) and has no content that a refusal would
-        /// waste. Squid answers it with 501 and closes if `Max-Forwards` keeps it from the server.
+        /// Requests in absolute form. The handshake sends OPTIONS, which is safe (RFC 9110 §9.3.7) and has no content
+        /// to repeat after a refusal. It does not send `Max-Forwards`: if that field keeps the request from the server,
+        /// Squid answers with 501 and closes.
         case forward
     }
 
-    /// The maximum length of a response header, in bytes.
+    /// The maximum size of a response head in bytes.
     private static let headLimit = 32 << 10
-    /// The maximum content length of a 407 response, in bytes. The content must be read before the request is sent again.
+    /// The maximum response content in bytes. The content of a 407 response must be read before the request is sent
+    /// again.
     private static let contentLimit = 48 << 10
 
     private let purpose: Purpose
@@ -40,29 +42,31 @@ package struct ConnectHandshake: TunnelHandshake {
     private let refused: (@Sendable (ProxyRefusal) -> Void)?
     private var client: HTTP1Client
     private var attempts = 0
-    /// Whether the proxy has answered a request of the purpose ``Purpose/forward`` without a challenge.
+    /// Whether the proxy has answered a ``Purpose/forward`` request without a challenge.
     private var isAccepted = false
     /// Whether the last request carried a credential.
     private var hasSentCredential = false
-    /// The challenges that the last credential answered.
+    /// The challenges answered by the last credential.
     private var answered: [String] = []
-    /// The credential for the repeated request; set while the content of a 407 response arrives.
+    /// The credential for the repeated request; set while the 407 response's content arrives.
     private var authorization: String?
-    /// Authentication by several messages; `nil` for none.
+    /// Authentication in several messages; `nil` for none.
     private var authentication: ConnectAuthentication?
-    /// The challenges of the last 407 response.
+    /// Challenges from the last 407 response.
     private var lastChallenges: [String] = []
 
     /// - Parameters:
-    ///   - purpose: The use of the connection.
-    ///   - destination: The end of the tunnel, or the server of the first forwarded request.
+    ///   - purpose: How the connection is used.
+    ///   - destination: The tunnel's destination, or the server for the first forwarded request.
     ///   - credential: The credential for the proxy, if there is one.
     ///   - nonce: The client nonce: random letters and digits (RFC 7616 §3.4).
-    ///   - known: The challenges of an earlier connection, which closed after its refusal. The first request answers them.
-    ///   - authorization: The value of `Proxy-Authorization` for the first request, such as a token of Negotiate (RFC 4559 §4.2). It takes
-    ///     precedence over the credential.
-    ///   - scheme: The scheme, in lower case, whose values the owner of the stage makes in answer to each ``TunnelQuestion``; `nil` for none.
-    ///     If `authorization` is `nil`, the first one is asked for before the first request.
+    ///   - known: Challenges from an earlier connection, which closed after its refusal. The first request answers
+    ///     them.
+    ///   - authorization: The `Proxy-Authorization` value for the first request, such as a Negotiate token
+    ///     (RFC 4559 §4.2). It takes precedence over the credential.
+    ///   - scheme: The scheme in lower case for authentication in several messages; `nil` for none. The stage's owner
+    ///     provides each value in answer to a ``TunnelQuestion``. If `authorization` is `nil`, the first value is
+    ///     requested before the first request is sent.
     ///   - refused: Called if the handshake fails because the proxy demands another credential.
     package init(
         _ purpose: Purpose = .tunnel, to destination: TunnelDestination, credential: TunnelCredential?, nonce: String,
@@ -148,7 +152,7 @@ package struct ConnectHandshake: TunnelHandshake {
                 refused?(ProxyRefusal(challenges: answered, hadCredential: true))
                 return .failed(.tunnelDenied)
             }
-            // Any other response shows that the proxy has accepted the credential, also the one of a server.
+            // Any other response, even from the server, shows that the proxy has accepted the credential.
             guard purpose == .tunnel else {
                 isAccepted = true
                 return nil
@@ -171,23 +175,23 @@ package struct ConnectHandshake: TunnelHandshake {
         }
     }
 
-    /// Returns the step after the whole of a 407 response.
+    /// Returns the step after a complete 407 response.
     private mutating func next() -> TunnelStep {
         guard authentication?.hasToken == true else { return .send(repeatedRequest()) }
         authentication?.ask()
         return .wait
     }
 
-    /// Returns the request with the credential, to send on the connection that carried the 407 response. Many proxies keep this connection
-    /// open even if HTTP says that the response ends it. A new state machine therefore starts on the connection. If the proxy does close
-    /// the connection, the handshake fails.
+    /// Returns the request with the credential, to send on the connection that carried the 407 response. Many proxies
+    /// keep this connection open even if HTTP says that the response ends it, so a new state machine starts on it. If
+    /// the proxy does close the connection, the handshake fails.
     private mutating func repeatedRequest() -> [UInt8] {
         client = Self.makeClient()
         return request()
     }
 
-    /// Prepares the credential that a 407 response demands. The request with the credential is sent after the content of the response. A
-    /// response without a length has no content, as other clients interpret it.
+    /// Prepares the credential that a 407 response demands. The request with the credential is sent after the
+    /// response's content. A response without a length is assumed to have no content, as in other clients.
     private mutating func authenticate(_ response: HTTPResponseHead, _ length: HTTP1BodyLength) -> TunnelStep? {
         let closes = ["Connection", "Proxy-Connection"].contains { response.fields.hasElement("close", in: $0) }
         let challenges = response.fields.values(of: "Proxy-Authenticate")
@@ -205,7 +209,7 @@ package struct ConnectHandshake: TunnelHandshake {
         return length == .untilEnd ? .send(repeatedRequest()) : nil
     }
 
-    /// Continues an authentication by several messages. A response without a token refuses the credential.
+    /// Continues authentication in several messages. A response without a token refuses the credential.
     private mutating func continueAuthentication(
         _ challenges: [String], _ closes: Bool, _ length: HTTP1BodyLength
     ) -> TunnelStep? {
@@ -217,8 +221,8 @@ package struct ConnectHandshake: TunnelHandshake {
         return length == .untilEnd ? next() : nil
     }
 
-    /// Returns the value of the `Proxy-Authorization` field for the strongest challenge that the client supports (RFC 9110 §11.7.1), and
-    /// whether the proxy only asks for a new nonce (RFC 7616 §3.3).
+    /// Returns the `Proxy-Authorization` value for the strongest supported challenge (RFC 9110 §11.7.1), and whether
+    /// the proxy only asks for a new nonce (RFC 7616 §3.3).
     private func authorization(
         for challenges: [String], _ credential: TunnelCredential
     ) -> (value: String, isStale: Bool)? {

@@ -1,7 +1,7 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// The address of a proxy in the form that users write, such as `http://user:password@proxy.example:3128`.
+/// A proxy address as users write it, such as `http://user:password@proxy.example:3128`.
 ///
 /// The schemes are `http`, `https`, `socks5`, `socks5h` and `socks`. An address without a scheme means an HTTP proxy. With each of the
 /// SOCKS schemes the proxy resolves host names, so that no DNS query leaves this host.
@@ -12,7 +12,7 @@ package struct ProxyAddress: Equatable, Sendable {
         case socks
     }
 
-    /// The reason why a string is not a usable proxy address.
+    /// Why a string is not a usable proxy address.
     package enum Problem: Error, Equatable, Sendable {
         /// The string is not a URL, or has no host.
         case malformed
@@ -53,7 +53,7 @@ package struct ProxyAddress: Equatable, Sendable {
         if let given { port = given }
     }
 
-    /// Whether the URL is that of a proxy auto-configuration script. The server that provides the script is not a proxy.
+    /// Whether the URL points to a proxy auto-configuration script. A server that provides scripts is not a proxy.
     private static func isScript(_ text: Substring) -> Bool {
         let file = text.prefix { $0 != "?" && $0 != "#" }.lowercased()
         return file.contains("/") && (file.hasSuffix(".pac") || file.hasSuffix("/wpad.dat"))

@@ -1,4 +1,4 @@
-/// The proxy settings in the environment: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`.
+/// Proxy settings from the environment: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`.
 ///
 /// A variable in lower case takes precedence over the same variable in upper case. A variable with an empty value counts as not set. Where
 /// curl and the Go library agree, this type behaves the same way; where they differ, it chooses the behaviour that reveals less to the
@@ -16,7 +16,7 @@ package struct ProxyEnvironment: Sendable {
 
     package init(_ variables: [String: String]) { self.variables = variables }
 
-    /// Returns the variable that applies to URLs of a scheme.
+    /// Returns the variable for URLs with this scheme.
     package func choice(forScheme scheme: String) -> Choice? {
         let secure = ["https", "wss", "tls"]
         let plain = ["http", "ws"]
@@ -36,12 +36,12 @@ package struct ProxyEnvironment: Sendable {
         return nil
     }
 
-    /// The entries of `NO_PROXY`, without malformed entries.
+    /// The `NO_PROXY` entries, without malformed ones.
     package var exceptions: [String] {
         let text = [variables["no_proxy"], variables["NO_PROXY"]].compactMap(\.self).first { !$0.isEmpty } ?? ""
         return text.split { $0 == "," || $0.isWhitespace }.map(String.init).filter { ProxyRule($0) != nil }
     }
 
-    /// The names and addresses of this host. The proxies in the environment do not apply to them.
+    /// This host's names and addresses. Proxies from the environment do not apply to them.
     package static let thisHost = ["localhost", "127.0.0.0/8", "::1"]
 }

@@ -1,7 +1,7 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// A pattern for destinations, as in `NO_PROXY` and in the domain lists of a proxy.
+/// A destination pattern, as in `NO_PROXY` and in a proxy's domain lists.
 ///
 /// `example.com`, `.example.com` and `*.example.com` all match the domain and its subdomains; `192.0.2.7` matches an address, `10.0.0.0/8`
 /// and `fd00::/8` match a network (RFC 4632 §3.1), `*` matches everything. A port may follow a domain or an address: `example.com:8080`,
@@ -82,8 +82,8 @@ extension InternetAddress {
         }
     }
 
-    /// The address in the form that comparisons use: an IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2) becomes the IPv4 address, and the
-    /// interface scope is removed.
+    /// The address normalized for comparison: an IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2) becomes the IPv4 address,
+    /// and the interface scope is removed.
     fileprivate var proxyForm: InternetAddress {
         switch self {
         case .ipv4(let address): .ipv4(IPv4Address(bits: address.bits))

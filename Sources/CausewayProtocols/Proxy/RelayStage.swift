@@ -10,16 +10,16 @@ internal import CausewayWire
 /// +----------+----------+-----------------+---------+
 /// ```
 ///
-/// The stage drops fragments, as the RFC permits. It also drops received datagrams whose source is not the destination of the relay.
+/// The stage drops fragments, as the RFC permits. It also drops received datagrams from any source but the destination.
 package struct RelayStage: ProtocolStage {
-    /// The maximum length of a datagram, in bytes.
+    /// The maximum datagram length in bytes.
     private static let datagramLimit = 65_535
 
     private let destination: TunnelDestination
     private let header: [UInt8]
     private var phase: StageStatus = .idle
     private var isClosing = false
-    /// The bytes received so far of an incomplete datagram.
+    /// Bytes received so far for an incomplete datagram.
     private var arriving = ByteChain()
     private var isSkipping = false
     private var inbound = MessageChunkQueue()
@@ -31,7 +31,7 @@ package struct RelayStage: ProtocolStage {
         header = destination.socksBytes.map { [0, 0, 0] + $0 } ?? []
     }
 
-    /// Returns the length of the header before the content of each datagram, in bytes.
+    /// Returns the length in bytes of the header that precedes each datagram's content.
     package static func headerByteCount(to destination: TunnelDestination) -> Int {
         3 + (destination.socksBytes?.count ?? 0)
     }
@@ -60,7 +60,7 @@ package struct RelayStage: ProtocolStage {
         inbound.append(MessageChunk(arriving))
     }
 
-    /// Returns the length of the header in bytes; `nil` if it is malformed or belongs to a fragment.
+    /// Returns the header length in bytes; `nil` if the header is malformed or belongs to a fragment.
     private static func headerByteCount(_ datagram: inout ByteChain) -> Int? {
         let head = Array(datagram.front(5))
         guard head.count == 5, head[2] == 0, let place = TunnelDestination.socksByteCount(head[3...]),
@@ -123,7 +123,8 @@ package struct RelayStage: ProtocolStage {
 }
 
 extension InternetAddress {
-    /// The address without IPv4 mapping (RFC 4291 §2.5.5.2) and without a scope, because the proxy's scopes have no meaning on this host.
+    /// The address without IPv4 mapping (RFC 4291 §2.5.5.2) and without a scope, because scopes from the proxy have no
+    /// meaning here.
     fileprivate var plain: InternetAddress {
         guard case .ipv6(let address) = self else { return self }
         if address.high == 0, address.low >> 32 == 0xFFFF {

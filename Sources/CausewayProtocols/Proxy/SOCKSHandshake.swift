@@ -1,7 +1,7 @@
 internal import CausewayTypes
 package import CausewayWire
 
-/// The destination of a tunnel: an address, or a name that the proxy resolves.
+/// A tunnel's destination: an address, or a name that the proxy resolves.
 package struct TunnelDestination: Hashable, Sendable {
     package enum Host: Hashable, Sendable {
         case address(InternetAddress)
@@ -17,7 +17,7 @@ package struct TunnelDestination: Hashable, Sendable {
         self.port = port
     }
 
-    /// The destination in the form of a URL authority, such as `example.com:443` or `[2001:db8::1]:443` (RFC 9110 §7.2).
+    /// The destination as a URL authority, such as `example.com:443` or `[2001:db8::1]:443` (RFC 9110 §7.2).
     package var authority: String {
         switch host {
         case .name(let name): "\(name):\(port)"
@@ -28,7 +28,7 @@ package struct TunnelDestination: Hashable, Sendable {
     }
 }
 
-/// The user name and password for a proxy.
+/// A user name and password for a proxy.
 package typealias TunnelCredential = PasswordCredential
 
 /// Asks a SOCKS 5 proxy to connect or to relay datagrams (RFC 1928), with user name and password if the proxy demands them (RFC 1929).
@@ -41,15 +41,15 @@ package struct SOCKSHandshake: TunnelHandshake {
     private let refused: (@Sendable (ProxyRefusal) -> Void)?
     private var phase = Phase.method
 
-    /// The address that the proxy has bound; the property is set when the handshake is complete. The client sends the datagrams for the
-    /// relay to this address. All zeros mean the proxy's own address.
+    /// The address that the proxy has bound; set when the handshake is complete. For a UDP association, the client
+    /// sends its datagrams to this address. All zeros mean the proxy's own address.
     package private(set) var bound: TunnelDestination?
 
     /// Requests a connection.
     ///
     /// - Parameters:
-    ///   - destination: The end of the tunnel.
-    ///   - credential: The credential for the proxy, if there is one.
+    ///   - destination: The tunnel's destination.
+    ///   - credential: The proxy credential, if there is one.
     ///   - refused: Called if the handshake fails because the proxy demands another credential.
     package init(
         to destination: TunnelDestination, credential: TunnelCredential?,
@@ -60,7 +60,7 @@ package struct SOCKSHandshake: TunnelHandshake {
 
     /// Requests a UDP association (RFC 1928 §7). The association exists as long as this connection is open.
     ///
-    /// - Parameter isIPv6: The address family of the datagrams. The source address of the datagrams is not known yet, so the request
+    /// - Parameter isIPv6: The datagrams' address family. Their source address is not known yet, so the request
     ///   contains zeros.
     package init(associatingOverIPv6 isIPv6: Bool, credential: TunnelCredential?) {
         let unknown: InternetAddress = isIPv6 ? .ipv6(IPv6Address(high: 0, low: 0)) : .ipv4(IPv4Address(bits: 0))

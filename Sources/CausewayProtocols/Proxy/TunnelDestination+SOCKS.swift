@@ -24,7 +24,7 @@ extension TunnelDestination {
         return place + Self.bytes(port)
     }
 
-    /// Returns the length in bytes of an encoded destination whose first two bytes are given; `nil` for an unknown address kind.
+    /// Returns the byte count for an encoded destination from its first two bytes; `nil` for an unknown address kind.
     static func socksByteCount(_ head: ArraySlice<UInt8>) -> Int? {
         guard let kind = head.first, head.count >= 2 else { return nil }
         switch kind {

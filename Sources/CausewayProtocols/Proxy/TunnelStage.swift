@@ -1,15 +1,16 @@
 package import CausewayTypes
 
-/// The handshake of a client with a proxy. After the handshake the proxy only forwards bytes.
+/// A client's handshake with a proxy. After the handshake the proxy only forwards bytes.
 package protocol TunnelHandshake: Sendable {
     /// Returns the first message to the proxy.
     mutating func begin() -> [UInt8]
     /// Removes the proxy's messages from the front of `bytes` and returns the next step. After ``TunnelStep/open`` the remaining bytes come
     /// from the destination.
     mutating func received(_ bytes: inout ByteChain) -> TunnelStep
-    /// Returns the question that the handshake waits for, once. The stage asks for it after each message.
+    /// Returns a question that the handshake needs answered, each only once. The stage checks for one after each
+    /// message.
     mutating func takeQuestion() -> TunnelQuestion?
-    /// Continues after the answer to a question: the value of a field, or `nil` if there is none.
+    /// Continues with the answer to a question: a field value, or `nil` if there is none.
     mutating func answered(_ value: String?) -> TunnelStep
 }
 
@@ -18,10 +19,10 @@ extension TunnelHandshake {
     package mutating func answered(_ value: String?) -> TunnelStep { .wait }
 }
 
-/// A request for the next message of an authentication that takes several messages, such as Negotiate or NTLM. The owner of the stack
-/// answers it with ``TunnelStage/answered(_:)``, because making a message can take time.
+/// Requests the next message in an authentication that takes several, such as Negotiate or NTLM. The stack's owner
+/// answers with ``TunnelStage/answered(_:)``, possibly later, because making a message can take time.
 package struct TunnelQuestion: StageEvent, Equatable {
-    /// The message of the proxy; `nil` before the first one.
+    /// The proxy's message; `nil` before the first one.
     package var token: [UInt8]?
 }
 
@@ -46,7 +47,7 @@ package struct TunnelStage: ProtocolStage {
     private var inbound = MessageChunkQueue()
     private var outbound = MessageChunkQueue()
     private var hasEnded = false
-    /// The question that the owner has not yet seen.
+    /// A question not yet taken by the owner.
     private var question: TunnelQuestion?
     private var isAsking = false
 
@@ -77,8 +78,8 @@ package struct TunnelStage: ProtocolStage {
 
     package mutating func nextEvent() -> (any StageEvent)? { question.take() }
 
-    /// Continues the handshake after the answer to a ``TunnelQuestion``: the value of a field, or `nil` if there is none. Has no effect
-    /// without a question.
+    /// Continues the handshake with the answer to a ``TunnelQuestion``: a field value, or `nil` if there is none. Has
+    /// no effect without a question.
     package mutating func answered(_ value: String?) {
         guard phase == .opening, isAsking else { return }
         isAsking = false
@@ -121,7 +122,8 @@ package struct TunnelStage: ProtocolStage {
     private mutating func listen(_ chunk: MessageChunk) {
         words.append(chunk.bytes)
         if isAsking {
-            // The proxy must wait for the next request.
+            // The proxy must send nothing before the next request. If it ends the stream or fills the buffer, the
+            // handshake fails.
             if chunk.isFinal || words.count >= Self.handshakeLimit { fail(Failure.tunnelBroken) }
             return
         }

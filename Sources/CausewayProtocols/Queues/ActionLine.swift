@@ -1,14 +1,14 @@
-/// A queue of actions that keeps them in order and lets only one thread at a time perform them.
+/// An ordered queue for actions. Only one thread at a time performs them.
 ///
-/// The order matters: for example, "close" must not be performed before an earlier "open". If no other thread is performing actions, the
-/// thread that adds an action must perform actions until the queue is empty; all other threads only add to the queue. The lock that
-/// protects the state machine also protects this queue. The type is `public` only because the compiler does not specialize `package` types
-/// across modules.
+/// The order matters: for example, "close" must not be performed before an earlier "open". If no other thread is
+/// performing actions, the thread that adds an action must perform actions until the queue is empty; all other threads
+/// only add to the queue. The state machine's lock also protects this queue. The type is `public` only because the
+/// compiler does not specialize `package` types across modules.
 @frozen public struct ActionLine<Action: Sendable>: Sendable {
-    /// The added actions. The first call of `add` stores its argument without a copy, which is usually enough: most state machines have
-    /// performed all actions before the next call.
+    /// The added actions. `add` on an empty queue stores its argument without a copy, which is the usual case: most
+    /// state machines have performed all actions before the next call.
     @usableFromInline var actions: [Action] = []
-    /// The number of actions at the front of `actions` that have been removed from the queue.
+    /// The number of actions already removed from the front.
     @usableFromInline var position: Int32 = 0
     @usableFromInline var isPerforming = false
     @usableFromInline let keepsStorage: Bool
@@ -24,7 +24,7 @@
         return beginsPerforming()
     }
 
-    /// Moves all actions of `added` to the queue. Returns whether the caller must perform them.
+    /// Moves all actions in `added` to the queue. Returns whether the caller must perform them.
     ///
     /// Both arrays keep their storage: if the queue is empty, they exchange it.
     @inlinable public mutating func move(_ added: inout [Action]) -> Bool {
@@ -37,10 +37,11 @@
         return beginsPerforming()
     }
 
-    /// Moves all actions to `batch`, in reverse order, so that the caller removes them from the end. If the result is `false`, there are none,
-    /// and the caller must stop performing actions.
+    /// Moves all actions to `batch`, in reverse order, so that the caller removes them from the end. If the result is
+    /// `false`, there are none, and the caller must stop performing actions.
     ///
-    /// A batch needs the lock once, and its actions are not copied. If there are no actions, the queue keeps the storage of the batch.
+    /// A batch needs the lock once, and its actions are not copied. If there are no actions, a queue that keeps its
+    /// storage takes over the batch's storage.
     ///
     /// - Precondition: `batch` is empty.
     @inlinable public mutating func takeAll(into batch: inout [Action]) -> Bool {

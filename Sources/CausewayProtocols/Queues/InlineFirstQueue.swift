@@ -2,9 +2,9 @@ public import DequeModule
 
 /// A first-in first-out queue that stores its first element without heap allocation.
 ///
-/// Most connections have exactly one pending receive call. With this type, such a connection needs no heap buffer for its queue of receive
-/// calls. The type is `public` only because the compiler does not specialize `package` types across modules; no product contains this
-/// module.
+/// Most connections have exactly one pending receive call. With this type, such a connection needs no heap buffer for
+/// its receive queue. The type is `public` only because the compiler does not specialize `package` types across
+/// modules; no product contains this module.
 @frozen public struct InlineFirstQueue<Element> {
     /// The first element; `nil` if the queue is empty.
     public var first: Element?

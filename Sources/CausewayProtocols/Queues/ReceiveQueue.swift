@@ -2,9 +2,9 @@ internal import DequeModule
 
 /// Assigns received content to pending receive calls by counting bytes.
 ///
-/// The queue holds no bytes. Its owner keeps the bytes in a buffer and, for each result of ``next()``, removes the given number of bytes
-/// from the front of the buffer. A byte stream is one message that ends with the stream; datagrams and framed protocols consist of many
-/// messages.
+/// The queue holds no bytes. Its owner keeps them in a buffer and, for each result from ``next()``, removes the given
+/// number of bytes from the front. A byte stream is one message that ends with the stream; datagrams and framed
+/// protocols consist of many messages.
 package struct ReceiveQueue: Sendable {
     package enum Demand: Equatable, Sendable {
         /// At least `minimum` bytes (fewer only if the message ends earlier) and at most `maximum`.
@@ -46,10 +46,10 @@ package struct ReceiveQueue: Sendable {
     }
 
     package var hasDemand: Bool { !demands.isEmpty }
-    /// The demand of the oldest pending receive call.
+    /// The oldest pending receive call's demand.
     package var oldest: Demand? { demands.first }
 
-    /// The number of bytes that would satisfy the oldest receive call in full. Use it as a hint for the size of the next read.
+    /// The number of bytes still needed to satisfy the oldest receive call in full: a size hint for the next read.
     package var wanted: Int {
         switch demands.first {
         case .bytes(_, let maximum): max(0, maximum - buffered)
@@ -64,7 +64,7 @@ package struct ReceiveQueue: Sendable {
         demands.append(.bytes(minimum: bounds.minimum, maximum: bounds.maximum))
     }
 
-    /// Corrects the bounds of a receive call, so that both are at least 1 and the minimum is not greater than the maximum.
+    /// Corrects a receive call's bounds, so that both are at least 1 and the minimum is not greater than the maximum.
     package static func bounds(minimum: Int, maximum: Int) -> (minimum: Int, maximum: Int) {
         (max(1, min(minimum, maximum)), max(1, maximum))
     }
@@ -95,8 +95,9 @@ package struct ReceiveQueue: Sendable {
         }
     }
 
-    /// Completes the oldest receive call directly with `count` bytes of an unfinished message, if the buffer is empty and the call accepts
-    /// this number of bytes. Returns `true` if the call was completed; the bytes are then not counted in the queue.
+    /// Completes the oldest receive call directly with `count` bytes from an unfinished message, if the buffer is empty
+    /// and the call accepts this number of bytes. Returns `true` if the call was completed; the bytes are then not
+    /// counted in the queue.
     package mutating func passes(_ count: Int) -> Bool {
         guard isIdle, case .bytes(let minimum, let maximum) = demands.first, minimum <= count, count <= maximum
         else { return false }

@@ -2,7 +2,7 @@ internal import CausewayMachines
 internal import DequeModule
 internal import Synchronization
 
-/// The progress of one logical message, shared by all messages that must wait for it.
+/// A logical message's progress, shared with the messages that must wait for it.
 package final class MessageTicket: Sendable {
     package enum Progress: UInt8, Sendable { case unfinished, sent, failed }
 
@@ -16,14 +16,14 @@ package final class MessageTicket: Sendable {
     }
 }
 
-/// Decides in which order messages are sent: by priority, after their antecedents, and not after they have expired.
+/// Decides the order in which messages are sent: by priority, after their antecedents, and not after they have expired.
 ///
-/// The parts of one message are sent in order, without parts of other messages in between. A message that ``next(at:)`` has begun is never
-/// reordered. The queue reads no clock: times are durations since any fixed instant.
+/// The parts of one message are sent in order, without parts from other messages in between. A message that
+/// ``next(at:)`` has begun is never reordered. The queue reads no clock: times are durations since any fixed instant.
 package struct SendQueue<Payload: Sendable>: Sendable {
     package struct Entry: Sendable {
         package var payload: Payload
-        /// Identifies the message to which the entry belongs; `nil` for a complete message without options.
+        /// Identifies the entry's message; `nil` for a complete message without options.
         package var ticket: MessageTicket?
         package var endsMessage: Bool
         package var priority: Double
@@ -49,16 +49,17 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         case send(Entry)
         /// The message expired before its first byte was sent.
         case expired(Entry)
-        /// The antecedent of the message failed.
+        /// The message's antecedent failed.
         case antecedentFailed(Entry)
     }
 
     private var entries: Deque<Entry> = []
     private var entriesWithOptions = 0
-    /// The message of which some parts, but not the last part, have been sent. No other message may be sent until this one ends.
+    /// The message in progress: some parts have been sent, but not the last one. No other message may be sent before it
+    /// ends.
     private var open: MessageTicket?
-    /// Messages that failed before their first part was sent and whose last part has not been added yet. The later parts of these messages
-    /// fail too; otherwise the peer would take the later parts for a complete message.
+    /// Messages that failed before their first part was sent, and whose last part has not been added yet. Their later
+    /// parts fail too; otherwise the peer would take these parts for a complete message.
     private var lost: [(ticket: MessageTicket, hasExpired: Bool)] = []
 
     package init() {}
@@ -68,7 +69,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
     /// Whether a new message without options can be sent at once, without being queued.
     package var letsPlainPass: Bool { entries.isEmpty && open == nil && lost.isEmpty }
 
-    /// Returns the sum of a size over all waiting content.
+    /// Returns the total size of all waiting content.
     package func total(of size: (Payload) -> Int) -> Int { entries.reduce(0) { $0 + size($1.payload) } }
 
     package mutating func append(_ entry: Entry) {
@@ -84,8 +85,9 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         return step
     }
 
-    /// Returns the next message that can never be sent, because it has expired, its antecedent failed, or an earlier part of it failed.
-    /// Unlike ``next(at:)``, this method begins no message, so the owner may call it while nothing can be sent.
+    /// Returns the next message that can never be sent, because it has expired, its antecedent failed, or one of its
+    /// earlier parts failed. Unlike ``next(at:)``, this method begins no message, so the owner may call it while
+    /// nothing can be sent.
     package mutating func nextLost(at now: Duration) -> Step? {
         guard entriesWithOptions > 0 else { return nil }
         return chooseLost() ?? chooseHopeless(at: now)
@@ -97,7 +99,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         var seen: Set<ObjectIdentifier> = []
         var earliest: Duration?
         for entry in entries {
-            // The deadline of a message is that of its oldest part. A message that has begun has no deadline.
+            // A message's deadline is that of its oldest part. A message that has begun has no deadline.
             if let ticket = entry.ticket, ticket === open || !seen.insert(ObjectIdentifier(ticket)).inserted {
                 continue
             }
@@ -146,7 +148,8 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         return best.map { .send(remove(at: $0)) }
     }
 
-    /// Returns the oldest message that has expired, or else the oldest message whose antecedent failed. Ignores a message that has begun.
+    /// Returns the oldest expired message, or else the oldest message whose antecedent failed. Ignores a message that
+    /// has begun.
     private mutating func chooseHopeless(at now: Duration) -> Step? {
         if let index = entries.indices.first(where: { isLate(entries[$0], at: now) && isUnbegun(at: $0) }) {
             return lose(at: index, hasExpired: true)
@@ -158,7 +161,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         return nil
     }
 
-    /// Returns the next part of a message whose earlier part failed.
+    /// Fails the next part of a message whose earlier part failed.
     private mutating func chooseLost() -> Step? {
         guard !lost.isEmpty else { return nil }
         for (index, entry) in entries.enumerated() {
@@ -178,7 +181,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
 
     private func isLate(_ entry: Entry, at now: Duration) -> Bool { entry.deadline.map { $0 <= now } ?? false }
 
-    /// Whether the entry is the oldest of its message and the antecedent of the message, if any, has been sent.
+    /// Whether the entry is the oldest in its message and the antecedent, if any, has been sent.
     private func isEligible(at index: Int) -> Bool {
         let entry = entries[index]
         if let antecedent = entry.antecedent, antecedent.progress != .sent { return false }

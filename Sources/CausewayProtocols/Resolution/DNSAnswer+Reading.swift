@@ -13,9 +13,9 @@ enum DNSInterpretation {
 extension DNSInterpretation {
     /// The maximum number of CNAME records in a chain.
     static let aliasLimit = 16
-    /// The maximum time to live of a record, in seconds. It limits the effect of a wrong answer (RFC 8767 §4).
+    /// A record's maximum time to live in seconds. It limits the effect of a wrong answer (RFC 8767 §4).
     static let longestTimeToLive: UInt32 = 86_400
-    /// The maximum time to live of a negative answer, in seconds (RFC 2308 §5).
+    /// A negative answer's maximum time to live in seconds (RFC 2308 §5).
     static let longestNegativeTimeToLive: UInt32 = 10_800
 
     /// Interprets a response with the code NOERROR or NXDOMAIN.

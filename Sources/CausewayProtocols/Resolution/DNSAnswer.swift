@@ -1,10 +1,10 @@
 package import CausewayWire
 
-/// The address of a DNS server.
+/// A DNS server's address.
 package struct DNSServer: Hashable, Sendable, CustomStringConvertible {
     package static let usualPort: UInt16 = 53
 
-    /// The IP address. The scope of a link-local address is its interface.
+    /// The IP address. A link-local address is scoped to its interface.
     package var address: InternetAddress
     package var port: UInt16
 
@@ -21,10 +21,10 @@ package struct DNSServer: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The transport protocol of a query.
+/// A query's transport protocol.
 package enum DNSCarrier: Hashable, Sendable { case udp, tcp }
 
-/// The reason why a query has no answer.
+/// Why a query has no answer.
 package enum DNSFailure: Error, Hashable, Sendable {
     /// No server answered in time.
     case timedOut
@@ -55,7 +55,7 @@ package struct DNSAnswer: Hashable, Sendable {
     package var finding: Finding
     /// The name at the end of the CNAME chain.
     package var canonicalName: DNSName
-    /// The CNAME records of the chain.
+    /// The CNAME records in the chain.
     package var aliases: [DNSRecord] = []
     /// How long the answer may be cached; zero if the answer must not be cached.
     package var timeToLive: Duration = .zero
@@ -63,7 +63,7 @@ package struct DNSAnswer: Hashable, Sendable {
     package var carrier: DNSCarrier?
     /// The time from the first query message to the answer.
     package var duration: Duration = .zero
-    /// The server states that it has validated the answer (RFC 4035 §3.2.3).
+    /// Whether the server states that it has validated the answer (RFC 4035 §3.2.3).
     package var isAuthentic = false
 
     package init(_ finding: Finding, for name: DNSName) {

@@ -28,7 +28,7 @@ extension DNSClient {
         return plan + unknown.map { DNSAttempt(server: $0, round: 1, isSpare: true) }
     }
 
-    /// Sends the query to the next server of the plan. If no server is left, ends the query.
+    /// Sends the query to the next planned server. If no server is left, ends the query.
     mutating func askNext(_ id: UInt64, at now: Duration) -> [Action] {
         guard let asking = askings[id] else { return [] }
         guard asking.next < asking.plan.count else {
@@ -80,8 +80,8 @@ extension DNSClient.Asking {
         return answer
     }
 
-    /// Removes the spare attempts of a server that has answered or is unreachable: another form of the same query, for example without
-    /// EDNS, would not help.
+    /// Removes a server's spare attempts after it has answered or turned out to be unreachable: another form of the
+    /// query, for example without EDNS, would not help.
     mutating func dropSpares(of server: DNSServer) {
         plan = plan.prefix(next) + plan.dropFirst(next).filter { !$0.isSpare || $0.server != server }
     }

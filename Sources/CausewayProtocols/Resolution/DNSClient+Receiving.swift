@@ -1,7 +1,7 @@
 internal import CausewayWire
 
 extension DNSClient {
-    /// Processes bytes from the server of an exchange.
+    /// Processes bytes from an exchange's server.
     ///
     /// A message that does not match the query is ignored, because it may be forged (RFC 5452 §9).
     package mutating func received(_ bytes: [UInt8], for exchange: ExchangeID, at now: Duration) -> [Action] {
@@ -17,8 +17,8 @@ extension DNSClient {
                 + send(known.asking, to: known.server, over: known.carrier, extended: false, at: now)
         }
         guard message.questions.count == 1, message.questions[0] == known.question else { return [] }
-        // Either the server does not preserve the case of the name, or the response is forged. Over TCP only a host on the network path can
-        // forge a response.
+        // Either the server does not preserve the name's case, or the response is forged. Over TCP only a host on the
+        // network path can forge a response.
         let isExact = message.questions[0].name.isIdentical(to: known.question.name)
         let isUnproven = known.hasRandomCase && !isExact
         if known.carrier == .udp, isUnproven || message.flags.contains(.isTruncated) {
@@ -51,15 +51,15 @@ extension DNSClient {
         }
     }
 
-    /// Records that the server does not preserve the case of names. If the server has not answered over TCP, adds an attempt without random
-    /// case.
+    /// Records that the server changes the case in names. If the server has not answered over TCP, adds an attempt
+    /// without random case.
     private mutating func noteChangedCase(_ known: Exchange) {
         health[known.server, default: ServerHealth()].changesCase = true
         if health[known.server]?.answersStreams != true { askings[known.asking]?.addSpare(known.server) }
     }
 
-    /// Stores the addresses of a truncated response, in case the complete response does not arrive. The addresses are not cached. Records
-    /// of other types are not stored, because an incomplete set of records is not an answer (RFC 2181 §9).
+    /// Stores a truncated response's addresses, in case the complete response does not arrive. They are not cached.
+    /// Other record types are not stored, because an incomplete record set is not an answer (RFC 2181 §9).
     private mutating func noteTruncated(_ message: DNSMessage, _ known: Exchange, at now: Duration) {
         noteAnswer(known, at: now)
         guard let asking = askings[known.asking] else { return }
@@ -128,7 +128,7 @@ extension DNSClient {
 }
 
 extension DNSMessage {
-    /// Returns the message with the original case of the queried name instead of the random case.
+    /// Returns the message with the queried name in its original case instead of the random case.
     fileprivate func respelled(as original: DNSName, whereLike sent: DNSName) -> DNSMessage {
         var message = self
         for index in answers.indices {

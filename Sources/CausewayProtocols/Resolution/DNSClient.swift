@@ -4,9 +4,9 @@ internal import DequeModule
 
 /// Sends queries to DNS servers, with retries (RFC 1035 §7, RFC 5452).
 ///
-/// The client owns no sockets and reads no clock. The owner of the client performs the ``Action``s that each method for an event returns,
-/// passes the bytes from the queried server to the client, and calls ``advance(to:)`` at ``deadline``. Identical questions share one
-/// query. Caching is the job of ``ResolverCache``.
+/// The client owns no sockets and reads no clock. Its owner performs the ``Action``s that the event methods return,
+/// passes on bytes from the queried servers, and calls ``advance(to:)`` at ``deadline``. Identical questions share one
+/// query. ``ResolverCache`` does the caching.
 package struct DNSClient: ~Copyable {
     package typealias QuestionID = UInt64
     package typealias ExchangeID = UInt64
@@ -20,7 +20,7 @@ package struct DNSClient: ~Copyable {
         case answer(QuestionID, DNSAnswer)
     }
 
-    /// A message sent to a server, whose response is pending.
+    /// A message sent to a server, with its response pending.
     struct Exchange {
         var asking: UInt64
         var server: DNSServer
@@ -36,7 +36,7 @@ package struct DNSClient: ~Copyable {
     /// A query and its state.
     struct Asking {
         let question: DNSQuestion
-        /// The last known name of the CNAME chain.
+        /// The last known name in the CNAME chain.
         var target: DNSName
         var aliases: [DNSRecord] = []
         var aliasLifetime: Duration?
@@ -49,7 +49,7 @@ package struct DNSClient: ~Copyable {
         var failure: DNSFailure?
         /// The server that caused ``failure``.
         var failedServer: DNSServer?
-        /// The content of a truncated response, until the complete response arrives over TCP.
+        /// The answer from a truncated response, until the complete response arrives over TCP.
         var partial: DNSAnswer?
         var timer: TimerHeap<UInt64>.ID?
         /// The number of additional queries for CNAME chains.
@@ -61,13 +61,13 @@ package struct DNSClient: ~Copyable {
         var type: DNSRecordType
     }
 
-    /// The maximum size in bytes of a UDP response that does not need fragmentation on any usual path (RFC 9715 §3).
+    /// The maximum UDP response size in bytes that needs no fragmentation on any usual path (RFC 9715 §3).
     static let payloadByteCount: UInt16 = 1_232
     /// The maximum number of pending messages. Message IDs have only 16 bits; if many are in use, a forged response is more likely to
     /// match.
     static let exchangeLimit = 4_096
-    /// The maximum number of messages sent before the first response. The usual socket buffers of servers and of this host hold little more
-    /// than this number; further messages would be lost.
+    /// The maximum number of messages sent before the first response. The usual socket buffers on servers and on this
+    /// host hold little more; further messages would be lost.
     package static let burst = 200
     /// If no response arrives during this time, the next burst is sent. By then the earlier messages have been processed or lost.
     package static let pause: Duration = .milliseconds(100)
@@ -192,7 +192,8 @@ package struct DNSClient: ~Copyable {
         askings[lost.asking]?.failedServer = lost.server
         if lost.carrier == .udp || settings.usesTCP { askings[lost.asking]?.dropSpares(of: lost.server) }
         guard let asking = askings[lost.asking] else { return [.forget(exchange)] }
-        // If there are no attempts left but the response of another server is pending, wait for that response until its timeout.
+        // If there are no attempts left but a response from another server is pending, wait for that response until its
+        // timeout.
         let mayGoOn = asking.next < asking.plan.count
         guard mayGoOn || asking.exchanges.isEmpty else { return [.forget(exchange)] }
         return [.forget(exchange)] + askNext(lost.asking, at: now)

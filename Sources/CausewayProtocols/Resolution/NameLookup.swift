@@ -7,13 +7,13 @@ package struct ResolverEnvironment: Sendable {
     package var configuration = ResolverConfiguration()
     package var hosts = HostsFile()
     package var order = NameServiceOrder()
-    /// The name of this host; `nil` if it has none.
+    /// This host's name; `nil` if it has none.
     package var ownName: DNSName?
 
     package init() {}
 }
 
-/// The source of an address.
+/// An address's source.
 package enum AddressOrigin: Hashable, Sendable {
     /// The hosts file, or a name with a fixed meaning (RFC 6761).
     case host
@@ -25,10 +25,11 @@ package enum AddressOrigin: Hashable, Sendable {
     case link
 }
 
-/// Finds the addresses of one host name in files, the cache, DNS or multicast DNS, in the order that the host's configuration demands.
+/// Finds a host name's addresses in files, the cache, DNS or multicast DNS, in the host's configured order.
 ///
-/// The lookup queries both address families at once and reports the addresses of each family as they arrive, so that connection attempts
-/// can begin with the first addresses (RFC 8305 §3). It does no I/O: its owner performs the ``Action``s. Each lookup ends exactly once.
+/// The lookup queries both address families at once and reports each family's addresses as they arrive, so that
+/// connection attempts can begin with the first addresses (RFC 8305 §3). It does no I/O: its owner performs the
+/// ``Action``s. Each lookup ends exactly once.
 package struct NameLookup: Sendable {
     package enum Family: Hashable, Sendable, CaseIterable { case ipv4, ipv6 }
 
@@ -194,7 +195,7 @@ package struct NameLookup: Sendable {
         return first.map { .ask(name, $0 == .ipv6 ? .aaaa : .a) }
     }
 
-    /// Continues after the answers for all families of the current name have arrived.
+    /// Continues when the current name has answers for all families.
     private mutating func nameEnded() -> [Action] {
         if hasFound { return end(nil) }
         // The query failed because of the servers, so a query for the next name would fail too.
@@ -217,7 +218,7 @@ package struct NameLookup: Sendable {
 
     // MARK: Ending
 
-    /// Reports the addresses that belong to the requested families and ends the lookup. Returns `nil` if there are no such addresses.
+    /// Reports the addresses in the requested families and ends the lookup. Returns `nil` if there are none.
     private mutating func use(_ addresses: [InternetAddress], _ origin: AddressOrigin) -> [Action]? {
         var actions: [Action] = []
         for family in families {
@@ -236,7 +237,7 @@ package struct NameLookup: Sendable {
     }
 }
 
-/// The reason why a name has no addresses.
+/// Why a name has no addresses.
 package enum NameProblem: Error, Hashable, Sendable {
     case notFound
     /// No server answered in time. A later attempt may succeed.

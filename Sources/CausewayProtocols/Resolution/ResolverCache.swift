@@ -2,9 +2,9 @@ package import CausewayWire
 
 /// A cache of DNS answers. It also keeps expired answers for some time (RFC 1034 §5, RFC 2308, RFC 8767).
 ///
-/// The number of entries is limited; entries that were not used for a long time are removed first. The cache does not record the time of
-/// each use. Instead it has two halves, and a used entry moves to the recent half. When the recent half is full, the older half is deleted
-/// and replaced by the recent half.
+/// The number of entries is limited; entries not used for a long time are removed first. The cache does not record when
+/// an entry was used. Instead it has two halves, and a used entry moves to the recent half. When the recent half is
+/// full, it replaces the older half, whose entries are deleted.
 package struct ResolverCache: Sendable {
     package struct Key: Hashable, Sendable {
         package var name: DNSName
@@ -91,7 +91,7 @@ package struct ResolverCache: Sendable {
         recent.removeAll(keepingCapacity: true)
     }
 
-    /// Removes the answers of one partition, or all answers if `partition` is `nil`.
+    /// Removes one partition's answers, or all answers if `partition` is `nil`.
     package mutating func removeAll(partition: UInt64? = nil) {
         recent = recent.filter { partition != nil && $0.key.partition != partition }
         older = older.filter { partition != nil && $0.key.partition != partition }

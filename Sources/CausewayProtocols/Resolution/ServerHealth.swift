@@ -1,4 +1,4 @@
-/// Statistics about one server. They determine the order of the servers and the time to wait for a response.
+/// Statistics about one DNS server. They determine the query order and the time to wait for a response.
 struct ServerHealth: Sendable {
     /// If a server has never answered, the next server is queried after this time.
     static let firstPatience: Duration = .seconds(1)
@@ -20,7 +20,7 @@ struct ServerHealth: Sendable {
     /// Whether the server has answered a query with EDNS(0).
     var answersExtensions = false
     private var dropsExtensionsUntil: Duration?
-    /// Whether the server changes the case of the queried name in its responses.
+    /// Whether the server changes the queried name's case in its responses.
     var changesCase = false
     var answersStreams = false
 

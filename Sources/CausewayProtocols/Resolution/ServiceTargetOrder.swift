@@ -23,7 +23,7 @@ package struct ServiceTarget: Hashable, Sendable {
         self.init(priority: priority, weight: weight, port: port, host: host)
     }
 
-    /// Sorts the hosts of a service by priority. Hosts of the same priority are in random order, in which a host with a larger weight is
+    /// Sorts a service's hosts by priority. Hosts with equal priority are in random order; a larger weight makes a host
     /// more likely to be first (RFC 2782).
     package static func ordered(_ targets: [Self], using random: inout some RandomNumberGenerator) -> [Self] {
         var (rest, order) = (targets, [Self]())

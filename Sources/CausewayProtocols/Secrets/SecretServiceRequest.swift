@@ -1,16 +1,19 @@
 internal import CausewayWire
 
-/// One request to the Secret Service of the desktop (Secret Service API 0.2), over the session message bus.
+/// One request to the desktop's Secret Service (Secret Service API 0.2), over the D-Bus session bus.
 ///
-/// A program has one secret, found by its attributes. Nothing is started, unlocked or asked: if no service runs, or its keyring is locked,
-/// the request ends with ``Outcome/unavailable(_:)``. Answers count only from the process that owns the service's name.
+/// A program has one secret, found by its attributes. The request never starts the service, unlocks a keyring or
+/// prompts the user: if no service runs, or its keyring is locked, it ends with ``Outcome/unavailable(_:)``. Only
+/// replies from the owner of the service's bus name are accepted.
 ///
-/// The type does no I/O: its owner passes bytes between it and the bus until ``outcome`` is set. Between bus and program the secret is not
-/// encrypted ("plain" sessions): only processes of the user can read the bus, and those can ask for the secret as well.
+/// The type does no I/O: its owner passes bytes between it and the bus until ``outcome`` is set. The secret crosses the
+/// bus unencrypted ("plain" session): only the user's processes can read the bus, and they can request the secret as
+/// well.
 package struct SecretServiceRequest: Sendable {
     package enum Operation: Equatable, Sendable {
         case read
-        /// Replaces the secret, or makes it in the default keyring. At most ``SecretServiceRequest/secretLimit`` bytes.
+        /// Replaces the secret, or creates it in the default keyring. At most ``SecretServiceRequest/secretLimit``
+        /// bytes.
         case write([UInt8])
     }
 
@@ -18,7 +21,7 @@ package struct SecretServiceRequest: Sendable {
         /// The secret; `nil` if there is none.
         case secret([UInt8]?)
         case written
-        /// The secret cannot be read or written now, with the reason.
+        /// The secret cannot be read or written now. The text is the reason.
         case unavailable(String)
     }
 
@@ -26,7 +29,7 @@ package struct SecretServiceRequest: Sendable {
         case hello, owner, session, search, secrets, keyring, lock, store
     }
 
-    /// The maximum size of a secret in bytes. A message of the bus holds it and its attributes.
+    /// The maximum secret size in bytes. One bus message holds the secret and its attributes.
     package static let secretLimit = DBusMessage.byteLimit / 2
     private static let bus = "org.freedesktop.DBus"
     private static let name = "org.freedesktop.secrets"
@@ -40,16 +43,16 @@ package struct SecretServiceRequest: Sendable {
     private var awaited: UInt32?
     private var owner = ""
     private var session = ""
-    /// The path of the item, or of the keyring.
+    /// The object path of the item or keyring.
     private var place = ""
-    /// `nil` until the request ended.
+    /// The result; `nil` until the request has ended.
     package private(set) var outcome: Outcome?
 
     /// - Parameters:
-    ///   - operation: What to do.
-    ///   - application: Names the secret among those of other programs.
-    ///   - label: What the user's keyring program shows.
-    ///   - user: The user ID of the process.
+    ///   - operation: Whether to read or to write the secret.
+    ///   - application: Identifies the secret among those of other programs.
+    ///   - label: A name for the secret, shown by the user's keyring program.
+    ///   - user: The process's user ID.
     package init(_ operation: Operation, application: String, label: String, user: UInt32) {
         self.operation = operation
         self.label = label
@@ -139,7 +142,7 @@ package struct SecretServiceRequest: Sendable {
         }
     }
 
-    /// The items that are unlocked, and those that are locked.
+    /// Handles the `SearchItems` reply: the unlocked items, then the locked ones.
     private mutating func searched(_ body: [DBusValue]) {
         guard body.count == 2 else { return failMalformed() }
         guard let item = body[0].elements.first?.text else {
@@ -150,7 +153,8 @@ package struct SecretServiceRequest: Sendable {
         callService("GetSecrets", .array(.objectPath, [.objectPath(item)]), .objectPath(session))
     }
 
-    /// A dictionary of structures (session, parameters, value, type of content) by item.
+    /// Handles the `GetSecrets` reply: a dictionary from items to structures (session, parameters, value, content
+    /// type).
     private mutating func gotSecrets(_ body: [DBusValue]) {
         guard let fields = body.first?.dictionary[place]?.fields, fields.count == 4, case .bytes(let secret) = fields[2]
         else { return failMalformed() }
@@ -186,7 +190,7 @@ package struct SecretServiceRequest: Sendable {
             .boolean(true))
     }
 
-    /// The item, and a prompt that the user would have to answer first.
+    /// Handles the `CreateItem` reply: the item, and a prompt that the user would have to answer first; `/` for none.
     private mutating func stored(_ body: [DBusValue]) {
         guard body.count == 2, let prompt = body[1].text else { return failMalformed() }
         if prompt == "/" { outcome = .written } else { fail("the keyring asks for a password") }

@@ -1,13 +1,13 @@
 internal import DequeModule
 
-/// A queue of bytes that stores the appended arrays themselves. Appending and removing bytes copies only small pieces.
+/// A byte queue that stores the appended arrays themselves. Appending and removing bytes copies only small pieces.
 ///
 /// Pieces shorter than ``coalescedLength`` are copied to the end of the last array, so that the queue does not store one array for each
 /// byte if a peer sends single bytes.
 package struct ByteChain: Sendable {
-    /// The minimum length in bytes of a piece that is kept without a copy.
+    /// The minimum length in bytes for a piece to be kept without a copy.
     package static let coalescedLength = 512
-    /// The maximum length in bytes of an array that collects small pieces.
+    /// The maximum length in bytes for an array that collects small pieces.
     private static let gatheredLength = 4096
 
     private var pieces = InlineFirstQueue<ArraySlice<UInt8>>()

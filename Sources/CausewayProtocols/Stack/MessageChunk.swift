@@ -1,26 +1,26 @@
-/// The metadata of one protocol for a message. In a received message, the metadata is information from this protocol for the stages above.
-/// In a message to send, the metadata is information for this protocol.
+/// One protocol's metadata for a message. In a received message, it is information from this protocol for the stages
+/// above. In a message to send, it is information for this protocol.
 package protocol StageMetadata: Sendable {}
 
-/// A part of a message on its way through a ``ProtocolStack``, in either direction.
+/// Part of a message on its way through a ``ProtocolStack``, in either direction.
 ///
-/// A byte stream is one message that ends with the stream. A message may consist of several chunks. Each chunk has the metadata of the
-/// message, and only the last chunk ends the message.
+/// A byte stream is one message that ends with the stream. A message may consist of several chunks. Each chunk has the
+/// message's metadata, and only the last chunk ends the message.
 package struct MessageChunk: Sendable {
     /// How a chunk relates to the messages before and after it.
     package enum Kind: Sendable {
-        /// A part of a message.
+        /// Part of a message.
         case content
-        /// A control message of the protocol. It may come between two chunks of another message.
+        /// A protocol's control message. It may come between two chunks of another message.
         case control
-        /// A control message that ends the sequence of messages. If it comes between two chunks of another message, that message is never
-        /// completed.
+        /// A control message after which no more messages follow. If it comes between two chunks of another message,
+        /// that message is never completed.
         case closing
     }
 
     package var bytes: ByteChain
-    /// In a message to send: the metadata for all protocols; each protocol uses only its own. In a received message: the metadata of the
-    /// protocol that delivers the chunk, then the metadata of the protocols below it.
+    /// In a message to send: the metadata for all protocols; each protocol uses only its own. In a received message:
+    /// metadata from the protocol that delivers the chunk, then from the protocols below it.
     package var metadata: [any StageMetadata]
     package var endsMessage: Bool
     /// Whether this is the last chunk in its direction. If the last received chunk has ``endsMessage`` set to `false`, the message is

@@ -19,15 +19,15 @@ extension ProtocolStack {
         settle(at: now)
     }
 
-    /// Passes bytes of a stream from the transport to the stack. `bytes` is valid only during the call.
+    /// Passes stream bytes from the transport to the stack. `bytes` is valid only during the call.
     package mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration) {
         guard phase != .ended, wasStarted else { return }
         unsafe places[0].stage.receive(lent: bytes, at: now)
         settle(at: now)
     }
 
-    /// Passes bytes of a stream from the transport to the stack, and writes the resulting content for the program to `room`. The stack
-    /// keeps content that does not fit.
+    /// Passes stream bytes from the transport to the stack, and writes the resulting content for the program to `room`.
+    /// The stack keeps content that does not fit.
     ///
     /// - Returns: The number of bytes written to `room`; `nil` if the stack must first deliver an event or other content. If the result is
     ///   `nil`, the stack has not consumed the bytes.
@@ -76,7 +76,7 @@ extension ProtocolStack {
         return isTaken
     }
 
-    /// Sends bytes that are valid only during the call. `envelope` is a chunk without bytes that has the properties of the chunk to send.
+    /// Sends bytes that are valid only during the call. `envelope` has the chunk's other properties and no bytes.
     @discardableResult
     package mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: MessageChunk, at now: Duration) -> Bool
     {
@@ -96,7 +96,7 @@ extension ProtocolStack {
         return chunk
     }
 
-    /// Writes bytes of a stream for the transport to `room`, if all pending output fits and consists only of bytes.
+    /// Writes stream bytes for the transport to `room`, if all pending output fits and consists only of bytes.
     ///
     /// - Returns: The number of bytes written to `room`. Even if the number is 0, ``nextOutbound(atMost:at:)`` may return a chunk.
     package mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer, at now: Duration) -> Int {

@@ -21,7 +21,7 @@ extension ProtocolStack {
         return turns > 1
     }
 
-    /// Starts each stage above a stage that is ready.
+    /// Starts the next stage above those that are ready. Reports `ready` when all are.
     private mutating func open(at now: Duration) -> Bool {
         guard phase == .opening, closing == nil else { return false }
         for index in places.indices {
@@ -76,8 +76,8 @@ extension ProtocolStack {
         places[index].stage.outboundRoom > 0 && (closing != nil || places[index].stage.takesContent)
     }
 
-    /// Checks a stack of one stage for a failure, and records which kinds of output the stage may have. There is no content to move between
-    /// stages.
+    /// Checks a single-stage stack for a failure, and records the kinds of output that the stage may have. There is no
+    /// content to move between stages.
     private mutating func observePlain(at now: Duration) -> Bool {
         let pendingFlags = places[0].stage.pendingFlags
         guard !pendingFlags.hasFailed else { return observe(at: now) }
@@ -103,7 +103,7 @@ extension ProtocolStack {
         return true
     }
 
-    /// Closes the stage below the stage that has closed.
+    /// Closes the next stage, below the one that has closed.
     mutating func closeNext(at now: Duration) {
         guard let above = closing else { return }
         closing = above - 1

@@ -1,12 +1,12 @@
 package import CausewayTypes
 
-/// A stack of protocols over a transport: bytes or datagrams at the bottom, messages at the top.
+/// A protocol stack over a transport: bytes or datagrams at the bottom, messages at the top.
 ///
 /// Handshakes run from the bottom to the top: a stage starts when the stage below it is ready. Closing runs from the top to the bottom: a
 /// stage closes when the stage above it has closed. Content is passed to a stage only while the stage has room for it, so the stack holds a
 /// limited number of bytes, even if the peer is fast and the program slow.
 ///
-/// After each call of a method, the owner calls ``nextEvent(at:)`` until it returns `nil`, sends the chunks from
+/// After each method call, the owner calls ``nextEvent(at:)`` until it returns `nil`, sends the chunks from
 /// ``nextOutbound(atMost:at:)``, and reads ``deadline``. The stack reports its end once, as an event.
 package struct ProtocolStack: Sendable {
     /// Identifies a stage during its lifetime, even if other stages are inserted.
@@ -37,7 +37,7 @@ package struct ProtocolStack: Sendable {
         var wasStarted: Bool { started != nil }
     }
 
-    /// A change of the state of the whole stack.
+    /// A state change that concerns the whole stack.
     enum PendingEvent {
         case ready
         case failed(Failure)
@@ -59,16 +59,17 @@ package struct ProtocolStack: Sendable {
         var wakeUp = false
     }
 
-    /// The stages from bottom to top.
+    /// Stages from bottom to top.
     var places: [Place]
     var lastNumber: Int
     var phase: Phase = .opening
     var wasStarted = false
     var wasReady = false
-    /// The index of the lowest stage that is closing. This stage and all stages above it deliver and accept no content.
+    /// The index of the lowest closing stage. This stage and all stages above it deliver and accept no content.
     var closing: Int?
     var pendingEvent: PendingEvent?
-    /// The kinds of output that are known to be empty until the state changes. With these flags the stack need not query each stage again.
+    /// The kinds of output known to be empty until the state changes, so that the stack need not query each stage
+    /// again.
     var nothingPending = NothingPending()
 
     /// - Parameter stages: The stages from bottom to top; at least one.
@@ -78,13 +79,13 @@ package struct ProtocolStack: Sendable {
         lastNumber = stages.count - 1
     }
 
-    /// The identifiers of the stages, from bottom to top.
+    /// Stage identifiers from bottom to top.
     package var stageIDs: [StageID] { places.map(\.id) }
     package var isReady: Bool { phase == .ready && closing == nil }
     /// Whether the stack consists of one stage whose handshake is complete. Content then passes directly between the program, the stage and
     /// the transport.
     package var isPlain: Bool { isReady && places.count == 1 }
-    /// The durations of the completed handshakes, from bottom to top.
+    /// The durations for completed handshakes, from bottom to top.
     package var handshakes: [(stage: StageID, duration: Duration)] {
         places.compactMap { place in
             guard let started = place.started, let opened = place.opened else { return nil }
@@ -198,7 +199,7 @@ package struct ProtocolStack: Sendable {
 
     /// Inserts a new stage above an existing stage that is not ready yet.
     ///
-    /// - Returns: The identifier of the new stage; `nil` if the stage below is already ready or does not exist.
+    /// - Returns: The new stage's identifier; `nil` if the stage below is already ready or does not exist.
     package mutating func insert(_ stage: any ProtocolStage, above id: StageID) -> StageID? {
         guard let index = places.firstIndex(where: { $0.id == id }), phase == .opening, closing == nil else {
             return nil
@@ -225,7 +226,8 @@ package struct ProtocolStack: Sendable {
         settle(at: now)
     }
 
-    /// Ends the stack at once, for example after a failure of the transport. Some stages may still report events that release resources.
+    /// Ends the stack at once, for example after a transport failure. Some stages may still report events that release
+    /// resources.
     package mutating func abort(_ failure: Failure) {
         if phase != .ended {
             phase = .ended
@@ -236,7 +238,7 @@ package struct ProtocolStack: Sendable {
     }
 }
 
-/// A placeholder for a stage while `body` changes it.
+/// A placeholder for a stage while `withStage` changes it.
 private struct VacantStage: ProtocolStage {
     var status: StageStatus { .idle }
     var inboundRoom: Int { 0 }

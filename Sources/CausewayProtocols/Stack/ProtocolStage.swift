@@ -1,9 +1,9 @@
 package import CausewayTypes
 
-/// A question or a notification from a stage to the owner of the stack. The event does not belong to a message.
+/// A question or a notification from a stage to the stack's owner. The event does not belong to a message.
 package protocol StageEvent: Sendable {}
 
-/// The state of a stage.
+/// A stage's state.
 package enum StageStatus: Equatable, Sendable {
     /// The stage below is not ready.
     case idle
@@ -15,7 +15,7 @@ package enum StageStatus: Equatable, Sendable {
     case failed(Failure)
 }
 
-/// The kinds of output that a stage may have. If a flag is `false`, the stage has no output of this kind, so the stack need not query it.
+/// The kinds of output that a stage may have. If a flag is `false`, the stack need not query the stage for this kind.
 package struct StagePendingFlags: Sendable {
     package var hasFailed: Bool
     package var mayHaveEvent: Bool
@@ -35,7 +35,7 @@ package struct StagePendingFlags: Sendable {
     }
 }
 
-/// One protocol of a stack: a state machine without I/O, with bytes or messages below and messages above.
+/// One protocol in a stack: a state machine without I/O, with bytes or messages below and messages above.
 ///
 /// Some queries are `mutating` only so that the stack can call them without copying the stage; they do not change its state.
 ///
@@ -64,10 +64,10 @@ package protocol ProtocolStage: Sendable {
     var inboundRoom: Int { mutating get }
     /// Receives a chunk from below.
     mutating func receive(_ chunk: MessageChunk, at now: Duration)
-    /// Receives bytes of a stream from below. `bytes` is valid only during the call.
+    /// Receives stream bytes from below. `bytes` is valid only during the call.
     mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration)
-    /// Receives bytes of a stream from below, and writes the resulting content for the stage above to `room`. The stage keeps content that
-    /// does not fit.
+    /// Receives stream bytes from below, and writes the resulting content for the stage above to `room`. The stage
+    /// keeps content that does not fit.
     ///
     /// - Returns: The number of bytes written to `room`; `nil` if the stage must first report an event or deliver other content. If the
     ///   result is `nil`, the stage has not consumed the bytes.
@@ -89,12 +89,12 @@ package protocol ProtocolStage: Sendable {
     mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool
     /// Receives bytes from above that are valid only during the call.
     ///
-    /// - Parameter envelope: A chunk without bytes that has the properties of the chunk to send.
+    /// - Parameter envelope: The chunk's other properties, without bytes.
     @discardableResult
     mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: MessageChunk, at now: Duration) -> Bool
     /// Removes and returns a chunk for the stage below. The chunk may exceed `limit` if a part cannot be split, such as a frame header.
     mutating func nextOutbound(atMost limit: Int) -> MessageChunk?
-    /// Writes bytes of a stream for the stage below to `room`, if all pending output fits and consists only of bytes.
+    /// Writes stream bytes for the stage below to `room`, if all pending output fits and consists only of bytes.
     ///
     /// - Returns: The number of bytes written to `room`. Even if the number is 0, ``nextOutbound(atMost:)`` may return a chunk.
     mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer) -> Int
@@ -108,7 +108,7 @@ package protocol ProtocolStage: Sendable {
 
     /// Sends the pending content and the closing message, then becomes `closed`. The stage gets no more content from above.
     mutating func close(at now: Duration)
-    /// Whether the stage has sent its closing message after ``close(at:)`` and is waiting for the closing message of the peer.
+    /// Whether the stage has sent its closing message after ``close(at:)`` and is waiting for the peer's.
     var awaitsGoodbye: Bool { get }
     /// Ends the stage because the connection is over. The stage sends nothing more. It may still deliver content that it received earlier,
     /// and events that release resources.

@@ -1,13 +1,13 @@
 /// The type and length before a value, both in network byte order.
 ///
-/// Types and lengths go up to `Int.max`. The decoder rejects larger values, even if the width of the field permits them.
+/// Types and lengths go up to `Int.max`. The decoder rejects larger values, even if the field is wide enough for them.
 package struct TLVHeader: Equatable, Sendable {
-    /// The width of the type in bytes; 0 if the header has no type.
+    /// The type's width in bytes; 0 if the header has no type.
     package let typeWidth: Int
-    /// The width of the length in bytes.
+    /// The length's width in bytes.
     package let lengthWidth: Int
 
-    /// - Precondition: Both widths are at most 16; the width of the length is at least 1.
+    /// - Precondition: Both widths are at most 16; the length's width is at least 1.
     package init(typeWidth: Int = 4, lengthWidth: Int = 4) {
         precondition((0...16).contains(typeWidth) && (1...16).contains(lengthWidth), "width out of range")
         self.typeWidth = typeWidth

@@ -1,9 +1,9 @@
 package import CausewayTypes
 
-/// The type and length from the header of a message.
+/// The type and length from a message's header.
 package struct TLVMetadata: StageMetadata, Equatable {
     package var type: UInt64
-    /// The length of the message in bytes, without the header. For sent messages the stage computes it.
+    /// The message length in bytes, without the header. For sent messages the stage computes it.
     package var length: UInt64
 
     package init(type: UInt64 = 0, length: UInt64 = 0) {
@@ -20,12 +20,12 @@ package struct TLVMetadata: StageMetadata, Equatable {
 /// +------------------+--------------------+---------------------+
 /// ```
 ///
-/// Type and length are in network byte order. The length is that of the value, without the header. Without a type (T = 0) the header is a
-/// plain length prefix. Over a byte stream a long message is delivered in parts. If the protocol below has messages, each of them must
-/// contain exactly one type-length-value message. Otherwise the stage drops the message if it is a datagram, and fails if the message comes
-/// from a reliable protocol.
+/// Type and length are in network byte order. The length does not include the header. Without a type (T = 0) the header
+/// is a plain length prefix. Over a byte stream a long message is delivered in parts. If the protocol below has
+/// messages, each of them must contain exactly one type-length-value message. Otherwise the stage drops the message if
+/// it is a datagram, and fails if the message comes from a reliable protocol.
 package struct TLVStage: ProtocolStage {
-    /// The kind of protocol below.
+    /// The protocol below.
     package enum Carrier: Sendable {
         case stream
         /// A reliable protocol that delivers complete messages.
@@ -35,17 +35,17 @@ package struct TLVStage: ProtocolStage {
 
     private let header: TLVHeader
     private let carrier: Carrier
-    /// The maximum length of a value in bytes, in both directions.
+    /// The maximum value length in bytes, in both directions.
     private let limit: UInt64
     private var phase: StageStatus = .idle
     private var isClosing = false
 
     private var input = ByteChain()
-    /// The header of the message that is arriving, and the number of bytes of the message that have not been delivered yet.
+    /// The arriving message's header, and the number of its bytes that have not been delivered yet.
     private var current: (metadata: TLVMetadata, remaining: UInt64)?
     private var inboundEnded = false
     private var deliveredEnd = false
-    /// Complete messages from messages of the protocol below.
+    /// Complete messages, if the protocol below has messages.
     private var arrived = MessageChunkQueue()
     private var isSkipping = false
 
@@ -54,11 +54,12 @@ package struct TLVStage: ProtocolStage {
     private var outbound = MessageChunkQueue()
     private var sentEnd = false
 
-    /// The maximum length in bytes of a message that is delivered only when it is complete. It limits the memory that a peer can make the
-    /// stage use.
+    /// The maximum message length in bytes if the message is delivered only when it is complete. It limits the memory
+    /// that a peer can make the stage use.
     package static let messageLimit = 16 << 20
 
-    /// - Parameter limit: The maximum length of a value in bytes. If the protocol below has messages, ``messageLimit`` applies as well.
+    /// - Parameter limit: The maximum value length in bytes. If the protocol below has messages, ``messageLimit``
+    ///   applies as well.
     package init(_ header: TLVHeader, over carrier: Carrier, limit: Int = .max) {
         self.header = header
         self.carrier = carrier
@@ -95,8 +96,9 @@ package struct TLVStage: ProtocolStage {
         }
     }
 
-    /// Decodes the next header as soon as it has arrived. Errors in a stream must be detected when the bytes arrive or when the content
-    /// before them is delivered: the stack does not check the stage for failures while the stage delivers no content.
+    /// Decodes the next header as soon as it has arrived. Stream errors must be detected when the bytes arrive or when
+    /// the content before them is delivered, because the stack does not check for failures while the stage delivers no
+    /// content.
     private mutating func lookAhead() {
         if current == nil, input.count >= header.byteCount {
             guard let metadata = takeHeader() else { return fail(.protocolViolation) }
@@ -109,7 +111,7 @@ package struct TLVStage: ProtocolStage {
         if isCutOff { fail(.endedEarly) }
     }
 
-    /// Collects the parts of a message of the protocol below. The message must contain exactly one type-length-value message.
+    /// Collects the parts of a message from the protocol below. It must contain exactly one type-length-value message.
     private mutating func gather(_ chunk: MessageChunk) {
         if !isSkipping { input.append(chunk.bytes) }
         if input.count > Self.messageLimit + header.byteCount {
@@ -139,7 +141,7 @@ package struct TLVStage: ProtocolStage {
         return .end
     }
 
-    /// Returns the next part of the current message of a stream; `nil` if no part is available.
+    /// Returns the next part of the current message from a stream; `nil` if no part is available.
     private mutating func nextPiece(atMost limit: Int) -> MessageChunk? {
         guard let (metadata, remaining) = current else { return nil }
         let count = min(limit, input.count, Int(clamping: remaining))

@@ -1,8 +1,8 @@
 /// Decides when to read a socket that receives many datagrams, so that each wake-up of the thread handles several of them.
 ///
-/// A wake-up costs as much as ten receives or more. If datagrams arrive one by one at short intervals, for example because the network card
-/// of the sender does not coalesce them, the socket is read only a fraction of a millisecond after the first arrival. Sending over the
-/// socket ends this delay, so that a peer that waits for a reply is not delayed.
+/// A wake-up costs as much as ten receives or more. If datagrams arrive one by one at short intervals, for example
+/// because the sender's network card does not coalesce them, the socket is read only a fraction of a millisecond after
+/// the first arrival. Sending over the socket ends this delay, so that a peer that waits for a reply is not delayed.
 package struct ArrivalPace: Sendable {
     package enum Step: Equatable, Sendable {
         case read

@@ -48,8 +48,8 @@ package struct TimerHeap<Body>: ~Copyable {
     }
 }
 
-/// One entry of the heap. The type is not nested in the generic ``TimerHeap``, because a nested type would need a metadata lookup for each
-/// body type.
+/// A heap entry. The type is not nested in the generic ``TimerHeap``, because a nested type would need a metadata
+/// lookup for each body type.
 @usableFromInline struct TimerEntry: Comparable {
     @usableFromInline var deadline: Duration
     @usableFromInline var id: UInt64

@@ -1,8 +1,8 @@
 internal import DequeModule
 
-/// The pings that are waiting for their pongs.
+/// Pings waiting for their pongs.
 struct PendingPings: Sendable {
-    /// The maximum number of pending pings. It limits the memory that a peer that never answers can make the queue use.
+    /// The maximum number of pending pings. It limits the memory used for a peer that never answers.
     static let limit = 1024
 
     private var waiting: Deque<(payload: [UInt8], token: UInt64)> = []

@@ -1,21 +1,22 @@
 package import CausewayWire
 
-/// Compresses and decompresses the messages of one connection (RFC 7692 §7.2). The owner of a ``WebSocketMachine`` supplies it, because this
-/// layer has no compression library.
+/// Compresses and decompresses one connection's messages (RFC 7692 §7.2). The owner of a ``WebSocketMachine`` supplies
+/// it, because this layer has no compression library.
 package protocol WebSocketCodec: AnyObject, Sendable {
-    /// Compresses bytes of a message.
+    /// Compresses message bytes.
     ///
-    /// - Parameter flushes: Whether to return all compressed bytes, at a byte boundary. The end of them is then 00 00 FF FF, unless there was
-    ///   nothing to compress since the last flush.
+    /// - Parameter flushes: Whether to return all compressed bytes, at a byte boundary. They then end with 00 00 FF FF,
+    ///   unless there was nothing to compress since the last flush.
     /// - Returns: `nil` if there is not enough memory.
     func compress(_ bytes: ArraySlice<UInt8>, flushes: Bool) -> [UInt8]?
-    /// Ends a sent message. Without context takeover, the codec forgets it.
+    /// Ends a sent message. Without context takeover, the codec discards its history.
     func endCompressing()
-    /// Decompresses the beginning of bytes of a message.
+    /// Decompresses message bytes, or only the first of them if the output reaches the limit.
     ///
     /// - Parameter limit: The maximum number of decompressed bytes.
     func decompress(_ bytes: ArraySlice<UInt8>, atMost limit: Int) -> WebSocketInflation
-    /// Ends a received message. Without context takeover, the codec forgets it. Returns whether its compressed data was complete.
+    /// Ends a received message. Without context takeover, the codec discards its history. Returns whether the
+    /// compressed data was complete.
     func endDecompressing() -> Bool
 }
 
@@ -24,9 +25,9 @@ package struct WebSocketInflation: Sendable {
     /// The number of consumed bytes.
     package var consumed: Int
     package var output: [UInt8]
-    /// Whether the output filled its room, so that more may follow without more input.
+    /// Whether the output reached the limit, so that more may follow without more input.
     package var isFull: Bool
-    /// The reason why the data after the output cannot be decompressed.
+    /// Why the data after the output cannot be decompressed; `nil` if it can.
     package var problem: String?
 
     package init(consumed: Int, output: [UInt8], isFull: Bool, problem: String? = nil) {
@@ -37,13 +38,13 @@ package struct WebSocketInflation: Sendable {
     }
 }
 
-/// The compression that a machine negotiates (RFC 7692 §5).
+/// The compression that a machine negotiates (permessage-deflate, RFC 7692 §5).
 package struct WebSocketCompression: Sendable {
-    /// The offer of a client, or the restrictions of a server.
+    /// A client's offer, or a server's restrictions.
     package var parameters: MessageDeflate
     /// Whether the connection fails if the peer does not agree.
     package var isRequired: Bool
-    /// Creates a codec with the parameters of the server's answer.
+    /// Creates a codec with the parameters from the server's answer.
     package var makeCodec: @Sendable (_ agreed: MessageDeflate, _ isServer: Bool) -> any WebSocketCodec
 
     package init(
@@ -69,8 +70,8 @@ struct InflatingInput: Sendable {
     /// Sets the bytes. Call this only if ``isEmpty`` is `true`.
     mutating func append(_ piece: ArraySlice<UInt8>) { bytes = piece }
 
-    /// Decompresses at most `limit` bytes. An error is reported after the output before it, so that errors do not depend on how the input is
-    /// split.
+    /// Decompresses at most `limit` bytes. An error is reported after the output before it, so that errors do not depend
+    /// on how the input is split.
     mutating func decompress(
         by codec: any WebSocketCodec, atMost limit: Int
     ) throws(WebSocketMachine.Failure) -> ArraySlice<UInt8> {

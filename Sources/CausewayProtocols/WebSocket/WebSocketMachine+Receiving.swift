@@ -73,8 +73,8 @@ extension WebSocketMachine {
         appendClose(WebSocketClosing(code: closing.code))
     }
 
-    /// Ends the connection after both peers have sent a close frame. The server ends the stream first (RFC 6455 §7.1.1); a client waits for
-    /// the end of the stream.
+    /// Ends the connection after both peers have sent a close frame. The server ends the stream first
+    /// (RFC 6455 §7.1.1); a client waits for that.
     private mutating func finishClosing() -> Bool {
         if case .client = role, !inputHasEnded { return false }
         end(nil)

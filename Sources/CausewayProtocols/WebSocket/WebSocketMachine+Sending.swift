@@ -1,8 +1,8 @@
 package import CausewayWire
 
 extension WebSocketMachine {
-    /// Sends a part of a message. The parts become the fragments of one message until one of them ends it. The method may be called before
-    /// the connection is open.
+    /// Sends part of a message. The parts become fragments of one message until one of them ends it. The method may be
+    /// called before the connection is open.
     ///
     /// - Parameter opcode: Text or binary; only the opcode of the first part matters. The program must make sure that text is UTF-8.
     /// - Returns: Whether the machine accepted the part. After the machine has sent a close frame, it accepts no parts.
@@ -47,7 +47,7 @@ extension WebSocketMachine {
     /// Removes and returns the next bytes to send: at most `limit` payload bytes, plus a frame header.
     package mutating func nextOutput(atMost limit: Int = .max) -> ByteChain? {
         let bytes = output.next(atMost: limit)
-        // Without memory for the compressor the connection cannot go on.
+        // The compressor has failed, so the connection cannot continue.
         if output.hasFailed { abort() }
         return bytes
     }

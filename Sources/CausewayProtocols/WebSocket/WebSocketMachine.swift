@@ -16,12 +16,12 @@ package struct WebSocketMachine: Sendable {
     package struct Configuration: Sendable {
         /// Whether the machine answers pings itself instead of delivering them to the program.
         package var repliesToPings = false
-        /// The maximum length of a received message in bytes; 0 if the length is not limited. Messages are delivered in parts, so the
-        /// machine never holds more than ``inputLimit`` bytes.
+        /// The maximum received message size in bytes; 0 for no limit. Messages are delivered in parts, so the machine
+        /// never holds more than ``inputLimit`` bytes.
         package var maximumMessageSize = 0
         /// Whether to skip the opening handshake, because the connection has already been upgraded.
         package var skipsHandshake = false
-        /// The maximum payload of a sent frame in bytes; 0 if the payload is not limited. Longer messages are fragmented.
+        /// The maximum payload of a sent frame in bytes; 0 for no limit. Longer messages are fragmented.
         package var fragmentSize = 0
         /// The compression to negotiate in the handshake; `nil` for none. If the handshake is skipped, see ``compress(with:)``.
         package var compression: WebSocketCompression?
@@ -29,7 +29,7 @@ package struct WebSocketMachine: Sendable {
         package init() {}
     }
 
-    /// The reason why a connection ended without a close handshake.
+    /// Why a connection ended without a close handshake.
     package enum Failure: Error, Equatable, Sendable {
         case handshake(UpgradeError)
         /// The peer violated RFC 6455 §5; the close code is 1002. The text describes the violation.
@@ -38,14 +38,14 @@ package struct WebSocketMachine: Sendable {
         case invalidText
         /// A message is longer than the configuration permits; the close code is 1009.
         case messageTooBig
-        /// The stream ended in the middle of the handshake or of a message.
+        /// The stream ended during the handshake or inside a message.
         case endedEarly
         /// The stream ended between two messages, without a close frame.
         case endedUnclosed
         /// The owner called ``WebSocketMachine/abort()``.
         case aborted
 
-        /// The reason in words, without a period.
+        /// A description of the failure, without a period.
         package var explanation: String {
             switch self {
             case .handshake(let error): error.explanation
@@ -64,13 +64,14 @@ package struct WebSocketMachine: Sendable {
         case requested(UpgradeRequest)
         /// The connection is open. The response is `nil` if the handshake was skipped.
         case opened(UpgradeResponse?)
-        /// A part of a text or binary message. A message has at least one part, and only the last part ends it.
+        /// Part of a text or binary message. A message has at least one part, and only the last part ends it.
         case content(WebSocketOpcode, ByteChain, endsMessage: Bool)
         case ping([UInt8])
         /// A pong arrived that does not answer a ping with a token.
         case pong([UInt8])
         /// The peer answered the ping with this token, or a later ping.
         case pingAnswered(UInt64)
+        /// The ping with this token was dropped, or the connection ended before its pong arrived.
         case pingLost(UInt64)
         /// The peer sent this close frame. The machine answers it.
         case closed(WebSocketClosing)
@@ -103,7 +104,7 @@ package struct WebSocketMachine: Sendable {
     var sendsMessage = false
     var sentClose = false
     var receivedClose = false
-    /// The request that the client sent.
+    /// The client's request.
     var request: UpgradeRequest?
 
     /// - Parameter random: The source of keys and masks. It must be unpredictable (RFC 6455 §5.3), except in tests.
@@ -157,7 +158,7 @@ package struct WebSocketMachine: Sendable {
         }
     }
 
-    /// Changes the maximum length of a received message in bytes; 0 for no limit. It applies from the next frame on.
+    /// Changes the maximum received message size in bytes; 0 for no limit. It applies from the next frame on.
     package mutating func limitMessages(to size: Int) { decoder.maximumMessageSize = max(0, size) }
 
     /// Compresses and decompresses the messages from now on. Call this before the first message if the handshake is skipped.
@@ -197,7 +198,7 @@ package struct WebSocketMachine: Sendable {
         events.append(.opened(response))
     }
 
-    /// Starts to compress messages with the parameters of the server's answer.
+    /// Starts to compress messages with the parameters from the server's answer.
     mutating func startCompression(_ agreed: MessageDeflate) {
         guard let compression = configuration.compression else { return }
         var isServer = false
@@ -220,7 +221,7 @@ package struct WebSocketMachine: Sendable {
         end(.handshake(error))
     }
 
-    /// Enters the final state and queues the last event. Every end of the connection goes through this method.
+    /// Enters the final state and queues the last event. All endings go through this method.
     mutating func end(_ failure: Failure?) {
         guard phase != .ended else { return }
         phase = .ended

@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// Decodes bytes into parts of messages and control frames.
+/// Decodes bytes into message parts and control frames.
 struct WebSocketMessageDecoder: Sendable {
     enum Item: Sendable {
         case content(WebSocketOpcode, ByteChain, endsMessage: Bool)
@@ -9,23 +9,23 @@ struct WebSocketMessageDecoder: Sendable {
 
     private struct Frame {
         var header: WebSocketFrameHeader
-        /// The number of payload bytes of the current frame that have been decoded.
+        /// The number of payload bytes decoded so far.
         var taken = 0
-        /// Whether the bytes that the sender removed from the end of the compressed message were added.
+        /// Whether the flush mark, which the sender removed from the compressed message, was added.
         var isCompleted = false
     }
 
     private struct Message {
         var opcode: WebSocketOpcode
-        /// The number of payload bytes in the frames of the current message so far, as given in the frame headers. For a compressed message,
-        /// the number of decompressed bytes.
+        /// The number of payload bytes so far, as given in the frame headers. For a compressed message, the number of
+        /// decompressed bytes.
         var length = 0
         var isCompressed = false
         var text = UTF8Validator()
     }
 
     let expectsMask: Bool
-    /// The maximum length of a message in bytes; 0 if the length is not limited.
+    /// The maximum message size in bytes; 0 for no limit.
     var maximumMessageSize: Int
     /// Decompresses messages; `nil` if compression was not negotiated.
     var codec: (any WebSocketCodec)?
@@ -128,13 +128,13 @@ struct WebSocketMessageDecoder: Sendable {
 }
 
 extension WebSocketMessageDecoder {
-    /// The maximum number of decompressed bytes of one item.
+    /// The maximum number of decompressed bytes in one item.
     static let inflatedLimit = 64 << 10
-    /// The end of a flush of DEFLATE, which senders remove from the end of a message (RFC 7692 §7.2.2).
+    /// The end of a DEFLATE flush. Senders remove it from each message (RFC 7692 §7.2.2).
     static let flushMark: [UInt8] = [0, 0, 0xFF, 0xFF]
 
-    /// Decompresses the next part of the current frame's payload. Returns `nil` with the frame if it needs input, and without it at the end of
-    /// a fragment that does not end the message.
+    /// Decompresses the next part of the current frame's payload. If the result is `nil`, more input is needed while
+    /// `frame` is set; otherwise a fragment has ended that does not end the message.
     private mutating func takeCompressed(
         _ current: Frame, from input: inout ByteChain, atMost limit: Int
     ) throws(WebSocketMachine.Failure) -> Item? {
@@ -162,7 +162,7 @@ extension WebSocketMessageDecoder {
             frame = nil
             return content.isEmpty ? nil : .content(opcode, content, endsMessage: false)
         }
-        // All room was used before the end was added.
+        // The output limit was reached before the flush mark was added.
         guard current.isCompleted else { return .content(opcode, content, endsMessage: false) }
         guard codec.endDecompressing() else { throw .protocolError("compressed data is incomplete") }
         guard opcode != .text || message?.text.isAtBoundary == true else { throw .invalidText }
@@ -170,7 +170,8 @@ extension WebSocketMessageDecoder {
         return .content(opcode, content, endsMessage: true)
     }
 
-    /// Returns the next unmasked piece of the frame's payload, with the removed end after the last one. Returns `nil` if there is no input.
+    /// Returns the next unmasked payload piece, with the flush mark after the message's last one. Returns `nil` if
+    /// there is no input.
     private static func nextPiece(of frame: inout Frame, from input: inout ByteChain) -> ArraySlice<UInt8>? {
         let rest = frame.header.payloadLength - frame.taken
         var piece: ArraySlice<UInt8> = []
@@ -187,8 +188,8 @@ extension WebSocketMessageDecoder {
         return piece
     }
 
-    /// Returns the room for decompressed bytes: at most one byte more than a message may have, so that a compressed message of any length is
-    /// noticed before its content takes memory.
+    /// Returns the limit for decompressed bytes: at most one byte more than the message may have, so that an oversized
+    /// compressed message is noticed before its content takes memory.
     private func room(_ wanted: Int) -> Int {
         guard maximumMessageSize > 0 else { return wanted }
         return min(wanted, max(0, maximumMessageSize - (message?.length ?? 0)) + 1)

@@ -1,14 +1,14 @@
 internal import CausewayWire
 internal import DequeModule
 
-/// The send queue of a WebSocket connection. A frame is encoded when the owner takes the output.
+/// A WebSocket connection's send queue. A frame is encoded when the owner takes the output.
 ///
 /// A pong may be sent before queued frames, but never inside a frame. All other frames are sent in order. A frame that has begun is always
 /// finished, because otherwise the peer could not decode the next frame.
 struct WebSocketOutput: Sendable {
     /// The number of payload bytes that are masked and returned at a time.
     private static let chunkLength = 64 << 10
-    /// The number of bytes of a message that are compressed into one frame, unless that yields no output.
+    /// The number of message bytes that are compressed into one frame, unless that yields no output.
     private static let compressedLength = 256 << 10
 
     private struct Waiting {
@@ -17,7 +17,7 @@ struct WebSocketOutput: Sendable {
         var endsMessage: Bool
         /// Whether the payload was compressed.
         var isEncoded = false
-        /// Whether the frame is the first one of a compressed message.
+        /// Whether the frame is the first in a compressed message.
         var beginsCompressed = false
     }
 
@@ -30,20 +30,20 @@ struct WebSocketOutput: Sendable {
     let masks: Bool
     let fragmentSize: Int
     private var random: any RandomNumberGenerator & Sendable
-    /// The request or response of the opening handshake.
+    /// The opening handshake's request or response.
     private var raw = ByteChain()
     private var waiting: Deque<Waiting> = []
     private var current: Current?
     /// Compresses messages; `nil` if compression was not negotiated.
     var codec: (any WebSocketCodec)?
-    /// Whether the message is compressed whose first frame was sent last.
+    /// Whether the message in progress is compressed.
     private var compressesMessage = false
     /// Whether the codec has failed.
     private(set) var hasFailed = false
     private var replies = PongQueue()
     /// The number of queued payload and handshake bytes.
     private(set) var count = 0
-    /// Whether frames must wait for the end of the opening handshake.
+    /// Whether frames must wait until the opening handshake is complete.
     var isHeld = true
 
     init(masks: Bool, fragmentSize: Int, random: any RandomNumberGenerator & Sendable) {
@@ -145,7 +145,7 @@ struct WebSocketOutput: Sendable {
         return ByteChain(bytes)
     }
 
-    /// Returns the next bytes of the frame that has begun.
+    /// Returns the next bytes from the frame in progress.
     private mutating func continueFrame(atMost limit: Int, after header: [UInt8]) -> ByteChain {
         var chunk = ByteChain(header)
         // Move the frame out of the property, so that its chain is not copied when bytes are removed.
@@ -165,8 +165,9 @@ struct WebSocketOutput: Sendable {
 }
 
 extension WebSocketOutput {
-    /// Compresses the first waiting frame, unless it is a control frame. If it is long, its rest becomes another frame. Frames are compressed
-    /// when they are sent, because the peer must decompress all of them. Returns `false` if the codec fails.
+    /// Compresses the first waiting frame, unless it is a control frame. If it is long, its rest becomes another frame.
+    /// Frames are compressed only when they are sent, because the peer must decompress all of them: a compressed frame
+    /// cannot be discarded. Returns `false` if the codec fails.
     private mutating func compressFirst(_ codec: any WebSocketCodec) -> Bool {
         guard let next = waiting.first, !next.opcode.isControl, !next.isEncoded else { return true }
         let isFirst = next.opcode != .continuation
@@ -190,7 +191,7 @@ extension WebSocketOutput {
         return true
     }
 
-    /// Compresses the beginning of a payload, and removes it. Returns `nil` if the codec fails.
+    /// Compresses and removes the beginning of a payload. Returns `nil` if the codec fails.
     private static func compress(_ payload: inout ByteChain, _ codec: any WebSocketCodec) -> [UInt8]? {
         var encoded: [UInt8] = []
         var taken = 0

@@ -1,10 +1,11 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// The WebSocket metadata of a message.
+/// A message's WebSocket metadata.
 package struct WebSocketMetadata: StageMetadata, Equatable {
     package var opcode: WebSocketOpcode
-    /// The code and reason of a close frame. If a close frame is sent without a reason here, the content of the message becomes the reason.
+    /// The code and reason for a close frame. If a close frame is sent without a reason here, the message's content
+    /// becomes the reason.
     package var closing: WebSocketClosing
     /// A token for a ping to send. The event for the pong has the same token.
     package var pingToken: UInt64?
@@ -23,12 +24,12 @@ package enum WebSocketStageEvent: StageEvent {
     case opened(UpgradeResponse?)
     case pingAnswered(UInt64)
     case pingLost(UInt64)
-    /// The detailed reason of a failure, for example the HTTP status with which the server refused the upgrade. ``WebSocketStage/status``
-    /// is less precise.
+    /// The detailed failure, for example the HTTP status with which the server refused the upgrade.
+    /// ``WebSocketStage/status`` is less precise.
     case failed(WebSocketMachine.Failure)
 }
 
-/// WebSocket as a stage of a stack: a byte stream below, messages above.
+/// WebSocket as a stage in a stack: a byte stream below, messages above.
 ///
 /// Chunks have ``WebSocketMetadata``; a sent chunk without this metadata becomes a binary message. Control frames arrive as messages of
 /// kind `control` or `closing`. A close frame arrives as a message with opcode `close`, followed by the end of the direction. If the
@@ -51,7 +52,7 @@ package struct WebSocketStage: ProtocolStage {
     private var farewell = ClosingPhase.none
     private var receivedEnd = false
     private var sentEnd = false
-    /// The content received so far from the program for an incomplete control frame.
+    /// Content from the program for an incomplete control frame.
     private var control = ByteChain()
 
     package init(_ machine: WebSocketMachine) { self.machine = machine }

@@ -1,33 +1,33 @@
-/// Decides how a task handles responses with status 401 or 407 (RFC 9110 §11.6).
+/// Decides how a task handles 401 and 407 responses (RFC 9110 §11.6).
 ///
-/// The owner asks the program or a credential store for a credential, one challenge at a time, and reports the protection space that it
-/// answered.
+/// The owner asks the program or a credential store for a credential, one challenge at a time, and reports the answered
+/// protection space with ``answered(_:)``.
 package struct AuthenticationAttempts: Sendable {
     /// A challenge that the program may answer.
     package struct Offer: Equatable, Sendable {
         package var space: ProtectionSpace
         package var challenge: AuthenticationChallenge
-        /// The number of credentials that were already refused in this protection space.
+        /// The number of credentials already refused in this protection space.
         package var failureCount: Int
     }
 
     package enum Step: Equatable, Sendable {
         /// Offer these challenges in order, the strongest first, until the program answers one. If it answers none, deliver the response.
         case offer([Offer])
-        /// Send the request again with the same credential, because only the nonce was stale (RFC 7616 §3.3), or because the server has
-        /// answered a token of Negotiate or NTLM with another one (RFC 4559 §5).
+        /// Send the request again with the same credential, because only the nonce was stale (RFC 7616 §3.3), or
+        /// because the server continues a Negotiate or NTLM exchange with another token (RFC 4559 §5).
         case renew(Offer)
         /// Deliver the response, because the client supports none of the challenges or the limit is reached.
         case deliver
     }
 
-    /// The number of refusals after which a task ends.
+    /// The default maximum number of refusals in one task. After that, the response is delivered.
     package static let defaultLimit = 20
 
     private let limit: Int
     private var refusalCount = 0
     private var failures: [ProtectionSpace: Int] = [:]
-    /// The protection space whose credential the current request carries.
+    /// The protection space of the current request's credential.
     private var current: ProtectionSpace?
     /// Whether the current request was sent again because of a stale nonce. A server must not answer it with `stale` again.
     private var isRenewal = false
@@ -43,14 +43,15 @@ package struct AuthenticationAttempts: Sendable {
         isRenewal = false
     }
 
-    /// Decides how to handle a response with status 401 or 407.
+    /// Decides how to handle a 401 or 407 response.
     ///
     /// - Parameters:
     ///   - authority: The server or the proxy.
-    ///   - values: The values of all fields `WWW-Authenticate` or `Proxy-Authenticate`.
+    ///   - values: All `WWW-Authenticate` or `Proxy-Authenticate` field values.
     ///   - digest: Computes digests.
-    ///   - schemes: The schemes for whole connections that the client can answer.
-    ///   - answersTokens: Whether a token can continue the negotiation. Otherwise it ended it, and the server refuses its user.
+    ///   - schemes: The connection-based schemes (Negotiate, NTLM) that the client can answer.
+    ///   - answersTokens: Whether the client can answer a token. If `false`, the exchange is complete, and a further
+    ///     token means that the server refuses the user.
     package mutating func refused(
         by authority: ProtectionSpace.Authority, challenges values: [String], digest: DigestFunction = Digests.builtIn,
         schemes: ConnectionSchemes = [], answersTokens: Bool = true
@@ -79,7 +80,7 @@ package struct AuthenticationAttempts: Sendable {
             zip(spaces, answerable).map { Offer(space: $0, challenge: $1, failureCount: failures[$0] ?? 0) })
     }
 
-    /// Decides how to handle a refusal of a SOCKS proxy, whose protocol has no challenges and no realms (RFC 1929).
+    /// Decides how to handle a SOCKS proxy's refusal. That protocol has no challenges and no realms (RFC 1929).
     package mutating func refused(bySOCKS authority: ProtectionSpace.Authority) -> Step {
         refusalCount += 1
         guard refusalCount <= limit else { return .deliver }

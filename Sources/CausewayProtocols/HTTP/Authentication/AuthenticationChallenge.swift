@@ -1,6 +1,6 @@
 import CausewayWire
 
-/// A challenge of a server or a proxy (RFC 9110 §11.3): a scheme with either parameters or a single token.
+/// A challenge from a server or proxy (RFC 9110 §11.3): a scheme with either parameters or a single token.
 package struct AuthenticationChallenge: Equatable, Sendable {
     package struct Parameter: Equatable, Sendable {
         /// The name in lower case.
@@ -29,7 +29,7 @@ package struct AuthenticationChallenge: Equatable, Sendable {
     /// The maximum number of challenges to parse. Servers usually send no more than four.
     package static let maximumCount = 32
 
-    /// Parses the values of all fields `WWW-Authenticate` or `Proxy-Authenticate` (RFC 9110 §11.6.1).
+    /// Parses all `WWW-Authenticate` or `Proxy-Authenticate` field values (RFC 9110 §11.6.1).
     ///
     /// One field may hold several challenges, whose parameters are separated by commas as well. Malformed parts are skipped.
     package static func parse(_ values: [String]) -> [AuthenticationChallenge] {
@@ -44,9 +44,9 @@ package struct AuthenticationChallenge: Equatable, Sendable {
     /// Returns the challenges that this client can answer, the strongest first (RFC 9110 §11.6.1).
     ///
     /// - Parameters:
-    ///   - challenges: The challenges of a response.
+    ///   - challenges: The challenges in a response.
     ///   - digest: Computes digests.
-    ///   - schemes: The schemes for whole connections that the client can answer.
+    ///   - schemes: The connection-based schemes (Negotiate, NTLM) that the client can answer.
     package static func answerable(
         _ challenges: [AuthenticationChallenge], digest: DigestFunction = Digests.builtIn,
         schemes: ConnectionSchemes = []
@@ -57,7 +57,8 @@ package struct AuthenticationChallenge: Equatable, Sendable {
         return ranked.sorted { ($1.strength, $0.index) < ($0.strength, $1.index) }.map(\.challenge)
     }
 
-    /// Digest is above NTLM, because its challenges name a realm, and newer servers use SHA-256.
+    /// Ranks the challenge; `nil` if the client cannot answer it. Digest ranks above NTLM, because its challenges name
+    /// a realm, and newer servers use SHA-256.
     private func strength(_ digest: DigestFunction, _ schemes: ConnectionSchemes) -> Int? {
         switch scheme {
         case "negotiate": schemes.contains(.negotiate) ? .max : nil
@@ -69,13 +70,13 @@ package struct AuthenticationChallenge: Equatable, Sendable {
     }
 }
 
-/// Reads the challenges of one field value.
+/// Parses the challenges in one field value.
 struct ChallengeParser {
     private let bytes: [UInt8]
     private var position = 0
     private let limit: Int
     private var challenges: [AuthenticationChallenge] = []
-    /// The maximum number of parameters of one challenge.
+    /// The maximum number of parameters in one challenge.
     private static let parameterLimit = 64
 
     init(_ bytes: [UInt8], limit: Int) {
@@ -125,7 +126,7 @@ struct ChallengeParser {
         return start == position ? nil : String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
-    /// Takes a token68 that is the only content of a challenge (RFC 9110 §11.2).
+    /// Takes a token68 if it is the challenge's only content (RFC 9110 §11.2).
     private mutating func takeSingleToken() -> String? {
         let start = position
         skipSpaces()

@@ -15,7 +15,8 @@ package struct AuthorizationCache: Sendable {
         var prefixes: [String]
     }
 
-    /// The maximum number of protection spaces of one authority. It bounds the memory that a server with many realms can use.
+    /// The maximum number of protection spaces per authority. It bounds the memory that a server with many realms can
+    /// use.
     package static let maximumCount = 64
     private var entries: [ProtectionSpace.Authority: [Entry]] = [:]
 
@@ -24,11 +25,12 @@ package struct AuthorizationCache: Sendable {
     /// Whether no credential is kept.
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// Stores the credential for a challenge and returns the value of `Authorization` or `Proxy-Authorization`.
+    /// Stores the credential for a challenge and returns the `Authorization` or `Proxy-Authorization` value.
     ///
     /// Call ``refused(_:)`` if the server does not accept it.
     ///
-    /// - Parameter target: The target of the request, which determines the paths for which the credential is sent without a challenge.
+    /// - Parameter target: The request target. It determines the paths for which the credential is sent without a
+    ///   challenge.
     /// - Returns: `nil` if the credential cannot be sent with this scheme.
     package mutating func answer(
         _ challenge: AuthenticationChallenge, in authority: ProtectionSpace.Authority,
@@ -50,7 +52,7 @@ package struct AuthorizationCache: Sendable {
         return value
     }
 
-    /// Returns the value of `Authorization` or `Proxy-Authorization` for a request that has not been challenged.
+    /// Returns the `Authorization` or `Proxy-Authorization` value for a request that has not been challenged.
     package mutating func authorization(
         for request: DigestRequest, path: String, at authority: ProtectionSpace.Authority, clientNonce: String
     ) -> (value: String, space: ProtectionSpace)? {
@@ -77,7 +79,7 @@ package struct AuthorizationCache: Sendable {
         return isGenuine
     }
 
-    /// Removes the credential of a protection space, because the server refused it.
+    /// Removes a protection space's credential, because the server refused it.
     package mutating func refused(_ space: ProtectionSpace) {
         entries[space.authority]?.removeAll { $0.space == space }
         if entries[space.authority]?.isEmpty == true { entries[space.authority] = nil }
@@ -90,7 +92,7 @@ package struct AuthorizationCache: Sendable {
         var known = entries[entry.space.authority] ?? []
         if let old = known.firstIndex(where: { $0.space == entry.space }) {
             let covered = entry.prefixes
-            // The protection space also includes the paths of earlier requests.
+            // With Basic, the protection space also includes the paths of earlier requests.
             if case .basic = entry.method {
                 entry.prefixes += known[old].prefixes.filter { prefix in !covered.contains { prefix.hasPrefix($0) } }
                     .prefix(Self.maximumCount)
@@ -102,7 +104,7 @@ package struct AuthorizationCache: Sendable {
         entries[entry.space.authority] = known
     }
 
-    /// Returns the index of the entry with the longest prefix of `path`.
+    /// Selects the entry with the longest path prefix that matches; the newest one on a tie.
     private static func bestIndex(in entries: [Entry], path: String) -> Int? {
         var best: (index: Int, length: Int)?
         for (index, entry) in entries.enumerated() {
@@ -119,7 +121,7 @@ package struct AuthorizationCache: Sendable {
         return String(path[...slash])
     }
 
-    /// Returns the paths of the parameter `domain` that belong to the origin of `base` (RFC 7616 §3.3).
+    /// Returns the paths in the `domain` parameter, only those within the origin of `base` (RFC 7616 §3.3).
     private static func prefixes(of domain: [String], base: URIReference) -> [String] {
         domain.compactMap { text -> String? in
             guard let target = URIReference(text)?.resolved(against: base), HTTPOrigin(target) == HTTPOrigin(base)

@@ -9,7 +9,7 @@ package struct ConnectionSchemes: OptionSet, Hashable, Sendable {
     /// NTLM (MS-NTHT).
     package static let ntlm = ConnectionSchemes(rawValue: 2)
 
-    /// Creates the set of one scheme; `nil` if the scheme is not one of these.
+    /// Creates a set with one scheme; `nil` for any other scheme.
     ///
     /// - Parameter scheme: The name in lower case.
     package init?(scheme: String) {

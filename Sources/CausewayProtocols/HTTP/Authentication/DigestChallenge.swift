@@ -1,8 +1,8 @@
-/// The parameters of a Digest challenge that the client answers (RFC 7616 §3.3).
+/// The Digest challenge parameters that the client uses (RFC 7616 §3.3).
 struct DigestChallenge: Sendable {
     /// The quality of protection (RFC 7616 §3.3).
     enum Protection: String, Sendable {
-        /// The form of RFC 2069, which has no nonce count.
+        /// No `qop` parameter: the form from RFC 2069, without a nonce count.
         case none
         case authentication = "auth"
         case integrity = "auth-int"
@@ -21,10 +21,10 @@ struct DigestChallenge: Sendable {
     let hashesUsername: Bool
     /// Whether only the nonce was stale, so that the same credential can be used again (RFC 7616 §3.3).
     let isStale: Bool
-    /// The URIs of the protection space; empty means the whole origin.
+    /// The protection space's URIs; empty for the whole origin.
     let domain: [String]
 
-    /// - Returns: `nil` if the challenge has no nonce, or names an algorithm or a quality of protection that the client does not support.
+    /// - Returns: `nil` if the challenge has no nonce, or if its algorithm or quality of protection is not supported.
     init?(_ challenge: AuthenticationChallenge, digest: DigestFunction) {
         guard challenge.scheme == "digest", let nonce = challenge["nonce"] else { return nil }
         algorithmName = challenge["algorithm"]
@@ -49,8 +49,8 @@ struct DigestChallenge: Sendable {
         }
     }
 
-    /// Returns the quality of protection for a request. `auth-int` is chosen only if the server offers nothing else, because it reads the
-    /// content twice.
+    /// Selects the quality of protection for a request. `auth-int` is chosen only if the server offers nothing else,
+    /// because it reads the content twice. `nil` if `auth-int` is required and the content is not known.
     func protection(hasKnownContent: Bool) -> Protection? {
         if let weaker = protections.first(where: { $0 != .integrity }) { return weaker }
         return hasKnownContent ? .integrity : nil

@@ -1,6 +1,6 @@
 import CausewayWire
 
-/// A hash function of Digest authentication (RFC 7616 §3.3), from the weakest to the strongest.
+/// A hash function for Digest authentication (RFC 7616 §3.3). The cases are ordered from weakest to strongest.
 package enum DigestAlgorithm: Int, CaseIterable, Comparable, Sendable {
     case md5
     case sha256
@@ -19,14 +19,15 @@ package enum DigestAlgorithm: Int, CaseIterable, Comparable, Sendable {
     package static func < (one: DigestAlgorithm, other: DigestAlgorithm) -> Bool { one.rawValue < other.rawValue }
 }
 
-/// Computes a digest. The result is `nil` if the algorithm is not available. For example, some configurations of OpenSSL disable MD5.
+/// Computes a digest. The result is `nil` if the algorithm is not available. For example, some OpenSSL configurations
+/// disable MD5.
 package typealias DigestFunction = @Sendable (DigestAlgorithm, [UInt8]) -> [UInt8]?
 
-/// The hash functions of RFC 7616. They are used only to prove to a peer that the client knows the password.
+/// Hash functions for RFC 7616. They are used only to prove to a peer that the client knows the password.
 ///
 /// They are implemented here because OpenSSL is optional at run time, and authentication must work without it.
 package enum Digests {
-    /// Computes a digest with the implementations of this library.
+    /// Computes a digest with this library's implementations.
     @Sendable
     package static func builtIn(_ algorithm: DigestAlgorithm, _ bytes: [UInt8]) -> [UInt8]? {
         switch algorithm {

@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// The parts of a request that Digest authentication covers.
+/// Request data that Digest authentication covers.
 package struct DigestRequest: Sendable {
     package var method: String
     /// The request target as it is sent (RFC 7616 §3.4.6).
@@ -39,7 +39,7 @@ package struct DigestSession: Sendable {
         nonce = parsed.nonce
     }
 
-    /// Returns the value of `Authorization` or `Proxy-Authorization` for the next request.
+    /// Returns the `Authorization` or `Proxy-Authorization` value for the next request.
     ///
     /// - Parameter clientNonce: Random letters and digits, different for each request (RFC 7616 §3.4).
     /// - Returns: `nil` if the server requires `auth-int` and the content is not known.
@@ -66,7 +66,7 @@ package struct DigestSession: Sendable {
         return "Digest " + parts.joined(separator: ", ")
     }
 
-    /// Handles the field `Authentication-Info` or `Proxy-Authentication-Info` of a response (RFC 7616 §3.5).
+    /// Handles a response's `Authentication-Info` or `Proxy-Authentication-Info` field (RFC 7616 §3.5).
     ///
     /// - Returns: `false` if the server's proof does not match the client's password. The response must then not be trusted.
     package mutating func received(information value: String) -> Bool {
@@ -82,7 +82,7 @@ package struct DigestSession: Sendable {
         return URIBytes.lowercased(proof) == expected.response
     }
 
-    /// Returns the secret part of the response, called A1 (RFC 7616 §3.4.2).
+    /// Returns A1, the secret part of the response hash (RFC 7616 §3.4.2).
     private mutating func secret(clientNonce: String) -> String {
         if let known = sessionSecret { return known.secret }
         let base = hash("\(credential.username):\(challenge.realm):\(credential.password)")
@@ -92,7 +92,7 @@ package struct DigestSession: Sendable {
         return secret
     }
 
-    /// Returns the parameter that names the user (RFC 7616 §3.4, §3.4.4).
+    /// Returns the `username` or `username*` parameter (RFC 7616 §3.4, §3.4.4).
     private func username() -> [String] {
         if challenge.hashesUsername { return ["username=\"\(hash("\(credential.username):\(challenge.realm)"))\""] }
         if credential.username.utf8.allSatisfy({ $0 < 0x80 }) { return ["username=\(quoted(credential.username))"] }

@@ -1,13 +1,14 @@
 /// A set of resources that one credential protects (RFC 9110 §11.5): an origin or a proxy, a realm and a scheme.
 package struct ProtectionSpace: Hashable, Sendable {
-    /// The side that asks for a credential.
+    /// The party requesting a credential.
     package enum Authority: Hashable, Sendable {
         case origin(HTTPOrigin)
         /// A proxy, with its host and port.
         case proxy(host: String, port: UInt16)
     }
 
-    /// The scheme of SOCKS proxies: a user name and a password in clear text (RFC 1929). No HTTP challenge has it, because it is no token.
+    /// The scheme name for SOCKS proxies: a user name and a password in clear text (RFC 1929). No HTTP challenge can
+    /// have this name, because it is not a token.
     package static let passwordScheme = "(password)"
 
     package var authority: Authority
@@ -25,7 +26,8 @@ package struct ProtectionSpace: Hashable, Sendable {
         self.init(authority: authority, realm: challenge.realm, scheme: challenge.scheme)
     }
 
-    /// Whether an observer of the network cannot read the password: the connection is secured, or the scheme does not send it.
+    /// Whether an eavesdropper cannot read the password: the connection is secured, or the scheme does not send the
+    /// password.
     package var receivesCredentialSecurely: Bool {
         if scheme != "basic", scheme != Self.passwordScheme { return true }
         guard case .origin(let origin) = authority else { return false }

@@ -49,7 +49,7 @@ package struct URIAuthority: Hashable, Sendable {
 }
 
 extension URIAuthority {
-    /// The user name and the password from the user information, for the first challenge of the origin (RFC 3986 §3.2.1).
+    /// The user name and password from the user information, for the origin's first challenge (RFC 3986 §3.2.1).
     ///
     /// - Returns: `nil` without user information. A missing password is empty.
     package var credential: PasswordCredential? {

@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// The classes of bytes in a URI (RFC 3986 §2).
+/// Byte classes in a URI (RFC 3986 §2).
 package enum URIBytes {
     /// Returns whether `byte` is a sub-delimiter (RFC 3986 §2.2): one of `! $ & ' ( ) * + , ; =`.
     @inlinable package static func isSubDelimiter(_ byte: UInt8) -> Bool {

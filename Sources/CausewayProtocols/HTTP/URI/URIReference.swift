@@ -27,7 +27,7 @@ package struct URIReference: Hashable, Sendable {
     /// - Returns: `nil` for control characters, an invalid authority, or a colon in the first segment of a relative path (RFC 3986 §4.2).
     package init?(_ text: some StringProtocol) { self.init(bytes: Array(text.utf8)) }
 
-    /// Parses the bytes of a reference by the same rules as ``init(_:)``.
+    /// Parses a reference from bytes, by the same rules as ``init(_:)``.
     package init?(bytes: [UInt8]) {
         var rest = bytes[...]
         while let first = rest.first, first == 0x20 || first == 0x09 { rest.removeFirst() }
@@ -68,7 +68,7 @@ package struct URIReference: Hashable, Sendable {
         return URIBytes.lowercased(String(decoding: word, as: UTF8.self))
     }
 
-    /// The path and the query in the form that a request line contains (RFC 9112 §3.2.1). An empty path is `/`.
+    /// The path and query for a request line (origin-form, RFC 9112 §3.2.1). An empty path is `/`.
     package var originForm: String {
         (path.isEmpty ? "/" : path) + (query.map { "?" + $0 } ?? "")
     }

@@ -2,10 +2,10 @@ internal import CausewayMachines
 
 /// The protocol between this process and the child process that evaluates a PAC script.
 ///
-/// Each message consists of one byte that gives the kind of the message, and text. `Q` requests the addresses of a name; the reply `A`
-/// contains the addresses, separated by semicolons. `L` is a line for the log. `R` is the script's result, `F` is an error in the script,
-/// and `C` is the reason why the child process could not be put into its sandbox; each of these three ends the conversation. Messages from
-/// the child are not trusted.
+/// Each message consists of one byte for the kind, and text. `Q` requests a name's addresses; the reply `A` contains
+/// the addresses, separated by semicolons. `L` is a log line. `R` is the script's result, `F` is an error in the
+/// script, and `C` tells why the child process could not enter its sandbox; each of these three ends the conversation.
+/// Messages from the child are not trusted.
 package struct PACConversation: Sendable {
     package enum Step: Equatable, Sendable {
         case none
@@ -13,8 +13,9 @@ package struct PACConversation: Sendable {
         case end(Result<String, PACProblem>)
     }
 
-    /// The maximum length of a message in bytes. The next constant is the maximum number of messages from a child process.
+    /// The maximum message length in bytes.
     package static let messageLimit = 16 << 10
+    /// The maximum number of messages from one child process.
     private static let messageCountLimit = 256
     /// The maximum number of names that one evaluation may look up.
     package static let lookupLimit = 32
@@ -22,9 +23,9 @@ package struct PACConversation: Sendable {
     /// The maximum number of addresses in a reply; further addresses are left out.
     private static let addressLimit = 64
 
-    /// The messages that the script wrote with `alert`.
+    /// Messages that the script wrote with `alert`.
     package private(set) var alerts: [String] = []
-    /// The names that the script looked up, with their addresses.
+    /// Names that the script looked up, with their addresses.
     package private(set) var lookups: [(name: String, addresses: [String])] = []
     private var isAwaiting = false
     private var isOver = false
@@ -75,11 +76,11 @@ package struct PACConversation: Sendable {
     }
 }
 
-/// The reason why a PAC script has no result.
+/// Why a PAC script has no result.
 package enum PACProblem: Error, Hashable, Sendable {
     /// No JavaScript engine is installed. The text names the package to install.
     case noEngine(String)
-    /// The kernel does not support the sandbox for the script. The text names the step of the setup that failed.
+    /// The kernel does not support the script's sandbox. The text names the failed setup step.
     case unconfined(String)
     /// The script has an error. The text is the engine's message.
     case failed(String)
@@ -90,7 +91,7 @@ package enum PACProblem: Error, Hashable, Sendable {
     /// The child process ended without a result, because it exceeded its CPU time or its stack.
     case died
     case cancelled
-    /// The child process could not be started. The value is the `errno` value.
+    /// The child process could not be started. The value is `errno`.
     case noProcess(Int32)
 
     package var reason: String {

@@ -1,7 +1,9 @@
-/// The JavaScript environment of a PAC script: the predefined functions that scripts expect, and the code that calls the script.
+/// The JavaScript environment for a PAC script: the predefined functions that scripts expect, and the code that calls
+/// the script.
 ///
-/// The text is a JavaScript function with these parameters: the function `ask` (see `CCausewayPAC`), the script, the URL, the host, this
-/// host's addresses, and the UTC offset of local time in minutes. The function returns the last message of the ``PACConversation``.
+/// The text is a JavaScript function with these parameters: the function `ask` (see `CCausewayPAC`), the script, the
+/// URL, the host, this host's addresses, and the local UTC offset in minutes. It returns the last ``PACConversation``
+/// message.
 package enum PACPrelude {
     package static let text = "(function (ask, script, url, host, mine, ahead) {" + dates + hosts + times + call + "})"
 
@@ -34,7 +36,7 @@ package enum PACPrelude {
         }
         """#
 
-    /// The functions for hosts, names and addresses.
+    /// Functions for hosts, names and addresses.
     private static let hosts = #"""
         var global = this, known = {};
         function v4(text) {
@@ -148,7 +150,7 @@ package enum PACPrelude {
         global.getClientVersion = function () { return "1.0"; };
         """#
 
-    /// The functions for time ranges.
+    /// Functions for time ranges.
     private static let times = #"""
         var days = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
         var months = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];

@@ -1,4 +1,4 @@
-/// The proxies that a PAC script selected, such as `PROXY proxy.example:8080; SOCKS5 192.0.2.1; DIRECT`.
+/// Proxies selected by a PAC script, such as `PROXY proxy.example:8080; SOCKS5 192.0.2.1; DIRECT`.
 ///
 /// Malformed entries and entries of unsupported kinds, such as `SOCKS4`, are ignored. `SOCKS` means SOCKS 5, the only supported version. As
 /// in browsers, an empty result means a direct connection. If all entries are unusable, the result does not mean a direct connection,
@@ -9,12 +9,12 @@ package struct PACResult: Equatable, Sendable {
         case proxy(ProxyAddress)
     }
 
-    /// The maximum number of entries; further entries are ignored.
+    /// The maximum number of entries; further entries count as unusable.
     package static let entryLimit = 16
 
     /// The usable entries, best first.
     package private(set) var entries: [Entry] = []
-    /// The text of each unusable entry.
+    /// The unusable entries as written, at most ``entryLimit``.
     package private(set) var unusable: [String] = []
 
     package init(_ text: String) {

@@ -1,7 +1,7 @@
-/// The information about a connection that a PAC script gets: a URL and its host.
+/// A PAC script's input for one connection: a URL and its host.
 ///
-/// The URL has no credentials and no fragment. The URL of an encrypted connection also has no path and no query. The script may come from
-/// an untrusted network, so it must not see more than the network itself can see.
+/// The URL has no credentials and no fragment. For an encrypted connection, it also has no path and no query. The
+/// script may come from an untrusted network, so it must not see more than the network itself can see.
 package struct PACSubject: Equatable, Sendable {
     package var url: String
     /// The host without brackets.
@@ -57,7 +57,7 @@ package struct PACSubject: Equatable, Sendable {
 }
 
 extension String {
-    /// Returns the range of the first occurrence of `mark`.
+    /// Finds the first occurrence of `mark`.
     fileprivate func range(of mark: String) -> Range<String.Index>? {
         var start = startIndex
         while start < endIndex {

@@ -1,6 +1,7 @@
 package import CausewayWire
 
-/// The client's side of NTLM on one connection: two messages, the second of which answers the challenge of the server.
+/// The client side of an NTLM handshake on one connection (MS-NLMP): a negotiate message, then an authenticate message
+/// that answers the server's challenge.
 package struct NTLMClient: Sendable {
     private enum Phase {
         case initial
@@ -23,10 +24,10 @@ package struct NTLMClient: Sendable {
     private var phase = Phase.initial
 
     /// - Parameters:
-    ///   - user: The user. A server finds out who that is; it is not sent before the challenge.
+    ///   - user: The user. The name is sent only in the answer to the challenge.
     ///   - password: The password.
-    ///   - service: The name of the service, such as `HTTP/www.example.com`.
-    ///   - functions: The functions of the library.
+    ///   - service: The service principal name, such as `HTTP/www.example.com`.
+    ///   - functions: The cryptographic functions.
     package init(_ user: NTLMUser, password: String, service: String, _ functions: NTLMFunctions) {
         self.user = user
         self.password = password
@@ -34,10 +35,10 @@ package struct NTLMClient: Sendable {
         self.functions = functions
     }
 
-    /// Returns the next message; `nil` if the handshake cannot go on: after the last message, without a challenge, after a malformed one, and
-    /// without MD4.
+    /// Returns the next message. `nil` if the handshake cannot continue: it is complete, the challenge is missing or
+    /// malformed, a name cannot be encoded, or MD4 is not available.
     ///
-    /// - Parameter token: The message of the server; `nil` for the first step.
+    /// - Parameter token: The server's message; `nil` for the first step.
     package mutating func next(_ token: [UInt8]?, _ choice: NTLMResponse.Choice) -> [UInt8]? {
         switch (phase, token) {
         case (.initial, nil):
@@ -64,7 +65,7 @@ package struct NTLMClient: Sendable {
         var answer = NTLMAuthenticateMessage(
             flags: flags, lmResponse: response.lm, ntResponse: response.nt, domain: domain, user: name)
         guard response.hasIntegrityCode else { return answer.encoded }
-        // The code covers all messages, this one with zeros in its place (MS-NLMP §3.1.5.1.2).
+        // The integrity code covers all messages; in this one, its field is zero (MS-NLMP §3.1.5.1.2).
         answer.integrityCode = [UInt8](repeating: 0, count: NTLMAuthenticateMessage.integrityCodeByteCount)
         guard let unprotected = answer.encoded,
             let code = functions.hmacMD5(response.sessionKey, first + token + unprotected)
@@ -73,7 +74,7 @@ package struct NTLMClient: Sendable {
         return answer.encoded
     }
 
-    /// Returns a name in the character set of the server; `nil` if the server takes no Unicode and the name has other letters than ASCII.
+    /// Encodes a name for the server; `nil` if the server does not support Unicode and the name is not ASCII.
     private func name(_ text: String, _ flags: NTLMFlags) -> [UInt8]? {
         if flags.contains(.unicode) { return NTLMMessage.utf16(text) }
         return text.utf8.allSatisfy { $0 < 0x80 } ? Array(text.utf8) : nil

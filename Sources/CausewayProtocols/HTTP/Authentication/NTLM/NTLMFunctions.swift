@@ -1,4 +1,4 @@
-/// The cryptographic functions of NTLM, which a library computes. A result is `nil` if the library does not have the function.
+/// Cryptographic functions for NTLM. They return `nil` if the library does not provide the function.
 package struct NTLMFunctions: Sendable {
     /// Computes MD4 (RFC 1320): 16 bytes.
     package var md4: @Sendable (_ message: [UInt8]) -> [UInt8]?
@@ -14,10 +14,10 @@ package struct NTLMFunctions: Sendable {
     }
 }
 
-/// The name of a user, with the domain that knows it.
+/// A user name and its domain.
 package struct NTLMUser: Equatable, Sendable {
     package var name: String
-    /// Empty for the domain of the server.
+    /// The domain; empty for the server's own domain.
     package var domain: String
 
     package init(name: String, domain: String = "") {
@@ -25,7 +25,8 @@ package struct NTLMUser: Equatable, Sendable {
         self.domain = domain
     }
 
-    /// Creates a name from `DOMAIN\user`. A name of the form `user@domain` is sent as it is, without a domain, and the server looks it up.
+    /// Creates a user from `DOMAIN\user`. A name of the form `user@domain` is sent unchanged, without a domain, and the
+    /// server looks it up.
     package init(_ text: String) {
         guard let separator = text.firstIndex(of: "\\") else {
             self.init(name: text)
@@ -34,7 +35,7 @@ package struct NTLMUser: Equatable, Sendable {
         self.init(name: String(text[text.index(after: separator)...]), domain: String(text[..<separator]))
     }
 
-    /// The name in upper case, letter by letter: no letter becomes two.
+    /// The name in upper case, scalar by scalar. A scalar that would become several, such as `ß`, stays unchanged.
     var uppercaseName: String {
         var result = ""
         for scalar in name.unicodeScalars {

@@ -1,12 +1,12 @@
 package import CausewayWire
 
-/// The response to a challenge by version 2 of NTLM (MS-NLMP §3.3.2). Version 1 is not implemented: DES no longer protects a password.
+/// An NTLMv2 response to a challenge (MS-NLMP §3.3.2). NTLMv1 is not implemented: DES no longer protects a password.
 package struct NTLMResponse: Equatable, Sendable {
-    /// The values that the client chooses for one response.
+    /// Client-chosen values for one response.
     package struct Choice: Sendable {
         /// 8 random bytes.
         package var challenge: [UInt8]
-        /// The time in units of 100 ns since the year 1601, if the server does not state its time.
+        /// The time in units of 100 ns since the year 1601. Used only if the server does not send its time.
         package var time: UInt64
 
         package init(challenge: [UInt8], time: UInt64) {
@@ -18,10 +18,10 @@ package struct NTLMResponse: Equatable, Sendable {
     package var lm: [UInt8]
     package var nt: [UInt8]
     package var sessionKey: [UInt8]
-    /// Whether the response promises an integrity code.
+    /// Whether the authenticate message must carry an integrity code.
     package var hasIntegrityCode: Bool
 
-    /// Returns the key that the password becomes (MS-NLMP §3.3.2, NTOWFv2); `nil` without MD4.
+    /// Derives the key from the password (NTOWFv2, MS-NLMP §3.3.2); `nil` if a function is missing.
     package static func key(for user: NTLMUser, password: String, _ functions: NTLMFunctions) -> [UInt8]? {
         guard let hash = functions.md4(NTLMMessage.utf16(password)) else { return nil }
         return functions.hmacMD5(hash, NTLMMessage.utf16(user.uppercaseName + user.domain))
@@ -30,8 +30,9 @@ package struct NTLMResponse: Equatable, Sendable {
     /// Computes the response; `nil` if a function is missing or an attribute is too long.
     ///
     /// - Parameters:
-    ///   - service: The name of the service, such as `HTTP/www.example.com`. It is sent only to servers that state attributes.
-    ///   - key: The key of ``key(for:password:_:)``.
+    ///   - service: The service principal name, such as `HTTP/www.example.com`. It is sent only if the challenge has
+    ///     attributes.
+    ///   - key: The key from ``key(for:password:_:)``.
     package init?(
         to message: NTLMChallengeMessage, service: String, key: [UInt8], _ choice: Choice, _ functions: NTLMFunctions
     ) {
@@ -47,12 +48,12 @@ package struct NTLMResponse: Equatable, Sendable {
             let old = functions.hmacMD5(key, message.challenge + choice.challenge)
         else { return nil }
         nt = proof + proven
-        // A server that states its time takes no older response.
+        // A server that sends its time gets no LMv2 response (MS-NLMP §3.1.5.1.2).
         lm = hasIntegrityCode ? [UInt8](repeating: 0, count: 24) : old + choice.challenge
         self.sessionKey = sessionKey
     }
 
-    /// Returns the attributes of the server with those of the client.
+    /// Returns the server's attributes, completed with the client's.
     private static func attributes(
         _ stated: [NTLMAttribute], service: String, hasIntegrityCode: Bool
     ) -> [NTLMAttribute] {
