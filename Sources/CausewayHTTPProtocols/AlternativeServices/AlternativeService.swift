@@ -1,11 +1,11 @@
 import CausewayProtocols
 package import CausewayWire
 
-/// Another place and protocol at which an origin can be reached (RFC 7838 §2).
+/// An alternative host, port and protocol for an origin (RFC 7838 §2).
 package struct AlternativeService: Hashable, Sendable {
-    /// The protocol, as negotiated by ALPN: `h2`, `h3`.
+    /// The ALPN protocol name: `h2`, `h3`.
     package var protocolName: String
-    /// The host in lower case; empty for that of the origin.
+    /// The host in lower case; empty for the origin's host.
     package var host: String
     package var port: UInt16
 
@@ -16,37 +16,37 @@ package struct AlternativeService: Hashable, Sendable {
     }
 }
 
-/// The field `Alt-Svc` (RFC 7838 §3).
+/// The `Alt-Svc` field (RFC 7838 §3).
 package enum AlternativeServicesField: Equatable, Sendable {
-    /// An alternative of the field, with its parameters.
+    /// One Alt-Svc alternative with its parameters.
     package struct Entry: Equatable, Sendable {
         package var service: AlternativeService
-        /// How long the alternative is fresh, in seconds.
+        /// The freshness lifetime in seconds.
         package var maxAge: Int
-        /// Whether the alternative stays usable when the network changes.
+        /// Whether the alternative remains usable after a network change.
         package var persists: Bool
     }
 
     /// The origin has no alternatives.
     case clear
-    /// The alternatives of the origin, the preferred one first. They replace earlier ones.
+    /// The origin's alternatives, in order of preference. They replace earlier ones.
     case entries([Entry])
 
-    /// The maximum number of alternatives in one field. Further ones are ignored.
+    /// The maximum number of alternatives per field. Further ones are ignored.
     package static let maximumCount = 16
-    /// The age of an alternative without the parameter `ma`: 24 hours.
+    /// The lifetime of an alternative without the `ma` parameter: 24 hours.
     private static let defaultAge = 86_400
-    /// Larger ages count as this one: a year.
+    /// The maximum lifetime: a year. Longer ones count as this one.
     private static let maximumAge = 31_536_000
 
-    /// Reads the field of a response, whose lines are one list. Returns `nil` if there is none, or if it has no valid alternative. An
-    /// alternative that violates the grammar is ignored; unknown parameters are ignored as well (RFC 7838 §3.1).
+    /// Parses a response's `Alt-Svc` lines as one list. Returns `nil` if there is none, or no valid alternative.
+    /// Alternatives that violate the grammar and unknown parameters are ignored (RFC 7838 §3.1).
     package init?(_ fields: FieldSection) {
         guard fields.contains("Alt-Svc") else { return nil }
         var entries: [Entry] = []
         var isCleared = false
         fields.forEachElement(of: "Alt-Svc") { element in
-            // The word is case-sensitive, and stands alone.
+            // `clear` is case-sensitive and has no parameters.
             if element.elementsEqual("clear".utf8) {
                 isCleared = true
             } else if let entry = Self.entry(element) {
@@ -74,7 +74,7 @@ package enum AlternativeServicesField: Equatable, Sendable {
         return entry
     }
 
-    /// Decodes the percent-encoded name of a protocol. Returns `nil` unless it is printable ASCII.
+    /// Decodes a percent-encoded protocol name. Returns `nil` unless it is printable ASCII.
     private static func protocolName(_ token: ArraySlice<UInt8>) -> String? {
         var (rest, name): (ArraySlice<UInt8>, [UInt8]) = (token, [])
         while let byte = rest.popFirst() {
@@ -91,7 +91,7 @@ package enum AlternativeServicesField: Equatable, Sendable {
         return name.allSatisfy { $0 > 0x20 && $0 < 0x7F } ? String(decoding: name, as: UTF8.self) : nil
     }
 
-    /// Reads `[host]:port`. Returns `nil` for port 0, and for a host with characters that no host has.
+    /// Parses `[host]:port`. Returns `nil` for port 0 and for an invalid host.
     private static func service(_ name: String, _ authority: [UInt8]) -> AlternativeService? {
         guard let colon = authority.lastIndex(of: UInt8(ascii: ":")) else { return nil }
         let digits = authority[(colon + 1)...]

@@ -1,25 +1,25 @@
 package import CausewayProtocols
 
-/// The alternatives that origins have named (RFC 7838 §2.2). Times are seconds since 1970.
+/// The alternative services announced by origins (RFC 7838 §2.2). Times are seconds since 1970.
 ///
-/// Only secure origins count, because only their responses cannot be forged. Alternatives whose protocol this library cannot use are
-/// remembered, but not chosen.
+/// Only secure origins count, because their responses cannot be forged. Alternatives with a protocol that this library
+/// does not support are stored, but not chosen.
 package struct AlternativeServices: Sendable {
     private struct Known: Sendable {
         var service: AlternativeService
         var expires: Int
         var persists: Bool
-        /// The time until which the alternative is not used, because it failed.
+        /// The time until which the alternative is not used after a failure.
         var brokenUntil = 0
-        /// The number of failures since the last success.
+        /// Failures since the last success.
         var failureCount = 0
     }
 
-    /// The maximum number of origins. Beyond it, those whose alternatives expire first are forgotten.
+    /// The maximum origin count. When it is exceeded, origins whose alternatives expire first are removed.
     package static let maximumCount = 1_024
-    /// The pause after the first failure of an alternative, in seconds. It doubles with each further one.
+    /// The pause in seconds after an alternative's first failure. It doubles with each further one.
     private static let pause = 300
-    /// The maximum number of times that the pause doubles: to two days.
+    /// The maximum number of doublings: up to 153,600 s, or 43 hours.
     private static let maximumDoublings = 9
 
     private var origins: [HTTPOrigin: [Known]] = [:]
@@ -29,13 +29,13 @@ package struct AlternativeServices: Sendable {
     package var isEmpty: Bool { origins.isEmpty }
     package var count: Int { origins.count }
 
-    /// Notes the field of a response from an origin. The alternatives replace earlier ones; what is known about their failures stays.
+    /// Stores the alternatives from an origin's response. They replace earlier ones; the failure counts remain.
     ///
     /// - Parameters:
     ///   - field: The field.
-    ///   - origin: The origin that the request was for, authenticated by its certificate.
-    ///   - age: The age of the response in seconds (RFC 7838 §3.1).
-    ///   - now: The time.
+    ///   - origin: The requested origin, authenticated by its certificate.
+    ///   - age: The response's age in seconds (RFC 7838 §3.1).
+    ///   - now: The current time.
     package mutating func note(_ field: AlternativeServicesField, of origin: HTTPOrigin, age: Int = 0, at now: Int) {
         guard origin.isSecure else { return }
         guard case .entries(let entries) = field else { return origins[origin] = nil }
@@ -53,7 +53,7 @@ package struct AlternativeServices: Sendable {
         if origins.count > Self.maximumCount { forget(at: now) }
     }
 
-    /// Forgets the alternatives that have expired, and an eighth of the origins if there are still too many.
+    /// Removes expired alternatives, and an eighth of the origins if there are still too many.
     private mutating func forget(at now: Int) {
         for (origin, known) in origins {
             let fresh = known.filter { $0.expires > now }
@@ -66,8 +66,8 @@ package struct AlternativeServices: Sendable {
         }
     }
 
-    /// Returns the preferred alternative of an origin that is fresh, has one of these protocols, and has not failed recently; `nil` if the
-    /// origin itself is to be used. HTTP/2 at the place of the origin is no alternative.
+    /// Returns an origin's preferred alternative: fresh, with one of these protocols, and without a recent failure;
+    /// `nil` to use the origin itself. HTTP/2 at the origin's own host and port is not an alternative.
     package func alternative(for origin: HTTPOrigin, protocols: Set<String> = ["h2"], at now: Int)
         -> AlternativeService?
     {
@@ -79,12 +79,12 @@ package struct AlternativeServices: Sendable {
         }?.service
     }
 
-    /// Returns all fresh alternatives of an origin, including those that cannot be used.
+    /// Returns all fresh alternatives for an origin, including those that cannot be used.
     package func alternatives(for origin: HTTPOrigin, at now: Int) -> [AlternativeService] {
         origins[origin, default: []].filter { $0.expires > now }.map(\.service)
     }
 
-    /// Notes that an alternative could not be reached or was not authenticated. It is not used for a while (RFC 7838 §2.4).
+    /// Records that an alternative was unreachable or not authenticated. It is not used for a while (RFC 7838 §2.4).
     package mutating func failed(_ service: AlternativeService, of origin: HTTPOrigin, at now: Int) {
         change(service, of: origin) { known in
             known.brokenUntil = now + Self.pause << min(known.failureCount, Self.maximumDoublings)
@@ -92,15 +92,15 @@ package struct AlternativeServices: Sendable {
         }
     }
 
-    /// Notes that an alternative was reached.
+    /// Records that an alternative was reached.
     package mutating func succeeded(_ service: AlternativeService, of origin: HTTPOrigin) {
         change(service, of: origin) { known in (known.brokenUntil, known.failureCount) = (0, 0) }
     }
 
-    /// Forgets the alternatives of an origin, because one of them is not responsible for it: status 421 (RFC 7838 §6).
+    /// Removes an origin's alternatives after status 421: one of them is not authoritative for the origin (RFC 7838 §6).
     package mutating func misdirected(_ origin: HTTPOrigin) { origins[origin] = nil }
 
-    /// Forgets the alternatives that hold for the last network only (RFC 7838 §2.2), and the failures of the others.
+    /// Removes the alternatives valid only for the previous network (RFC 7838 §2.2), and resets the failures of the others.
     package mutating func networkChanged() {
         for (origin, known) in origins {
             let kept = known.filter(\.persists).map {

@@ -1,15 +1,15 @@
-/// What happens to a stored transfer when a process takes it over.
+/// How a new process continues a stored transfer.
 package enum TransferRecovery: Equatable, Sendable {
     /// The result is complete and waits for the program.
     case deliver
-    /// The program has taken the file of the result. Only the end remains to be reported.
+    /// The program has taken the result file. Only the completion is still to be reported.
     case handedOver
-    /// The download continues after this many bytes.
+    /// The download resumes at this byte offset.
     case resume(from: Int64)
     /// The transfer starts from the beginning.
     case startOver
 
-    /// How far a transfer has come.
+    /// A transfer's lifecycle stage.
     package enum Stage: String, CaseIterable, Sendable {
         /// No attempt has been made.
         case created
@@ -19,18 +19,18 @@ package enum TransferRecovery: Equatable, Sendable {
         case finished
     }
 
-    /// The facts about a download in the store.
+    /// A download's stored state.
     package struct Facts: Sendable {
         package var stage: Stage
-        /// The size of the file with the content; `nil` if there is none.
+        /// The content file's size in bytes; `nil` if there is no file.
         package var size: Int64?
-        /// The length of the whole content; `nil` if it is unknown.
+        /// The full content length in bytes; `nil` if it is unknown.
         package var total: Int64?
-        /// The number of bytes that are certainly on the medium.
+        /// Bytes known to be on stable storage.
         package var durable: Int64
-        /// Whether the computer has run since the file was written. Otherwise bytes behind ``durable`` can be anything.
+        /// Whether the system has not rebooted since the file was written. After a reboot, bytes beyond ``durable`` can be garbage.
         package var isSameBoot: Bool
-        /// Whether a strong validator is known (RFC 9110 §8.8.1), so that the server can tell whether the content has changed.
+        /// Whether a strong validator is known (RFC 9110 §8.8.1), so that the server can detect changed content.
         package var hasValidator: Bool
 
         package init(
@@ -45,14 +45,15 @@ package enum TransferRecovery: Equatable, Sendable {
         }
     }
 
-    /// Decides from the facts.
+    /// Decides how to continue.
     package init(_ facts: Facts) {
         switch facts.stage {
         case .finished: self = facts.size == nil ? .handedOver : .deliver
         case .created, .begun:
             let size = facts.size ?? 0
             let usable = facts.isSameBoot ? size : min(size, max(facts.durable, 0))
-            // A server has no range behind the last byte (RFC 9110 §14.1.2), so that byte is requested again if it may be there.
+            // A range cannot start after the last byte (RFC 9110 §14.1.2), so that byte is requested again if it may
+            // already be stored.
             let offset = facts.total.map { usable < $0 ? usable : $0 - 1 } ?? usable - 1
             let isFitting = usable <= facts.total ?? .max
             self = facts.hasValidator && isFitting && offset > 0 ? .resume(from: offset) : .startOver

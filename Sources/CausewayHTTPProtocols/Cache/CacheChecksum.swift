@@ -1,4 +1,4 @@
-/// A checksum that finds damage of stored responses. It offers no protection against intent: the files of a cache belong to its user.
+/// A checksum against accidental damage to stored responses. It does not detect tampering: cache files belong to their user.
 package struct CacheChecksum: Sendable {
     private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 

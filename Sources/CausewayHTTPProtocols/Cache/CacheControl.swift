@@ -1,7 +1,7 @@
 import CausewayProtocols
 package import CausewayWire
 
-/// The directives of `Cache-Control` that a private cache uses (RFC 9111 §5.2). Others are ignored.
+/// The `Cache-Control` directives used by a private cache (RFC 9111 §5.2). Others are ignored.
 package struct CacheControl: Equatable, Sendable {
     /// Directives without a value.
     package struct Flags: OptionSet, Sendable {
@@ -32,17 +32,17 @@ package struct CacheControl: Equatable, Sendable {
     }
 
     package private(set) var flags: Flags = []
-    /// The names of the fields that `no-cache` lists, which must not be reused without validation.
+    /// The field names listed by `no-cache`. These fields must not be reused without validation.
     package private(set) var unusableFields: [String] = []
     private var limits: [Limit: Int] = [:]
 
     /// Whether there are directives with a number of seconds.
     var hasLimits: Bool { !limits.isEmpty }
 
-    /// Larger numbers of seconds count as this one (RFC 9111 §1.2.2).
+    /// The maximum number of seconds. Larger values count as this one (RFC 9111 §1.2.2).
     static let maximum = 1 << 31
 
-    /// Reads the field lines of a message.
+    /// Reads all `Cache-Control` field lines.
     package init(_ fields: FieldSection) {
         fields.forEachElement(of: "Cache-Control") { element in
             read(element)
@@ -50,8 +50,8 @@ package struct CacheControl: Equatable, Sendable {
         }
     }
 
-    /// The number of seconds of a directive; `nil` if it is absent. An invalid number counts as 0, so that a response is stale. If a
-    /// directive is repeated, the smallest number counts (RFC 9111 §4.2.1).
+    /// The directive's value in seconds; `nil` if the directive is absent. An invalid number counts as 0, so that a
+    /// response is stale. If a directive is repeated, the smallest value counts (RFC 9111 §4.2.1).
     package subscript(limit: Limit) -> Int? { limits.isEmpty ? nil : limits[limit] }
 
     private mutating func read(_ element: ArraySlice<UInt8>) {

@@ -1,13 +1,13 @@
 import CausewayProtocols
 package import CausewayWire
 
-/// The rules of a private HTTP cache (RFC 9111, RFC 5861): which responses are stored, and how they answer requests.
+/// The rules of a private HTTP cache (RFC 9111, RFC 5861): which responses are stored, and when they are reused.
 package enum CachePolicy {
-    /// How to answer a request for which a stored response exists.
+    /// How to answer a request for which a response is stored.
     package enum Decision: Equatable, Sendable {
         /// Answer with the stored response.
         case reuse
-        /// Answer with the stored response, and validate it for later requests (RFC 5861 §3).
+        /// Answer with the stored response, and validate it in the background for later requests (RFC 5861 §3).
         case reuseAndValidate
         /// Ask the server whether the stored response is still current.
         case validate
@@ -17,7 +17,7 @@ package enum CachePolicy {
         case refuse
     }
 
-    /// The fields with which a program makes its own condition. The cache does not answer such requests.
+    /// The program's own conditions. The cache does not answer such requests.
     private static let ownConditions = [
         "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range",
     ]
@@ -26,13 +26,13 @@ package enum CachePolicy {
 
     // MARK: Storing
 
-    /// Returns whether a response may be stored (RFC 9111 §3). A partial response also needs a known part
-    /// (``StoredResponse/notePart(of:count:)``).
+    /// Returns whether a response may be stored (RFC 9111 §3). A partial response also needs a known part: see
+    /// ``StoredResponse/notePart(of:count:)``.
     package static func isStorable(method: String, request: FieldSection, _ response: StoredResponse) -> Bool {
         isStorable(method: method, request: request, status: response.status, fields: response.fields)
     }
 
-    /// Returns whether a response with these fields may be stored.
+    /// Returns whether a response with this status and these fields may be stored.
     package static func isStorable(method: String, request: FieldSection, status: Int, fields: FieldSection) -> Bool {
         guard method == "GET", (200...599).contains(status), status != 304, status != 206 || request.contains("Range"),
             !request.contains("Cache-Control") || !CacheControl(request).flags.contains(.noStore)
@@ -51,9 +51,13 @@ package enum CachePolicy {
 
     // MARK: Using
 
-    /// Decides how to answer a request for whose URL and fields a response is stored (RFC 9111 §4).
+    /// Decides how to answer a request that selects a stored response (RFC 9111 §4).
     ///
-    /// - Parameter mustValidate: Whether the program wants validation in any case.
+    /// - Parameters:
+    ///   - request: The request fields.
+    ///   - stored: The stored response.
+    ///   - mustValidate: Whether the program requires validation in any case.
+    ///   - now: The current time, in seconds since 1970.
     package static func decide(
         _ request: FieldSection, _ stored: StoredResponse, mustValidate: Bool = false, at now: Int
     ) -> Decision {
@@ -64,7 +68,7 @@ package enum CachePolicy {
         let decision = mustValidate ? .validate : use(request, directives, stored, at: now)
         switch decision {
         case .validate where isLocalOnly: return .refuse
-        // A condition beside a range would mix up two questions.
+        // Without a validator there is nothing to ask. A partial response or a range would add a second condition to the request.
         case .validate where !stored.hasValidator || stored.part != nil || request.contains("Range"): return .forward
         case .reuseAndValidate where isLocalOnly || !stored.hasValidator: return .reuse
         default: return decision
@@ -72,11 +76,11 @@ package enum CachePolicy {
     }
 
     private static func hasOwnCondition(_ request: FieldSection) -> Bool {
-        // Most requests have none of them, and few other names have these lengths.
+        // Most requests have none of these fields, and few other names have these lengths.
         request.hasName(withLengths: ownConditionLengths) && ownConditions.contains { request.contains($0) }
     }
 
-    /// Decides without a stored response: only-if-cached refuses the request (RFC 9111 §5.2.1.7).
+    /// Decides how to answer without a stored response: only-if-cached refuses the request (RFC 9111 §5.2.1.7).
     package static func decideWithoutResponse(_ request: FieldSection) -> Decision {
         request.contains("Cache-Control") && CacheControl(request).flags.contains(.onlyIfCached) ? .refuse : .forward
     }
@@ -101,8 +105,8 @@ package enum CachePolicy {
         return .validate
     }
 
-    /// Returns whether a stale response may answer a request that failed: with a status of 500, 502, 503 or 504, or without an answer (RFC
-    /// 5861 §4, RFC 9111 §4.2.4).
+    /// Returns whether a stale response may replace an error: a status of 500, 502, 503 or 504, or no response
+    /// (RFC 5861 §4, RFC 9111 §4.2.4).
     package static func permitsStaleAfterError(_ request: FieldSection, _ stored: StoredResponse, at now: Int) -> Bool {
         let (control, directives) = (stored.control, CacheControl(request))
         guard control.flags.isDisjoint(with: [.mustRevalidate, .noCache]), !directives.flags.contains(.noCache),
@@ -111,19 +115,19 @@ package enum CachePolicy {
         return stored.staleness(at: now) <= limit
     }
 
-    /// Returns whether a stored response that cannot be validated may take the place of an error (RFC 5861 §4): the request asks neither for a
-    /// part nor with its own condition, and the stored response is whole. ``permitsStaleAfterError(_:_:at:)`` decides at the error.
+    /// Returns whether a stored response without a validator may replace an error (RFC 5861 §4): it is complete, and
+    /// the request has no range and no condition. When the error occurs, ``permitsStaleAfterError(_:_:at:)`` decides.
     package static func mayReplaceError(_ request: FieldSection, _ stored: StoredResponse) -> Bool {
         !stored.hasValidator && stored.part == nil && !request.contains("Range") && !hasOwnCondition(request)
     }
 
-    /// Returns whether a status stands for an error after which ``permitsStaleAfterError(_:_:at:)`` counts (RFC 5861 §4).
+    /// Returns whether the status is an error to which ``permitsStaleAfterError(_:_:at:)`` applies (RFC 5861 §4).
     package static func isError(_ status: Int) -> Bool { [500, 502, 503, 504].contains(status) }
 
     // MARK: Invalidation
 
-    /// Returns the URIs whose stored responses become invalid through a response: that of the request, and those of the same origin in
-    /// `Location` and `Content-Location` (RFC 9111 §4.4). Only responses without error to methods that are not safe invalidate.
+    /// Returns the URIs whose stored responses a response invalidates: the request URI, and same-origin URIs in
+    /// `Location` and `Content-Location` (RFC 9111 §4.4). Only non-error responses to unsafe methods invalidate.
     package static func invalidated(
         method: String, uri: String, status: Int, fields: FieldSection
     ) -> [String] {

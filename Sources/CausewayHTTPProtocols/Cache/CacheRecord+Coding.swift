@@ -1,7 +1,7 @@
 package import CausewayWire
 
 extension CacheRecord {
-    /// Returns the head of the file; `nil` if it would exceed the limits.
+    /// Returns the file's head; `nil` if it would exceed the limits.
     package func serialized() -> [UInt8]? {
         guard stored.fields.count <= Self.maximumFields, stored.selecting.count <= Self.maximumFields else {
             return nil
@@ -33,7 +33,7 @@ extension CacheRecord {
         return values.count <= Self.maximumCount ? Self.sealed(values) : nil
     }
 
-    /// Returns the head of a file with these values, and their checksum.
+    /// Returns a file head: the prefix with size and checksum, then these values.
     package static func sealed(_ values: [UInt8]) -> [UInt8] {
         var result = magic
         append(UInt32(truncatingIfNeeded: values.count), to: &result)
@@ -63,9 +63,10 @@ extension CacheRecord {
         bytes.append(contentsOf: text)
     }
 
-    /// Reads the head of a file, and checks it and the content after it.
+    /// Parses a file, and verifies the checksums of its head and content.
     ///
-    /// - Returns: The head and the position of the content.
+    /// - Returns: The head, and the byte offset at which the content starts.
+    /// - Throws: ``WireError`` if the file is truncated, damaged or not a cache file.
     package static func parse(_ file: RawSpan) throws(WireError) -> (record: CacheRecord, start: Int) {
         var reader = ByteReader(file)
         guard try reader.readBytes(magic.count) == magic else { throw .invalid("cache file", at: 0) }
@@ -137,7 +138,7 @@ extension CacheRecord {
         return count
     }
 
-    /// Reads a time. Sums of times that a clock can show do not overflow.
+    /// Reads a time, within bounds that keep sums of times from overflowing.
     private static func readTime(_ reader: inout ByteReader) throws(WireError) -> Int {
         let time = try reader.readInteger(as: Int64.self)
         guard time > -1 << 40, time < 1 << 40 else { throw .invalid("time", at: reader.position) }

@@ -1,4 +1,4 @@
-/// The head of a file that holds a stored response: everything but the content, which follows the head.
+/// The head of a stored response's file: everything except the content, which follows it.
 ///
 /// All numbers are in network byte order.
 /// ```
@@ -9,19 +9,19 @@
 /// ...           content
 /// ```
 package struct CacheRecord: Equatable, Sendable {
-    /// Properties of the response.
+    /// Response properties.
     package struct Traits: OptionSet, Sendable {
         package let rawValue: UInt8
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// The response is one of HTTP. Otherwise the fields have names that only the cache uses.
+        /// An HTTP response. Otherwise, the field names are the cache's own.
         package static let isHTTP = Traits(rawValue: 1 << 0)
-        /// A content coding was removed from the content.
+        /// The content is stored without its content coding.
         package static let isDecoded = Traits(rawValue: 1 << 1)
     }
 
-    /// The content of the file after the head.
+    /// The file's content, after the head.
     package struct Content: Equatable, Sendable {
         package var count: Int
         package var checksum: UInt64
@@ -32,21 +32,21 @@ package struct CacheRecord: Equatable, Sendable {
         }
     }
 
-    /// The key under which the response is stored: the method and the URL.
+    /// The cache key: the method and the URL.
     package var key: String
     package var url: String
     package var version: String
     package var traits: Traits
     package var stored: StoredResponse
-    /// Values of the program, in a form that the caller chooses.
+    /// The program's data, in a format chosen by the caller.
     package var attachment: [UInt8]
     package var content: Content
 
     static let magic = Array("CWCACHE1".utf8)
     static let prefixCount = 20
-    /// The maximum number of bytes of the values.
+    /// The maximum length of the values in bytes.
     package static let maximumCount = 1 << 20
-    /// The maximum number of fields and of selecting fields.
+    /// The maximum number of fields, and of selecting fields.
     static let maximumFields = 4_096
 
     package init(

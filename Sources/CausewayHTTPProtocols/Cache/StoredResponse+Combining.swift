@@ -1,20 +1,20 @@
 internal import CausewayWire
 
 extension StoredResponse {
-    /// How the contents of an older and a newer partial response make one.
+    /// Describes how an older and a newer partial response are combined.
     package struct Combination: Equatable, Sendable {
-        /// The head of the combined response. It is complete, with status 200, if the content is.
+        /// The head of the combined response. Its status is 200 if the content is complete.
         package var head: StoredResponse
-        /// The number of bytes at the start of the older content that come before the newer content.
+        /// Leading bytes of the older content that precede the newer content.
         package var before: Int
-        /// The number of bytes at the end of the older content that come after the newer content.
+        /// Trailing bytes of the older content that follow the newer content.
         package var after: Int
     }
 
-    /// Returns the combination of this partial response with an older one (RFC 9111 §3.4, RFC 9110 §15.3.7.3).
+    /// Combines this partial response with an older one (RFC 9111 §3.4, RFC 9110 §15.3.7.3).
     ///
-    /// - Returns: `nil` unless both answer the same requests, have the same strong entity tag, and overlap or touch each other; also if the
-    ///   older response adds nothing.
+    /// - Returns: The combination; `nil` unless both answer the same requests, have the same strong entity tag, and
+    ///   overlap or touch; also `nil` if the older response adds no bytes.
     package func combination(with older: StoredResponse) -> Combination? {
         guard let mine = part, let other = older.part, mine.length == other.length, selecting == older.selecting,
             let tag = strongTag, tag == older.strongTag,
@@ -25,7 +25,7 @@ extension StoredResponse {
         let after = max(0, other.positions.upperBound - mine.positions.upperBound)
         guard before > 0 || after > 0 else { return nil }
         let union = mine.positions.lowerBound - before..<mine.positions.upperBound + after
-        // The fields of the newer response replace those of the older one.
+        // The newer response's fields replace the older one's.
         var head = older
         head.freshen(with: fields, requestTime: requestTime, responseTime: responseTime)
         head.fields.set("Content-Length", String(union.count))
@@ -40,6 +40,6 @@ extension StoredResponse {
         return Combination(head: head, before: before, after: after)
     }
 
-    /// The entity tag; `nil` if there is none or it is weak (RFC 9110 §8.8.3).
+    /// The entity tag; `nil` if it is missing or weak (RFC 9110 §8.8.3).
     private var strongTag: String? { fields.onlyValue(of: "ETag").flatMap { $0.hasPrefix("\"") ? $0 : nil } }
 }

@@ -1,12 +1,12 @@
 package import CausewayWire
 
 extension StoredResponse {
-    /// Notes which part of the representation the content is, if the response is partial (RFC 9111 §3.3).
+    /// Records which part of the representation a partial response contains (RFC 9111 §3.3).
     ///
     /// - Parameters:
-    ///   - request: The fields of the request.
-    ///   - count: The number of content bytes, which counts if `Content-Range` states more.
-    /// - Returns: `false` if the response is partial and its part is not known.
+    ///   - request: The request fields.
+    ///   - count: The content length in bytes. It takes precedence if `Content-Range` states more.
+    /// - Returns: `false` if the response is partial and its part is unknown.
     package mutating func notePart(of request: FieldSection, count: Int) -> Bool {
         guard status == 206 else { return true }
         guard let wanted = request.onlyValue(of: "Range"), !fields.contains("Content-Encoding"),
@@ -18,10 +18,12 @@ extension StoredResponse {
         return true
     }
 
-    /// Returns the positions in the stored content that answer the `Range` field of a request; `nil` if they are not stored, or the field
-    /// cannot be answered from the cache.
+    /// Returns the positions in the stored content that answer a request's `Range` field; `nil` if they are not stored,
+    /// or if the cache cannot answer the field.
     ///
-    /// - Parameter count: The number of bytes of the stored content. Needed for complete responses.
+    /// - Parameters:
+    ///   - request: The request fields.
+    ///   - count: The stored content length in bytes. Needed for complete responses.
     package func positions(for request: FieldSection, count: Int = 0) -> Range<Int>? {
         guard let text = request.onlyValue(of: "Range"), let ranges = ByteRange.parse(text), ranges.count == 1 else {
             return nil
@@ -30,7 +32,7 @@ extension StoredResponse {
         if text == part.request { return 0..<part.positions.count }
         guard let wanted = ranges[0].positions(in: part.length) else { return nil }
         let (start, end) = (part.positions.lowerBound, part.positions.upperBound)
-        // A response may hold less than the range that is open at its end (RFC 9110 §15.3.7).
+        // For a range with an open end, the server may send less than requested (RFC 9110 §15.3.7).
         let isOpen = if case .from(_, nil) = ranges[0] { true } else { false }
         guard wanted.lowerBound >= start, wanted.lowerBound < end, isOpen || wanted.upperBound <= end else {
             return nil
@@ -38,7 +40,7 @@ extension StoredResponse {
         return wanted.lowerBound - start..<min(wanted.upperBound, end) - start
     }
 
-    /// Returns the fields of a response with status 206 that has these positions of the stored content.
+    /// Returns the fields for a 206 response with these positions in the stored content.
     package func fields(forPart positions: Range<Int>, count: Int) -> FieldSection {
         var result = usableFields
         if part?.positions.count == positions.count, result.contains("Content-Range") { return result }

@@ -4,8 +4,10 @@ package import CausewayWire
 extension StoredResponse {
     /// Whether the response can answer a request with these fields (RFC 9111 §4.1).
     ///
-    /// - Parameter isLenient: Whether a field that the request lacks matches every value. For a program that looks up a response without
-    ///   the fields that a session adds.
+    /// - Parameters:
+    ///   - request: The request fields.
+    ///   - isLenient: Whether a field missing from the request matches every value. For a program that looks up a
+    ///     response without the fields added by a session.
     package func isSelected(by request: FieldSection, isLenient: Bool = false) -> Bool {
         selecting.isEmpty
             || selecting.allSatisfy { field in
@@ -15,14 +17,14 @@ extension StoredResponse {
             }
     }
 
-    /// Whether the response answers a request, if it is the only stored one of its URL.
+    /// Whether the response answers the request, if no other response is stored for the URL.
     package func answers(_ request: FieldSection, isLenient: Bool = false) -> Bool {
         isSelected(by: request, isLenient: isLenient)
             && (part == nil || request.contains("Range") && positions(for: request) != nil)
     }
 
-    /// Returns the index of the stored response that answers a request: the newest complete response that its fields select, otherwise a
-    /// partial response that contains the requested range.
+    /// Returns the index of the stored response that answers a request: the newest complete response selected by its
+    /// fields, otherwise the newest partial response with the requested range.
     package static func index(
         in stored: [StoredResponse], for request: FieldSection, isLenient: Bool = false
     ) -> Int? {
@@ -38,18 +40,18 @@ extension StoredResponse {
         }
     }
 
-    /// Whether storing this response replaces another one: both answer the same requests.
+    /// Whether this response replaces another one when it is stored: both answer the same requests.
     package func replaces(_ other: StoredResponse) -> Bool {
         selecting == other.selecting && (part == nil || other.part != nil)
     }
 }
 
 extension StoredResponse.Selecting {
-    /// The fields whose values are stored as digests only, because they are secret.
+    /// Secret fields. Their values are stored only as digests.
     private static let secrets = ["authorization", "cookie", "proxy-authorization"]
 
-    /// Returns the fields that select a response: those that `Vary` lists, and `Authorization`. A private cache may ignore the latter (RFC
-    /// 9111 §3.5), but a program can act for several users.
+    /// Returns the selecting fields: those listed in `Vary`, and `Authorization`. A private cache may ignore the latter
+    /// (RFC 9111 §3.5), but a program can act for several users.
     static func fields(of request: FieldSection, selectedBy response: FieldSection) -> [StoredResponse.Selecting] {
         guard response.contains("Vary") || request.contains("Authorization") else { return [] }
         var names = response.elements(of: "Vary").map { URIBytes.lowercased($0) }
@@ -60,8 +62,8 @@ extension StoredResponse.Selecting {
         }
     }
 
-    /// Returns the normalized value of a field: the elements without the space around them, which has no meaning. Of languages, neither
-    /// case nor order has a meaning (RFC 9110 §12.5.4).
+    /// Returns a field's normalized value: its elements without the insignificant whitespace around them. For
+    /// languages, neither case nor order is significant (RFC 9110 §12.5.4).
     static func value(of name: String, in request: FieldSection) -> String? {
         guard request.contains(name) else { return nil }
         guard !secrets.contains(name) else { return digest(request.values(of: name).joined(separator: "\n")) }

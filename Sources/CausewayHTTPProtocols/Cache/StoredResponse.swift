@@ -1,6 +1,6 @@
 package import CausewayWire
 
-/// The head of a stored response, with the facts that decide about its reuse (RFC 9111 §3, §4). Times are seconds since 1970.
+/// A stored response's head, with the data that determines its reuse (RFC 9111 §3, §4). Times are seconds since 1970.
 package struct StoredResponse: Sendable, Equatable {
     package internal(set) var status: Int {
         get { object.values.status }
@@ -20,24 +20,24 @@ package struct StoredResponse: Sendable, Equatable {
         get { object.values.responseTime }
         set { change { $0.responseTime = newValue } }
     }
-    /// The fields of the request that selected the response.
+    /// The request fields that selected the response.
     package internal(set) var selecting: [Selecting] {
         get { object.values.selecting }
         set { change { $0.selecting = newValue } }
     }
-    /// The positions of the stored content if the response is partial (status 206); `nil` if it is complete.
+    /// The stored positions of a partial response (status 206); `nil` if it is complete.
     package internal(set) var part: Part? {
         get { object.values.part }
         set { change { $0.part = newValue } }
     }
     package var control: CacheControl { object.values.facts.control }
-    /// Whether the response may answer later requests at all, fresh or after a validation. `false` for the many responses that state nothing
-    /// about their freshness: only a request that accepts stale responses uses those.
+    /// Whether the response may answer later requests at all, fresh or after validation. `false` for the many responses
+    /// without freshness information or a validator: only requests that accept stale responses use those.
     var isOfUse: Bool { object.values.facts.isOfUse }
-    /// The time at which the server made the response: `Date`, otherwise the time at which it was received.
+    /// The time at which the server generated the response: `Date`, otherwise the time at which it was received.
     private var date: Int { object.values.facts.date }
 
-    /// The values, in an object, because each request that asks the cache copies the response several times.
+    /// The values, in an object: each cache lookup copies the response several times, and a copy then costs one retain.
     private final class Object: Sendable {
         let values: Values
 
@@ -54,7 +54,7 @@ package struct StoredResponse: Sendable, Equatable {
         var facts: Facts
     }
 
-    /// What follows from the fields.
+    /// Values derived from the fields.
     private struct Facts: Equatable, Sendable {
         var control: CacheControl
         var isOfUse: Bool
@@ -69,11 +69,11 @@ package struct StoredResponse: Sendable, Equatable {
         object = Object(values)
     }
 
-    /// A field of the request that selected the response (RFC 9111 §4.1).
+    /// A request field that selected the response (RFC 9111 §4.1).
     package struct Selecting: Equatable, Sendable {
         /// The name in lower case.
         package var name: String
-        /// The normalized value, or a digest of it if the field is secret; `nil` if the request had no such field.
+        /// The normalized value, or its digest if the field is secret; `nil` if the request had no such field.
         package var value: String?
 
         package init(name: String, value: String?) {
@@ -82,16 +82,16 @@ package struct StoredResponse: Sendable, Equatable {
         }
     }
 
-    /// The content of a partial response: the bytes of the representation at these positions.
+    /// The content of a partial response: the representation's bytes at these positions.
     package struct Part: Equatable, Sendable {
         package var positions: Range<Int>
-        /// The length of the whole representation.
+        /// The full representation length in bytes.
         package var length: Int
-        /// The value of `Range` that the server answered with this part.
+        /// The `Range` value that the server answered with this part.
         package var request: String
     }
 
-    /// The fields that concern one connection or proxy, and are not stored (RFC 9111 §3.1). `Connection` lists more.
+    /// Fields for one connection or proxy. They are not stored (RFC 9111 §3.1). `Connection` lists more.
     private static let unstored = [
         "Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization",
         "Proxy-Connection", "TE", "Transfer-Encoding", "Upgrade",
@@ -99,16 +99,21 @@ package struct StoredResponse: Sendable, Equatable {
     private static let unstoredLengths = unstored.reduce(0 as UInt64) { $0 | 1 << UInt64($1.utf8.count) }
     private static let heuristic: Set = [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501]
 
-    /// Creates the stored form of a response, without the fields that are not stored.
+    /// Creates a stored response. Fields that must not be stored are removed.
     ///
-    /// - Parameter request: The fields of the request as they were sent.
+    /// - Parameters:
+    ///   - status: The response status.
+    ///   - fields: The response fields.
+    ///   - request: The request fields as sent.
+    ///   - requestTime: The time at which the request was sent.
+    ///   - responseTime: The time at which the response was received.
     package init(status: Int, fields: FieldSection, request: FieldSection, requestTime: Int, responseTime: Int) {
         self.init(
             status: status, fields: Self.storable(fields), requestTime: requestTime, responseTime: responseTime,
             selecting: Selecting.fields(of: request, selectedBy: fields), part: nil)
     }
 
-    /// Creates the stored form from its saved values.
+    /// Restores a stored response from its saved values.
     init(
         status: Int, fields: FieldSection, requestTime: Int, responseTime: Int, selecting: [Selecting], part: Part?
     ) {
@@ -122,7 +127,7 @@ package struct StoredResponse: Sendable, Equatable {
         one.object === other.object || one.object.values == other.object.values
     }
 
-    /// Updates the facts that follow from the fields.
+    /// Derives the facts again after the fields changed.
     mutating func readFields() { change { $0.facts = Self.facts($0.fields, $0.responseTime) } }
 
     private static func facts(_ fields: FieldSection, _ responseTime: Int) -> Facts {
@@ -135,7 +140,7 @@ package struct StoredResponse: Sendable, Equatable {
     }
 
     static func storable(_ fields: FieldSection) -> FieldSection {
-        // Most responses have none of them, and few other names have these lengths.
+        // Most responses have none of these fields, and few other names have these lengths.
         guard fields.hasName(withLengths: unstoredLengths), unstored.contains(where: { fields.contains($0) }) else {
             return fields
         }
@@ -155,14 +160,15 @@ package struct StoredResponse: Sendable, Equatable {
         fields.onlyBytes(of: name).flatMap { HTTPDate.seconds(parsing: $0, now: now) }
     }
 
-    /// Returns the age in seconds (RFC 9111 §4.2.3). If the clock was set back, the age is not known, and the result is very large.
+    /// Returns the age in seconds (RFC 9111 §4.2.3). If the clock was set back, the age is unknown, and the result is
+    /// ``CacheControl/maximum``.
     package func age(at now: Int) -> Int {
         guard now >= responseTime else { return CacheControl.maximum }
         let corrected = (statedAge ?? 0) + max(0, responseTime - requestTime)
         return max(max(0, responseTime - date), corrected) + (now - responseTime)
     }
 
-    /// The value of `Age`, of which a list counts with its first element (RFC 9111 §5.1).
+    /// The `Age` value. In a list, the first element counts (RFC 9111 §5.1).
     private var statedAge: Int? {
         guard fields.contains("Age"), let text = fields.elements(of: "Age").first else { return nil }
         var reader = FieldValueReader(text)
@@ -170,7 +176,7 @@ package struct StoredResponse: Sendable, Equatable {
         return min(number, CacheControl.maximum)
     }
 
-    /// The number of seconds for which the response is fresh (RFC 9111 §4.2.1, §4.2.2).
+    /// The freshness lifetime in seconds (RFC 9111 §4.2.1, §4.2.2).
     package var lifetime: Int {
         if let age = control[.maxAge] { return age }
         if fields.contains("Expires") { return max(0, (date(of: "Expires") ?? date) - date) }
@@ -178,19 +184,20 @@ package struct StoredResponse: Sendable, Equatable {
         return min((date - modified) / 10, 86_400)
     }
 
-    /// Returns the number of seconds since the response became stale; negative while it is fresh.
+    /// Returns the seconds since the response became stale; negative while it is fresh.
     package func staleness(at now: Int) -> Int { age(at: now) - lifetime }
 
     /// Whether the response can be reused without explicit freshness.
     private var isHeuristic: Bool { Self.isHeuristic(status) || control.flags.contains(.isPublic) }
 
-    /// Returns whether responses with a status can be stored and reused without explicit freshness (RFC 9110 §15.1).
+    /// Returns whether a status is heuristically cacheable: stored and reused without explicit freshness
+    /// (RFC 9110 §15.1).
     static func isHeuristic(_ status: Int) -> Bool { heuristic.contains(status) }
 
     /// Whether the response has a validator (RFC 9110 §8.8).
     package var hasValidator: Bool { fields.contains("ETag") || date(of: "Last-Modified") != nil }
 
-    /// The fields for the program: without those that must be validated before each use (RFC 9111 §5.2.2.4).
+    /// The fields for the program, without those that must be validated before each use (RFC 9111 §5.2.2.4).
     package var usableFields: FieldSection {
         guard !control.unusableFields.isEmpty else { return fields }
         var result = fields

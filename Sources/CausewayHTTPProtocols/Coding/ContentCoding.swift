@@ -10,7 +10,7 @@ package enum ContentCoding: String, CaseIterable, Sendable {
     /// Zstandard (RFC 8878).
     case zstandard = "zstd"
 
-    /// The coding with this name in lower case, or one of its aliases (RFC 9110 §8.4.1.1, §8.4.1.3).
+    /// Creates a coding from its lower-case name or an alias (RFC 9110 §8.4.1.1, §8.4.1.3).
     init?(name: String) {
         switch name {
         case "x-gzip": self = .gzip
@@ -18,10 +18,12 @@ package enum ContentCoding: String, CaseIterable, Sendable {
         }
     }
 
-    /// Returns the value of `Accept-Encoding` for the codings whose decoders are available (RFC 9110 §12.5.3).
+    /// Returns the `Accept-Encoding` value for the codings with an available decoder (RFC 9110 §12.5.3).
     ///
-    /// - Parameter isSecure: Whether the connection uses TLS. Brotli and Zstandard are offered only over TLS, because some proxies for
-    ///   plain HTTP damage content in codings that they do not know.
+    /// - Parameters:
+    ///   - available: The codings with a decoder.
+    ///   - isSecure: Whether the connection uses TLS. Brotli and Zstandard are offered only over TLS, because some
+    ///     cleartext HTTP proxies damage content in unknown codings.
     /// - Returns: `nil` if no decoder is available. The field is then omitted.
     package static func acceptField(available: Set<ContentCoding>, isSecure: Bool) -> String? {
         let offered = allCases.filter { available.contains($0) && (isSecure || $0 == .gzip || $0 == .deflate) }
@@ -29,22 +31,26 @@ package enum ContentCoding: String, CaseIterable, Sendable {
     }
 }
 
-/// The way to decode a response's content.
+/// How to decode response content.
 package enum ContentDecoding: Equatable, Sendable {
-    /// The maximum number of codings of one content.
+    /// The maximum number of codings applied to the content.
     package static let maximumCount = 4
 
-    /// The content is delivered unchanged: it has no coding, or one that is unknown.
+    /// Deliver the content unchanged: it has no coding, or an unknown one.
     case identity
-    /// Decode these codings in order. The coding that was applied last comes first.
+    /// Decode these codings in order, starting with the one applied last.
     case decode([ContentCoding])
-    /// The content has a known coding that cannot be decoded, or too many codings.
+    /// The content has a known coding without a decoder, or too many codings.
     case unsupported(String)
 
-    /// Some servers put names in the field that are no coding, such as `utf-8`, `binary` or `aws-chunked`. Content with an unknown name is
-    /// therefore delivered as received, and the field shows its coding.
+    /// Chooses the decoding for a response.
     ///
-    /// - Parameter values: The values of all fields `Content-Encoding`.
+    /// Some servers send names that are not content codings, such as `utf-8`, `binary` or `aws-chunked`. Content with
+    /// an unknown name is therefore delivered as received, and the field shows its coding.
+    ///
+    /// - Parameters:
+    ///   - values: The values of all `Content-Encoding` fields.
+    ///   - available: The codings with a decoder.
     package init(_ values: [String], available: Set<ContentCoding>) {
         var codings: [ContentCoding] = []
         for value in values {
@@ -68,7 +74,7 @@ package enum ContentDecoding: Equatable, Sendable {
         }
     }
 
-    /// Returns whether content with these fields is decoded before delivery.
+    /// Returns whether content with these fields must be decoded before delivery.
     package static func isNeeded(for fields: FieldSection) -> Bool {
         guard fields.contains("Content-Encoding") else { return false }
         return ContentDecoding(fields.values(of: "Content-Encoding"), available: Set(ContentCoding.allCases))
@@ -76,18 +82,18 @@ package enum ContentDecoding: Equatable, Sendable {
     }
 }
 
-/// Limits the size of decoded content, as a protection against decompression bombs.
+/// Limits the decoded content size, as a protection against decompression bombs.
 package struct DecodingBudget: Equatable, Sendable {
     package enum Excess: Error, Equatable, Sendable {
-        /// The decoded content is more than `limit` bytes.
+        /// The decoded content exceeds `limit` bytes.
         case size(limit: Int)
-        /// The decoded content is more than `limit` times the size of the encoded one.
+        /// The decoded content exceeds `limit` times the encoded size.
         case ratio(limit: Int)
     }
 
     /// The maximum ratio of decoded to encoded bytes. Text reaches 20; deflate cannot exceed 1,032.
     package var maximumRatio: Int
-    /// The decoded size in bytes up to which the ratio is not checked, because small content with a high ratio is harmless.
+    /// The decoded size in bytes up to which the ratio is not checked: small content is harmless at any ratio.
     package var ratioThreshold: Int
     /// The maximum decoded size in bytes; `nil` for none.
     package var maximumSize: Int?
@@ -100,7 +106,7 @@ package struct DecodingBudget: Equatable, Sendable {
         self.maximumSize = maximumSize
     }
 
-    /// Records progress of the decoder. The counts are those since the previous call.
+    /// Records the bytes that the decoder consumed and produced since the previous call.
     ///
     /// - Throws: The exceeded limit. The task must then end.
     package mutating func advanced(encoded: Int, decoded: Int) throws(Excess) {

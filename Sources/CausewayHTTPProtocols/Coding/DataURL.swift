@@ -7,10 +7,10 @@ package struct DataURL: Equatable, Sendable {
     package var mediaType: String
     package var content: [UInt8]
 
-    /// The media type of a URL that does not state one.
+    /// The media type if the URL states none.
     package static let defaultMediaType = "text/plain;charset=US-ASCII"
 
-    /// Parses a URL. Its fragment, if any, is not part of the data.
+    /// Parses a URL. A fragment is not part of the data.
     ///
     /// - Returns: `nil` if the scheme is not `data`, the comma is missing, or the Base64 is invalid.
     package init?(_ text: some StringProtocol) {
@@ -38,18 +38,18 @@ package struct DataURL: Equatable, Sendable {
         }
     }
 
-    /// Returns the index of the comma before the data. A parameter's value may be quoted and contain commas.
+    /// Returns the index of the comma before the data. Parameter values may be quoted and contain commas.
     private static func comma(in bytes: ArraySlice<UInt8>) -> Int? {
         var isQuoted = false
         for (index, byte) in zip(bytes.indices, bytes) {
             if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
             if byte == UInt8(ascii: ","), !isQuoted { return index }
         }
-        // The quoted string has no end, so the quotation mark is treated as a part of the type.
+        // The quoted string is unterminated, so the quotation mark counts as part of the type.
         return bytes.firstIndex(of: UInt8(ascii: ","))
     }
 
-    /// Returns the type without the extension `;base64` at its end, or `nil` if it has none.
+    /// Returns the type without a final `;base64`; `nil` if there is none.
     private static func withoutBase64Mark(_ type: String) -> String? {
         guard let semicolon = type.utf8.lastIndex(of: UInt8(ascii: ";")) else { return nil }
         let last = HTTPCharacters.trimmed(Array(type[type.index(after: semicolon)...].utf8)[...])

@@ -1,13 +1,13 @@
-/// A cookie in a store (RFC 6265bis §5.7).
+/// A stored cookie (RFC 6265bis §5.7).
 package struct Cookie: Hashable, Sendable {
     package var name: [UInt8]
     package var value: [UInt8]
-    /// The host in lower case or, unless ``isHostOnly`` is `true`, a domain that includes its subdomains.
+    /// The host in lower case; unless ``isHostOnly``, a domain including its subdomains.
     package var domain: String
-    /// Whether the cookie is sent only to the host `domain` itself.
+    /// Whether the cookie is sent only to `domain` itself.
     package var isHostOnly: Bool
     package var path: String
-    /// The expiry time, since 1970; `nil` if the cookie expires with the session.
+    /// The expiry time since 1970; `nil` for a session cookie.
     package var expires: Duration?
     package var created: Duration
     package var isSecure: Bool
@@ -39,6 +39,6 @@ package struct Cookie: Hashable, Sendable {
 
     package func isExpired(at now: Duration) -> Bool { expires.map { $0 <= now } ?? false }
 
-    /// The name and the value as in the field `Cookie`. A cookie without a name has no equals sign (RFC 6265bis §5.8.3).
+    /// The cookie as sent in `Cookie`. Without a name, there is no equals sign (RFC 6265bis §5.8.3).
     package var pair: [UInt8] { name.isEmpty ? value : name + [UInt8(ascii: "=")] + value }
 }

@@ -2,9 +2,9 @@ package import CausewayProtocols
 
 internal import CausewayTypes
 
-/// The parts of a request that cookies depend on (RFC 6265bis §5.8.3).
+/// The request properties that determine its cookies (RFC 6265bis §5.8.3).
 package struct CookieContext: Equatable, Sendable {
-    /// The relation of the request to the site that the user sees (RFC 6265bis §5.2).
+    /// The request's relation to the site that the user sees (RFC 6265bis §5.2).
     package enum Site: Sendable {
         case same
         case cross
@@ -14,11 +14,11 @@ package struct CookieContext: Equatable, Sendable {
 
     /// The host in lower case without a final dot.
     package var host: String
-    /// The path of the request's target, without a query.
+    /// The request path without a query.
     package var path: String
     package var isSecure: Bool
-    /// Whether HTTP sends or receives the cookies. `false` for a script or another non-HTTP interface, which must not see `HttpOnly`
-    /// cookies.
+    /// Whether HTTP sends or receives the cookies. `false` for a script or another non-HTTP interface, which must not
+    /// access `HttpOnly` cookies.
     package var isHTTP: Bool
     package var site: Site
 
@@ -37,7 +37,7 @@ package struct CookieContext: Equatable, Sendable {
         self.init(host: origin.host, path: target.path, isSecure: origin.isSecure, isHTTP: isHTTP, site: site)
     }
 
-    /// The default path of a cookie without the attribute `Path` (RFC 6265bis §5.1.4).
+    /// The path for cookies without a `Path` attribute (RFC 6265bis §5.1.4).
     package var defaultPath: String {
         guard path.utf8.first == UInt8(ascii: "/"), let last = path.utf8.lastIndex(of: UInt8(ascii: "/")),
             last != path.startIndex
@@ -53,7 +53,7 @@ package struct CookieContext: Equatable, Sendable {
         return mine[mine.index(mine.startIndex, offsetBy: other.count)] == UInt8(ascii: "/")
     }
 
-    /// Returns whether the host is `domain` or one of its subdomains (RFC 6265bis §5.1.3). An address has no subdomains.
+    /// Returns whether the host is `domain` or one of its subdomains (RFC 6265bis §5.1.3). An IP address has no subdomains.
     package func matches(domain: String) -> Bool {
         if host == domain { return true }
         return host.hasSuffix("." + domain) && !Self.isAddress(host)

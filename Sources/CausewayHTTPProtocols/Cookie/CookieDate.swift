@@ -1,11 +1,11 @@
 import CausewayProtocols
 import CausewayWire
 
-/// Parses the dates in `Set-Cookie` (RFC 6265 §5.1.1), which have more formats than other HTTP dates.
+/// Parses `Set-Cookie` dates (RFC 6265 §5.1.1). They have more formats than other HTTP dates.
 package enum CookieDate {
-    /// Returns the time in seconds since 1970, or `nil` if the text has no complete date.
+    /// Returns the time in seconds since 1970, or `nil` if the text contains no complete date.
     ///
-    /// The parts may occur in any order. Each word is taken as the first missing part whose format it matches.
+    /// The parts may occur in any order. Each word counts as the first missing part whose format it matches.
     package static func parse(_ bytes: some Sequence<UInt8>) -> Int64? {
         var found = Parts()
         var word: [UInt8] = []
@@ -28,7 +28,7 @@ package enum CookieDate {
         }
     }
 
-    /// The parts of a date that were found.
+    /// The date parts found so far.
     private struct Parts {
         var time: (hour: Int, minute: Int, second: Int)?
         var day: Int?
@@ -56,7 +56,7 @@ package enum CookieDate {
                 + Int64(time.hour * 3_600 + time.minute * 60 + time.second)
         }
 
-        /// Returns the number at the start of a word; `nil` if its number of digits is not in `digits`.
+        /// Returns the number at the start of a word; `nil` unless its digit count is in `digits`.
         private static func number(_ word: some Collection<UInt8>, digits: ClosedRange<Int>) -> Int? {
             let leading = word.prefix(while: URIBytes.isDigit)
             guard digits.contains(leading.count) else { return nil }
@@ -66,7 +66,7 @@ package enum CookieDate {
         private static func time(_ word: [UInt8]) -> (hour: Int, minute: Int, second: Int)? {
             let pieces = word.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
             guard pieces.count == 3 else { return nil }
-            // Only the seconds may be followed by other text.
+            // Other text may follow only the seconds.
             guard pieces[0].allSatisfy(URIBytes.isDigit), pieces[1].allSatisfy(URIBytes.isDigit) else { return nil }
             guard let hour = number(pieces[0], digits: 1...2), let minute = number(pieces[1], digits: 1...2),
                 let second = number(pieces[2], digits: 1...2)

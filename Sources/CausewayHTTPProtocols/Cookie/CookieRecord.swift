@@ -1,13 +1,13 @@
 import CausewayProtocols
 import CausewayWire
 
-/// A cookie in the file of a store.
+/// A cookie in a cookie store's file.
 package struct CookieRecord: Equatable, Sendable {
-    /// The first line of the file.
+    /// The file's first line.
     private static let kind = "causeway cookies 1"
 
     package var cookie: Cookie
-    /// Values that only programs use, such as a comment, by name.
+    /// The program's own values, by name, such as a comment.
     package var notes: [String: String]
 
     package init(_ cookie: Cookie, notes: [String: String] = [:]) {
@@ -19,12 +19,12 @@ package struct CookieRecord: Equatable, Sendable {
         RecordFile.encode(kind: kind, records.compactMap(\.fields))
     }
 
-    /// Returns the valid cookies of a file. The file is not trusted: only cookies that a response could have set are accepted.
+    /// Returns the valid cookies in a file. The file is not trusted: only cookies that a response could have set are accepted.
     package static func decode(_ file: [UInt8]) -> [CookieRecord] {
         RecordFile.decode(kind: kind, file).compactMap { CookieRecord($0) }
     }
 
-    /// The fields of the record; `nil` for a session cookie.
+    /// The record fields; `nil` for a session cookie.
     private var fields: [[UInt8]]? {
         guard let expires = cookie.expires else { return nil }
         var flags = cookie.isHostOnly ? "h" : ""
@@ -62,7 +62,7 @@ package struct CookieRecord: Equatable, Sendable {
         guard cookie.isWellFormed else { return nil }
     }
 
-    /// Parses seconds since 1970. The bound avoids overflows of calculations.
+    /// Parses seconds since 1970. The digit limit prevents overflow in calculations.
     private static func time(_ digits: [UInt8]) -> Duration? {
         guard (1...11).contains(digits.count), digits.allSatisfy(URIBytes.isDigit) else { return nil }
         return .seconds(digits.reduce(Int64(0)) { $0 * 10 + Int64($1 - 0x30) })
@@ -70,7 +70,8 @@ package struct CookieRecord: Equatable, Sendable {
 }
 
 extension Cookie {
-    /// Whether a `Set-Cookie` field could contain this cookie: characters, sizes, and the requirements of name prefixes (RFC 6265bis §5.4).
+    /// Whether a `Set-Cookie` field could contain this cookie: characters, sizes, and name prefix requirements
+    /// (RFC 6265bis §5.4).
     package var isWellFormed: Bool {
         guard !name.isEmpty, name.count + value.count <= SetCookie.maximumByteCount,
             (1...SetCookie.maximumAttributeByteCount).contains(domain.utf8.count),

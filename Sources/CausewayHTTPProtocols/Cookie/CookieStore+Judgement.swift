@@ -1,5 +1,5 @@
 extension CookieStore {
-    /// Returns the cookie of a field, or the reason to ignore it (RFC 6265bis §5.7). The checks follow the order of the steps in the RFC.
+    /// Returns a field's cookie, or the reason to ignore it (RFC 6265bis §5.7). The checks follow the RFC's order.
     func judged(_ parsed: SetCookie, context: CookieContext, now: Duration) throws(CookieRefusal) -> Cookie {
         let domain = try domain(of: parsed, context: context)
         let cookie = Cookie(
@@ -16,7 +16,7 @@ extension CookieStore {
         return cookie
     }
 
-    /// Returns the domain of a cookie that is also sent to subdomains; `nil` for a host-only cookie.
+    /// Returns the domain for a cookie that is also sent to subdomains; `nil` for a host-only cookie.
     private func domain(of parsed: SetCookie, context: CookieContext) throws(CookieRefusal) -> String? {
         guard let domain = parsed.domain else { return nil }
         guard domain.utf8.allSatisfy({ $0 < 0x80 }) else { throw .otherDomain }
@@ -43,7 +43,7 @@ extension CookieStore {
         }
     }
 
-    /// Checks the requirements of name prefixes (RFC 6265bis §5.4). The value of a nameless cookie must not begin with such a prefix.
+    /// Checks name prefix requirements (RFC 6265bis §5.4). A nameless cookie's value must not begin with such a prefix.
     private func checkPrefix(of parsed: SetCookie, _ cookie: Cookie) throws(CookieRefusal) {
         if parsed.hasNamePrefix("__Secure-") {
             guard cookie.isSecure, !cookie.name.isEmpty else { throw .prefix }

@@ -1,7 +1,7 @@
-/// The outcome of one `Set-Cookie` field.
+/// The result of one `Set-Cookie` field.
 package enum CookieOutcome: Equatable, Sendable {
     case stored
-    /// The cookie was already expired. A stored cookie with the same identity, if any, was removed.
+    /// The cookie had already expired. A stored cookie with the same identity was removed.
     case removed
     case ignored(CookieRefusal)
 }
@@ -10,32 +10,32 @@ package enum CookieOutcome: Equatable, Sendable {
 package enum CookieRefusal: Error, Equatable, Sendable {
     /// The field has neither a name nor a value, contains control characters, or is too long.
     case malformed
-    /// `Domain` does not include the host of the request.
+    /// `Domain` does not include the request host.
     case otherDomain
-    /// `Domain` is a public suffix, such as `com`, whose owner does not own the subdomains.
+    /// `Domain` is a public suffix, such as `com`, whose subdomains have other owners.
     case publicSuffix
     /// A cookie with `Secure` was set over an insecure connection, or the cookie would replace or shadow a secure one.
     case insecure
-    /// A non-HTTP interface tried to set or replace a cookie with `HttpOnly`.
+    /// A non-HTTP interface tried to set or replace an `HttpOnly` cookie.
     case notHTTP
     /// The request is cross-site, and `SameSite` restricts the cookie to its own site.
     case otherSite
-    /// The name has the prefix `__Secure-` or `__Host-`, but the cookie does not meet the requirements of the prefix.
+    /// The name has the prefix `__Secure-` or `__Host-`, but the cookie does not meet the prefix requirements.
     case prefix
     /// `SameSite=None` without `Secure`.
     case sameSiteNoneWithoutSecure
 }
 
-/// Cookies, and the rules for storing and sending them (RFC 6265bis §5.7, §5.8).
+/// A cookie store with the rules for storing and sending cookies (RFC 6265bis §5.7, §5.8).
 ///
 /// The store performs no I/O. The caller passes the current time as a duration since 1970.
 package struct CookieStore: Sendable {
-    /// Limits of a store (RFC 6265bis §6.1).
+    /// A cookie store's limits (RFC 6265bis §6.1).
     package struct Limits: Sendable {
-        /// The maximum number of cookies with one domain.
+        /// The maximum cookie count per domain.
         package var perDomain = 50
         package var total = 3_000
-        /// The maximum lifetime of a cookie: 400 days (RFC 6265bis §5.5).
+        /// The maximum cookie lifetime: 400 days (RFC 6265bis §5.5).
         package var maximumAge: Duration = .seconds(400 * 86_400)
 
         package init() {}
@@ -46,7 +46,7 @@ package struct CookieStore: Sendable {
 
     private struct Entry: Sendable {
         var cookie: Cookie
-        /// The position in the order of creation, which breaks ties of `created`.
+        /// The creation order. It breaks ties between equal `created` times.
         var order: UInt64
         var lastAccess: Duration
     }
@@ -56,7 +56,7 @@ package struct CookieStore: Sendable {
     /// Changes when cookies are added, replaced or removed.
     package private(set) var changeCount = 0
     private var nextOrder: UInt64 = 0
-    /// The cookies that the last insertion removed because of the limits.
+    /// Cookies that the last insertion removed to stay within the limits.
     package private(set) var evicted: [Cookie] = []
     private let limits: Limits
     private let isPublicSuffix: PublicSuffixTest
@@ -71,7 +71,7 @@ package struct CookieStore: Sendable {
         self.isPublicSuffix = isPublicSuffix
     }
 
-    /// All cookies, including expired ones, in order of creation.
+    /// All cookies, including expired ones, in creation order.
     package var all: [Cookie] {
         entries.values.joined().sorted { $0.order < $1.order }.map(\.cookie)
     }
@@ -81,12 +81,12 @@ package struct CookieStore: Sendable {
         entries.values.contains { list in list.contains { matches($0.cookie) } }
     }
 
-    /// Returns whether the owner of `domain` does not own its subdomains.
+    /// Returns whether the domain's subdomains have other owners.
     func isPublicSuffixDomain(_ domain: String) -> Bool { isPublicSuffix(domain) }
 
     // MARK: Storing
 
-    /// Stores the cookie of a `Set-Cookie` field (RFC 6265bis §5.7).
+    /// Stores the cookie from a `Set-Cookie` field (RFC 6265bis §5.7).
     @discardableResult
     package mutating func receive(_ field: some Collection<UInt8>, from context: CookieContext, at now: Duration)
         -> CookieOutcome
@@ -103,14 +103,14 @@ package struct CookieStore: Sendable {
         }
     }
 
-    /// Returns the cookie that a field makes, or the reason to ignore the field (RFC 6265bis §5.7). Stores nothing.
+    /// Returns a field's cookie, or the reason to ignore it (RFC 6265bis §5.7). Stores nothing.
     package func judge(
         _ parsed: SetCookie, from context: CookieContext, at now: Duration
     ) -> Result<Cookie, CookieRefusal> {
         Result { () throws(CookieRefusal) in try judged(parsed, context: context, now: now) }
     }
 
-    /// Stores a cookie of the program, which may set any domain. Replaces a stored cookie with the same identity.
+    /// Stores the program's own cookie, which may set any domain. Replaces a stored cookie with the same identity.
     @discardableResult
     package mutating func insert(_ cookie: Cookie, at now: Duration) -> CookieOutcome {
         var cookie = cookie
@@ -119,7 +119,7 @@ package struct CookieStore: Sendable {
         let old = remove(cookie)
         if !evicted.isEmpty { evicted = [] }
         guard !cookie.isExpired(at: now) else { return .removed }
-        // The new cookie keeps the creation time of the old one (RFC 6265bis §5.7).
+        // The new cookie keeps the old one's creation time (RFC 6265bis §5.7).
         if let old { cookie.created = old.cookie.created }
         entries[cookie.domain, default: []].append(
             Entry(cookie: cookie, order: old?.order ?? nextOrder, lastAccess: now))
@@ -138,7 +138,7 @@ package struct CookieStore: Sendable {
         changeCount &+= 1
     }
 
-    /// Removes the cookies for which `shouldRemove` is true.
+    /// Removes all cookies that satisfy the predicate.
     package mutating func removeAll(where shouldRemove: (Cookie) -> Bool) {
         for (domain, list) in entries {
             let kept = list.filter { !shouldRemove($0.cookie) }
@@ -161,8 +161,8 @@ package struct CookieStore: Sendable {
         return old
     }
 
-    /// Applies the limits (RFC 6265bis §5.7). Expired cookies are removed first, then the least recently used ones. In a full domain,
-    /// cookies without `Secure` are removed before secure ones.
+    /// Applies the limits (RFC 6265bis §5.7). Expired cookies are removed first, then the least recently used ones. In
+    /// a full domain, cookies without `Secure` are removed before secure ones.
     private mutating func evict(from domain: String, at now: Duration) {
         if (entries[domain]?.count ?? 0) > limits.perDomain {
             removeExpired(in: domain, at: now)
@@ -195,7 +195,7 @@ package struct CookieStore: Sendable {
 
     // MARK: Sending
 
-    /// Returns the cookies for a request, those with the longest path first, then the oldest (RFC 6265bis §5.8.3).
+    /// Returns a request's cookies: the longest paths first, then the oldest (RFC 6265bis §5.8.3).
     package mutating func cookies(for context: CookieContext, at now: Duration) -> [Cookie] {
         var found: [Entry] = []
         for domain in Self.domains(of: context.host) {
@@ -213,7 +213,7 @@ package struct CookieStore: Sendable {
         return found.map(\.cookie)
     }
 
-    /// Returns the value of the field `Cookie`, or `nil` if there is no cookie for the request.
+    /// Returns the `Cookie` field value, or `nil` if the request has no cookies.
     package mutating func field(for context: CookieContext, at now: Duration) -> [UInt8]? {
         guard !entries.isEmpty else { return nil }
         let found = cookies(for: context, at: now)
@@ -221,7 +221,7 @@ package struct CookieStore: Sendable {
         return Self.field(found)
     }
 
-    /// Returns the value of the field `Cookie` for these cookies, in order.
+    /// Returns the `Cookie` field value for these cookies, in order.
     package static func field(_ cookies: [Cookie]) -> [UInt8] {
         Array(cookies.map(\.pair).joined(separator: "; ".utf8))
     }
@@ -239,7 +239,7 @@ package struct CookieStore: Sendable {
         }
     }
 
-    /// Returns the host and its parent domains, as keys of `entries`.
+    /// Returns the host and its parent domains, as keys for `entries`.
     private static func domains(of host: String) -> [String] {
         guard !CookieContext.isAddress(host) else { return [host] }
         var domains = [host]

@@ -1,12 +1,13 @@
 extension PublicSuffixList {
-    /// The commonest public suffixes with several labels, for systems without the complete list. Suffixes with a single label need no rule.
+    /// The most common public suffixes with several labels, for systems without the complete list. Suffixes with a
+    /// single label need no rule.
     ///
-    /// This selection was written by hand. It names the second levels at which the registries of the larger country domains register names,
-    /// and a few hosting services. It is no substitute for the Public Suffix List of https://publicsuffix.org, which is available under the
-    /// Mozilla Public License 2.0 and of which it contains no text; install the package `publicsuffix` for that list.
+    /// The selection was written by hand. It covers the second levels under which larger country registries register
+    /// names, and a few hosting services. It does not replace the Public Suffix List at https://publicsuffix.org
+    /// (Mozilla Public License 2.0), from which it contains no text; install the package `publicsuffix` for that list.
     package static let builtIn = PublicSuffixList(parsing: Array(builtInText.utf8))
 
-    /// The rules as the text of a list.
+    /// The rules in the list's text format.
     private static var builtInText: String {
         var lines = hosting.split(separator: " ").map(String.init)
         for row in registries.split(separator: "\n") {
@@ -18,7 +19,7 @@ extension PublicSuffixList {
         return lines.joined(separator: "\n")
     }
 
-    /// Second levels: the country, then the names below it.
+    /// Second levels, one country per line: the country, then the names below it.
     private static let registries = """
         ac com edu gov net mil org
         ae co net org sch ac gov mil

@@ -2,22 +2,22 @@ import CausewayProtocols
 
 internal import CausewayTypes
 
-/// The public suffixes: domains such as `co.uk` under which different owners register names (https://publicsuffix.org).
+/// Public suffixes: domains such as `co.uk` under which different owners register names (https://publicsuffix.org).
 ///
-/// The rules are kept in one sorted block of text, so a complete list needs about 300 kB.
+/// The rules are one sorted block of text, so the complete list needs about 300 kB.
 package struct PublicSuffixList: Sendable {
-    /// The maximum size of the text of a list, in bytes. The complete list has 250 kB.
+    /// The maximum list size in bytes. The complete list has 250 kB.
     package static let maximumByteCount = 2 << 20
-    /// The maximum length of a host name in text form.
+    /// The maximum host name length in bytes.
     private static let maximumNameByteCount = 253
 
-    /// The kind of a rule. The text of a rule does not include its mark.
+    /// The rule kind. The stored text excludes the marks `*.` and `!`.
     private enum Kind: UInt8 {
         /// `co.uk`: the name itself is a public suffix.
         case name
-        /// `*.ck`: every direct subdomain of the name is a public suffix.
+        /// `*.ck`: every direct subdomain is a public suffix.
         case subdomains
-        /// `!www.ck`: the name is no public suffix, although another rule includes it.
+        /// `!www.ck`: the name is not a public suffix, although another rule includes it.
         case exception
     }
 
@@ -28,14 +28,14 @@ package struct PublicSuffixList: Sendable {
     }
 
     private var text: [UInt8] = []
-    /// The rules in the order of their text.
+    /// The rules, sorted by text.
     private var rules: [Rule] = []
 
-    /// The number of rules.
+    /// The rule count.
     package var count: Int { rules.count }
 
-    /// Parses the text of a list: one rule per line, and comments that begin with two slashes. Invalid rules are ignored, as is everything
-    /// beyond ``maximumByteCount``. International names may be in Unicode or in ASCII form.
+    /// Parses a list: one rule per line; comments begin with two slashes. Invalid rules are ignored, as is everything
+    /// beyond ``maximumByteCount``. International names may be in Unicode or ASCII form.
     package init(parsing list: [UInt8]) {
         for line in list.prefix(Self.maximumByteCount).split(separator: 0x0A) { note(line.prefix { $0 > 0x20 }) }
         let text = text
@@ -61,7 +61,7 @@ package struct PublicSuffixList: Sendable {
         rules.append(Rule(start: UInt32(start), count: UInt16(text.count - start), kind: kind))
     }
 
-    /// Appends a label in ASCII form. Returns `false` if it is not valid.
+    /// Appends a label in ASCII form. Returns `false` if it is invalid.
     private mutating func append(_ label: ArraySlice<UInt8>) -> Bool {
         guard !label.isEmpty, label.count <= Self.maximumNameByteCount else { return false }
         if label.allSatisfy({ $0 < 0x80 }) {
@@ -77,8 +77,7 @@ package struct PublicSuffixList: Sendable {
 
     // MARK: Questions
 
-    /// Returns whether a domain is a public suffix. A name with a single label always is, unless a rule excepts it. An IP address has no
-    /// public suffix.
+    /// Returns whether a domain is a public suffix. A single label always is, unless a rule excludes it. An IP address never is.
     ///
     /// - Parameter domain: The domain in lower case, in ASCII form and without a final dot.
     package func isPublicSuffix(_ domain: String) -> Bool {
@@ -87,8 +86,8 @@ package struct PublicSuffixList: Sendable {
         return suffixStart(of: name[...]) == 0
     }
 
-    /// Returns the registrable domain of a host: its public suffix with one more label. A host that is a public suffix itself, and an IP
-    /// address, are returned unchanged.
+    /// Returns a host's registrable domain: its public suffix with one more label. A host that is itself a public
+    /// suffix, and an IP address, are returned unchanged.
     package func registrableDomain(of host: String) -> String {
         let lower = URIBytes.lowercased(host)
         let bare = lower.hasSuffix(".") ? String(lower.dropLast()) : lower
@@ -100,12 +99,12 @@ package struct PublicSuffixList: Sendable {
         return String(decoding: name[label...], as: UTF8.self)
     }
 
-    /// Returns whether both hosts belong to one registrable domain.
+    /// Returns whether both hosts have the same registrable domain.
     package func isSameSite(_ one: String, _ other: String) -> Bool {
         registrableDomain(of: one) == registrableDomain(of: other)
     }
 
-    /// Returns the start of the public suffix of a name: the longest rule applies, and exceptions take precedence.
+    /// Returns the index at which a name's public suffix starts: the longest rule applies, and exceptions take precedence.
     private func suffixStart(of name: ArraySlice<UInt8>) -> Int {
         guard name.count <= Self.maximumNameByteCount else { return name.startIndex }
         var rest = name
@@ -120,7 +119,7 @@ package struct PublicSuffixList: Sendable {
         }
     }
 
-    /// Returns the kinds of the rules with exactly this name.
+    /// Returns the kinds of all rules for exactly this name.
     private func kinds(of name: ArraySlice<UInt8>) -> [Kind] {
         var (low, high) = (0, rules.count)
         while low < high {

@@ -1,16 +1,16 @@
 import CausewayWire
 
 extension SetCookie {
-    /// Splits the values of several `Set-Cookie` fields that were joined with commas, for example in a dictionary of fields.
+    /// Splits several `Set-Cookie` values joined with commas, for example in a field dictionary.
     ///
-    /// RFC 9110 §5.3 does not permit joining them, because dates also contain commas. A comma is treated as a separator if a name and an
-    /// equals sign follow it. Programs also separate the fields with line ends, alone or beside the comma. A field of the network contains
-    /// none; it is not split.
+    /// RFC 9110 §5.3 forbids joining them, because dates also contain commas. A comma separates fields if a name and an
+    /// equals sign follow it. Programs also separate fields with line ends, alone or beside the comma; a field received
+    /// from the network contains none.
     package static func split(combined value: [UInt8]) -> [ArraySlice<UInt8>] {
         var fields: [ArraySlice<UInt8>] = []
         var start = 0
         var text: UInt8?
-        // White space is looked through only once, so that a long run of it costs no more than other bytes.
+        // Each run of whitespace is searched only once, so that long runs cost no more than other bytes.
         var isChecked = false
         for (index, byte) in value.enumerated() where !HTTPCharacters.isSpace(byte) {
             if isLineEnd(byte) {
@@ -38,7 +38,7 @@ extension SetCookie {
         return reader.next == UInt8(ascii: "=")
     }
 
-    /// Returns the bytes without white space and line ends at either end.
+    /// Returns the bytes without surrounding whitespace and line ends.
     private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let rest = bytes.drop(while: isBlank)
         return rest.lastIndex { !isBlank($0) }.map { rest[...$0] } ?? []

@@ -1,9 +1,9 @@
 import CausewayProtocols
 import CausewayWire
 
-/// One `Set-Cookie` field, parsed but not yet judged (RFC 6265bis §5.6).
+/// One `Set-Cookie` field, parsed but not checked against a request (RFC 6265bis §5.6).
 package struct SetCookie: Equatable, Sendable {
-    /// The attribute `SameSite` (RFC 6265bis §5.6.7).
+    /// The `SameSite` attribute (RFC 6265bis §5.6.7).
     package enum SameSite: Sendable {
         /// The attribute is missing or unknown. It is treated as `lax`.
         case unspecified
@@ -12,20 +12,20 @@ package struct SetCookie: Equatable, Sendable {
         case strict
     }
 
-    /// The maximum size of the name and the value together, in bytes (RFC 6265bis §5.6).
+    /// The maximum size of name and value together, in bytes (RFC 6265bis §5.6).
     package static let maximumByteCount = 4_096
-    /// The maximum size of the value of an attribute, in bytes. A longer attribute is ignored.
+    /// The maximum attribute value size in bytes. A longer attribute is ignored.
     package static let maximumAttributeByteCount = 1_024
 
     package var name: [UInt8]
     package var value: [UInt8]
-    /// The value of `Expires` in seconds since 1970.
+    /// `Expires` in seconds since 1970.
     package var expires: Int64?
-    /// The value of `Max-Age` in seconds. It takes precedence over `expires`.
+    /// `Max-Age` in seconds. It takes precedence over `expires`.
     package var maximumAge: Int64?
-    /// The value of `Domain` in lower case and without a dot in front. An empty value is treated as missing.
+    /// `Domain` in lower case, without a leading dot. An empty value counts as missing.
     package var domain: String?
-    /// The value of `Path`; `nil` if it does not begin with a slash.
+    /// `Path`; `nil` if it does not begin with a slash.
     package var path: String?
     package var isSecure = false
     package var isHTTPOnly = false
@@ -36,7 +36,7 @@ package struct SetCookie: Equatable, Sendable {
         self.value = value
     }
 
-    /// Parses the value of a field.
+    /// Parses a field value.
     ///
     /// - Returns: `nil` if the field contains control characters other than a tab, has neither a name nor a value, or is too long.
     package init?(_ field: some Collection<UInt8>) {
@@ -55,7 +55,7 @@ package struct SetCookie: Equatable, Sendable {
         while let attribute = Self.takePart(&parts) { note(attribute) }
     }
 
-    /// Removes the bytes up to the next semicolon.
+    /// Removes and returns the bytes up to the next semicolon.
     private static func takePart(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard !rest.isEmpty else { return nil }
         let end = rest.firstIndex(of: UInt8(ascii: ";")) ?? rest.endIndex
@@ -64,7 +64,7 @@ package struct SetCookie: Equatable, Sendable {
         return part
     }
 
-    /// Handles one attribute (RFC 6265bis §5.6.1 to §5.6.7). If an attribute occurs several times, the last one applies.
+    /// Applies one attribute (RFC 6265bis §5.6.1 to §5.6.7). If an attribute is repeated, the last one applies.
     private mutating func note(_ attribute: ArraySlice<UInt8>) {
         let equals = attribute.firstIndex(of: UInt8(ascii: "=")) ?? attribute.endIndex
         let name = URIBytes.lowercased(String(decoding: HTTPCharacters.trimmed(attribute[..<equals]), as: UTF8.self))
@@ -96,23 +96,24 @@ package struct SetCookie: Equatable, Sendable {
         domain = text.isEmpty ? nil : text
     }
 
-    /// Parses `Max-Age` (RFC 6265bis §5.6.2): digits, with a minus sign in front if the cookie is to be removed.
+    /// Parses `Max-Age` (RFC 6265bis §5.6.2): digits, with a leading minus sign to remove the cookie.
     private static func seconds(_ value: ArraySlice<UInt8>) -> Int64? {
         let isNegative = value.first == UInt8(ascii: "-")
         let digits = isNegative ? value.dropFirst() : value
         guard !digits.isEmpty, digits.allSatisfy(URIBytes.isDigit) else { return nil }
         if isNegative { return 0 }
-        // Large values are limited later. This bound avoids an overflow.
+        // Large values are limited later. This bound prevents overflow.
         return digits.reduce(Int64(0)) { min($0 * 10 + Int64($1 - 0x30), 1 << 40) }
     }
 
-    /// Whether the attributes meet the requirements of a name prefix, apart from the security of the connection (RFC 6265bis §5.4).
+    /// Whether the attributes meet the name prefix requirements, apart from a secure connection (RFC 6265bis §5.4).
     package var meetsPrefix: Bool {
         if hasNamePrefix("__Secure-"), !isSecure { return false }
         return !hasNamePrefix("__Host-") || isSecure && path == "/" && domain == nil
     }
 
-    /// Returns whether the name or, for a nameless cookie, the value begins with `prefix`, ignoring case (RFC 6265bis §5.4).
+    /// Returns whether the name or, for a nameless cookie, the value begins with `prefix`, ignoring case
+    /// (RFC 6265bis §5.4).
     func hasNamePrefix(_ prefix: String) -> Bool {
         let text = name.isEmpty ? value : name
         return text.count >= prefix.utf8.count

@@ -1,18 +1,18 @@
 package import CausewayWire
 
-/// A request as a command line for curl in a POSIX shell.
+/// A request as a curl command line for a POSIX shell.
 package struct CurlCommand: Sendable {
-    /// The content of the request.
+    /// The request content.
     package enum Content: Equatable, Sendable {
         case none
         case bytes([UInt8])
         case file(String)
         case standardInput
-        /// A multipart form, as arguments of curl.
+        /// A multipart form, as curl arguments.
         case form([String])
     }
 
-    /// Fields whose values are credentials.
+    /// Fields that carry credentials.
     private static let secrets = ["authorization", "proxy-authorization", "cookie"]
 
     package var method: String
@@ -29,11 +29,12 @@ package struct CurlCommand: Sendable {
 
     /// Returns the command line.
     ///
-    /// - Parameter showsSecrets: Whether credentials are part of the text, which people share. Otherwise their values are replaced.
+    /// - Parameter showsSecrets: Whether the text contains credentials. Otherwise their values are replaced, because
+    ///   users share such text.
     package func text(showsSecrets: Bool) -> String {
         var words = ["curl"]
         words += methodWords
-        // A bracket or a brace in a URL is a pattern of curl, and dot segments are removed by default.
+        // curl treats brackets and braces in a URL as a pattern, and removes dot segments by default.
         if target.contains(where: { "[]{}".contains($0) }) { words.append("--globoff") }
         if target.contains("/.") { words.append("--path-as-is") }
         for field in fields { words += ["-H", Self.quoted(line(field, showsSecrets))] }
@@ -56,11 +57,11 @@ package struct CurlCommand: Sendable {
     private func line(_ field: FieldSection.Field, _ showsSecrets: Bool) -> String {
         let name = String(decoding: field.name, as: UTF8.self)
         guard showsSecrets || !Self.secrets.contains(name.lowercased()) else { return name + ": (hidden)" }
-        // `NAME:` would remove a field of curl's own.
+        // `NAME:` would remove curl's own field.
         return field.value.isEmpty ? name + ";" : name + ": " + String(decoding: field.value, as: UTF8.self)
     }
 
-    /// Adds the content. Returns whether it needs no pipe.
+    /// Adds the content arguments. Returns `false` if the content must be piped in.
     private func contentWords(_ words: inout [String]) -> Bool {
         if case .form(let arguments) = content {
             words += arguments.map(Self.quoted)
@@ -72,20 +73,20 @@ package struct CurlCommand: Sendable {
         case .file(let path): words += ["--data-binary", Self.quoted("@" + path)]
         case .standardInput: words += ["--data-binary", "@-"]
         case .bytes(let bytes):
-            // Control characters would not survive a terminal.
+            // A terminal would not preserve control characters.
             guard let text = String(validating: bytes, as: UTF8.self),
                 !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F })
             else {
                 words += ["--data-binary", "@-"]
                 return false
             }
-            // `--data-binary` would read a file after `@`.
+            // `--data-binary` treats text after `@` as a file name.
             words += [text.hasPrefix("@") ? "--data-raw" : "--data-binary", Self.quoted(text)]
         }
         return true
     }
 
-    /// Returns a word of a POSIX shell.
+    /// Returns the text as a POSIX shell word, quoted if necessary.
     private static func quoted(_ text: String) -> String {
         let isPlain =
             !text.isEmpty
@@ -97,7 +98,7 @@ package struct CurlCommand: Sendable {
             : "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
     }
 
-    /// Returns bytes as the format of printf.
+    /// Returns the bytes as a `printf` format.
     private static func octal(_ bytes: [UInt8]) -> String {
         "'" + bytes.map { #"\"# + String(Int($0) + 512, radix: 8).suffix(3) }.joined() + "'"
     }

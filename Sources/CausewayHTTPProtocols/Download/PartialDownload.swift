@@ -1,45 +1,49 @@
 package import CausewayWire
 
-/// A download whose content arrives in several responses: what is stored of it, what to ask for, and what an answer means (RFC 9110 §14).
+/// A download with content from several responses. Builds range requests and interprets their responses (RFC 9110 §14).
 package struct PartialDownload: Equatable, Sendable {
-    /// What to do with the content of a response.
+    /// How to handle the response content.
     package enum Answer: Equatable, Sendable {
-        /// Append it to what is stored.
+        /// Append it to the stored content.
         case rest
-        /// Replace what is stored.
+        /// Replace the stored content.
         case whole
-        /// Everything is stored.
+        /// Nothing: all content is stored.
         case complete
-        /// The ranges do not fit together: discard what is stored, and ask again.
+        /// The ranges do not match: discard the stored content, and request it again.
         case mismatch
-        /// The response is not the content. Its status says why.
+        /// The response is not the content. Its status gives the reason.
         case refused
     }
 
-    /// The number of bytes that are stored.
+    /// Bytes stored.
     package private(set) var position: Int
-    /// The strong validator of the stored content; `nil` if the server gave none.
+    /// The stored content's strong validator; `nil` if the server sent none.
     package private(set) var validator: String?
-    /// The length of the whole content; `nil` if it is not known.
+    /// The full content length in bytes; `nil` if it is unknown.
     package private(set) var length: Int?
 
-    /// Creates a download, for which something may be stored. Content without a validator could be of another version, so it is not kept.
+    /// Creates a download, possibly with stored content. Without a validator, `position` is ignored: the content may be
+    /// from another version.
     package init(position: Int = 0, validator: String? = nil, length: Int? = nil) {
         self.validator = validator
         self.position = validator == nil ? 0 : max(0, position)
         self.length = length
     }
 
-    /// Sets the fields of the next request.
+    /// Adds `Range` and `If-Range` to the next request, if content is stored.
     package func prepare(_ fields: inout FieldSection) {
         guard position > 0, let validator else { return }
         fields.set("Range", "bytes=\(position)-")
         fields.set("If-Range", validator)
     }
 
-    /// Interprets the head of a response to the prepared request.
+    /// Interprets the response head for the prepared request.
     ///
-    /// - Parameter now: The current time in seconds since 1970.
+    /// - Parameters:
+    ///   - status: The response status.
+    ///   - fields: The response fields.
+    ///   - now: The current time in seconds since 1970.
     package mutating func answered(status: Int, fields: FieldSection, now: Int) -> Answer {
         let range = fields.onlyValue(of: "Content-Range").flatMap { ContentRange(parsing: Array($0.utf8)[...]) }
         switch status {
@@ -55,10 +59,10 @@ package struct PartialDownload: Equatable, Sendable {
         }
     }
 
-    /// Takes the next bytes of the content.
+    /// Records newly stored content bytes.
     package mutating func received(_ count: Int) { position += count }
 
-    /// Discards what is stored.
+    /// Discards the stored content.
     package mutating func discard() { self = PartialDownload() }
 
     private mutating func restart() -> Answer {
@@ -66,7 +70,7 @@ package struct PartialDownload: Equatable, Sendable {
         return .mismatch
     }
 
-    /// Returns whether a partial response begins where the stored content ends, and is of the same version.
+    /// Returns whether a partial response starts at the end of the stored content, and is from the same version.
     private mutating func continues(at range: ContentRange?, _ fields: FieldSection) -> Bool {
         guard position > 0, range?.positions?.lowerBound == position else { return false }
         if let tag = RangeValidators.strongTag(of: fields), validator?.hasPrefix("\"") == true, tag != validator {

@@ -1,29 +1,29 @@
-/// Decides when the reader of server-sent events connects again (WHATWG HTML §9.2.3).
+/// Decides when a reader of server-sent events reconnects (WHATWG HTML §9.2.3).
 package struct EventReconnection: Sendable {
-    /// The result of a response.
+    /// The verdict on a response.
     package enum Verdict: Equatable, Sendable {
         /// Events follow.
         case open
-        /// The server ends the sequence: status 204.
+        /// The server stops the stream with status 204. The reader does not reconnect.
         case stop
         /// The response has another status or content type. The reader fails.
         case fail
     }
 
-    /// The time between two connections, unless the stream sets another.
+    /// The reconnection time, unless the stream sets another.
     package static let initialTime = Duration.seconds(3)
-    /// The bounds of a time that the stream sets, so that a server can cause neither a busy loop nor a silent reader.
+    /// The bounds for a reconnection time set by the stream. They prevent a busy loop and a reader that never reconnects.
     package static let bounds = Duration.milliseconds(100)...Duration.seconds(3_600)
-    /// The maximum time after several failures, unless the stream sets a longer one.
+    /// The maximum back-off after repeated failures, unless the stream sets a longer reconnection time.
     package static let longestBackoff = Duration.seconds(60)
 
     private var time = initialTime
-    /// The number of failures since the last event stream.
+    /// Failures since the last event stream.
     private var failures = 0
 
     package init() {}
 
-    /// Sets the time that the stream requested, in milliseconds.
+    /// Sets the reconnection time from the stream's `retry` field, in milliseconds.
     package mutating func setTime(milliseconds: Int) {
         let longest = Int(Self.bounds.upperBound.components.seconds) * 1_000
         time = max(.milliseconds(min(milliseconds, longest)), Self.bounds.lowerBound)
@@ -31,7 +31,9 @@ package struct EventReconnection: Sendable {
 
     /// Judges a response.
     ///
-    /// - Parameter mediaType: The type and subtype in lower case, without parameters.
+    /// - Parameters:
+    ///   - status: The response status.
+    ///   - mediaType: The type and subtype in lower case, without parameters.
     package mutating func responded(status: Int, mediaType: String?) -> Verdict {
         if status == 204 { return .stop }
         guard status == 200, mediaType == "text/event-stream" else { return .fail }
@@ -39,7 +41,7 @@ package struct EventReconnection: Sendable {
         return .open
     }
 
-    /// Returns the time to wait after the end of a connection. Doubles it after each failure to connect.
+    /// Returns the delay before the next connection. It doubles after each failure to connect.
     package mutating func delay(afterFailure isFailure: Bool) -> Duration {
         guard isFailure else { return time }
         let doublings = min(failures, 10)

@@ -1,28 +1,28 @@
 package import CausewayWire
 
-/// The configuration of one side of an HTTP/2 connection.
+/// The configuration for one side of an HTTP/2 connection.
 package struct HTTP2Configuration: Sendable {
-    /// The settings to announce. Push is always disabled.
+    /// The settings to send. Push is always disabled.
     package var settings: HTTP2Settings
-    /// The size in bytes up to which the window of a stream grows. The settings announce the size that it begins with.
+    /// The maximum stream flow-control window in bytes. The initial size is in the settings.
     package var maximumStreamWindow = 4 << 20
-    /// The round-trip time of the transport, if it is known and the transport leads to the peer itself.
+    /// The transport's round-trip time, if it is known and the transport ends at the peer itself.
     package var roundTrip: Duration?
-    /// The connection flow-control window in bytes. It limits the content that the program has not yet consumed.
+    /// The connection flow-control window in bytes. It limits received content that the program has not consumed.
     package var connectionWindow = 16 << 20
-    /// The time within which the peer must acknowledge settings (RFC 9113 §6.5.3). A graceful shutdown waits for the same time for requests
-    /// in flight.
+    /// The timeout for the peer's settings acknowledgment (RFC 9113 §6.5.3). A graceful shutdown waits for the same
+    /// time for requests in flight.
     package var settingsTimeout: Duration = .seconds(10)
-    /// The time between a response that is complete before its request, and the reset of the stream.
+    /// The time between a response completed before its request, and the stream reset.
     package var drainTime: Duration = .milliseconds(500)
-    /// The maximum number of fields in a message.
+    /// The maximum field count per message.
     package var maximumFieldCount = 1000
-    /// The number of resets, or of frames without effect, that a peer may send in one burst.
+    /// The maximum burst of resets, and of frames without effect, from the peer.
     package var floodBurst = 1000
-    /// The long-term average number of resets, or of frames without effect, that a peer may send per second.
+    /// The maximum long-term rate of resets, and of frames without effect, per second.
     package var floodRate = 33
 
-    /// Creates the default configuration: windows that begin with 1 MiB, field sections of 64 KiB, 100 concurrent streams.
+    /// Creates the default configuration: initial stream windows of 1 MiB, field sections up to 64 KiB, 100 concurrent streams.
     package init() {
         var settings = HTTP2Settings()
         settings.enablesPush = false
@@ -33,7 +33,7 @@ package struct HTTP2Configuration: Sendable {
         self.settings = settings
     }
 
-    /// Returns the configuration with all values adjusted to those that are valid for the role.
+    /// Returns the configuration with every value clamped to the range valid for the role.
     func validated(for role: HTTP2Connection.Role) -> HTTP2Configuration {
         var valid = self
         valid.settings.enablesPush = false
@@ -42,7 +42,7 @@ package struct HTTP2Configuration: Sendable {
             max(valid.settings.initialWindowSize, maximumStreamWindow), HTTP2Settings.largestWindow)
         valid.settings.maxFrameSize = min(max(16384, settings.maxFrameSize), 0xFF_FFFF)
         valid.connectionWindow = min(max(65535, connectionWindow), HTTP2Settings.largestWindow)
-        // Without push a server opens no streams, so a client does not need to limit them. Only a server accepts requests.
+        // Without push a server opens no streams, so a client need not limit them. Only a server accepts requests.
         if role == .client {
             valid.settings.maxConcurrentStreams = nil
             valid.settings.enablesConnectProtocol = false
@@ -51,44 +51,44 @@ package struct HTTP2Configuration: Sendable {
     }
 }
 
-/// The reason why a stream was closed before both messages were complete.
+/// The reason why a stream closed before both messages were complete.
 package enum HTTP2StreamFailure: Error, Equatable, Sendable {
     /// The peer reset the stream.
     case reset(HTTP2ErrorCode)
-    /// The peer guarantees that it did not process the request. It can be sent again on another connection (RFC 9113 §8.7).
+    /// The peer guarantees that it did not process the request. It can be retried on another connection (RFC 9113 §8.7).
     case unprocessed
     /// The peer violated the protocol on this stream, or its message is malformed.
     case violation(HTTP2Violation)
-    /// The peer's field section exceeds the limits of this side.
+    /// The peer's field section exceeds this side's limits.
     case fieldsTooLarge
     /// The program reset the stream.
     case cancelled
     /// The connection ended. It is unknown whether the peer processed the request.
     case connectionEnded
 
-    /// Whether the request may be sent again even if it is not idempotent.
+    /// Whether even a non-idempotent request may be retried.
     package var isSafeToRetry: Bool { self == .unprocessed }
 }
 
-/// The reason for the abnormal end of a connection.
+/// The reason why a connection ended abnormally.
 package enum HTTP2ConnectionFailure: Error, Equatable, Sendable {
-    /// The peer violated the protocol. The GOAWAY frame is in the output.
+    /// The peer violated the protocol. The output contains the GOAWAY frame.
     case violation(HTTP2Violation)
     /// The peer reported an error and ended the connection.
     case goAway(HTTP2ErrorCode, debugData: [UInt8])
     /// The byte stream ended while streams were open, or inside a frame.
     case endedEarly
-    /// The owner called ``HTTP2Connection/abort()``.
+    /// The owner called ``HTTP2Connection/abort(_:)``.
     case aborted
 }
 
-/// The reason why a call by the program is rejected.
+/// The reason why a call from the program is rejected.
 package enum HTTP2Refusal: Error, Equatable, Sendable {
     /// The connection accepts no new requests. Use another connection.
     case closing
     /// All stream identifiers are used. Use another connection (RFC 9113 §5.1.1).
     case exhausted
-    /// The head cannot be sent. The text names the part.
+    /// The head cannot be sent. The text names the invalid part.
     case invalid(String)
     /// The stream is closed, or its state does not permit the call.
     case closed

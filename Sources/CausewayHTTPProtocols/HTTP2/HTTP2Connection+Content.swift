@@ -2,7 +2,7 @@ import CausewayProtocols
 package import CausewayWire
 
 extension HTTP2Connection {
-    /// Handles a part of a DATA frame (RFC 9113 §6.1).
+    /// Handles a piece of a DATA frame (RFC 9113 §6.1).
     mutating func receivedData(_ piece: HTTP2DataPiece, at now: Duration) throws(HTTP2Violation) {
         let id = piece.streamID
         guard !isIdle(id) else { throw HTTP2Violation(.protocolError, "DATA frame on idle stream \(id)") }
@@ -14,7 +14,7 @@ extension HTTP2Connection {
         if endsStream { endReceiving(id) }
     }
 
-    /// Accounts for a whole frame and checks that it is valid in the current state (RFC 9113 §5.1, §6.9).
+    /// Accounts for a whole frame and checks that the stream state permits it (RFC 9113 §5.1, §6.9).
     private mutating func beginFrame(_ piece: HTTP2DataPiece, at now: Duration) throws(HTTP2Violation) {
         let id = piece.streamID
         guard receiveWindow.receive(piece.flowControlledCount) else {
@@ -45,7 +45,7 @@ extension HTTP2Connection {
             return
         }
         switch streams.closing(of: piece.streamID) {
-        // The peer may not have received this side's reset yet.
+        // The peer may not have received this side's RST_STREAM yet.
         case .byReset: break
         case .byPeer: throw HTTP2Violation(.streamClosed, "DATA frame on closed stream \(piece.streamID)")
         case nil:
@@ -55,13 +55,15 @@ extension HTTP2Connection {
         }
     }
 
-    /// Discards content that is not delivered, and returns its size to the connection window.
+    /// Discards undelivered content, and returns its size to the connection window.
     private mutating func discard(_ piece: HTTP2DataPiece) { creditConnection(piece.bytes.count + piece.paddingCount) }
 
-    /// Gives the peer new flow-control credit after the program has consumed content.
+    /// Gives the peer flow-control credit after the program has consumed content.
     ///
-    /// - Parameter count: The number of bytes. Every byte of a ``Event/content(_:_:endsStream:)`` event must be reported once, even after
-    ///   the stream is closed.
+    /// - Parameters:
+    ///   - count: The number of bytes. Every byte of a ``Event/content(_:_:endsStream:)`` event must be reported
+    ///     once, even after the stream is closed.
+    ///   - id: The stream.
     package mutating func took(_ count: Int, of id: HTTP2StreamID) {
         guard phase != .ended, count > 0 else { return }
         credit(count, of: id)

@@ -10,7 +10,7 @@ extension HTTP2Connection {
     ) throws(HTTP2Violation) {
         guard !isIdle(id) else { throw HTTP2Violation(.protocolError, "RST_STREAM frame on idle stream \(id)") }
         if endDraining(id) { return }
-        // Resets are harmless to a client, because all of its streams were requested by its own program.
+        // A client needs no limit for its open streams: its own program opened them.
         if role == .server || !streams.contains(id) { try chargeReset(at: now) }
         guard let stream = streams[id] else { return }
         // After a complete response, a server may reset the stream before the request is complete (RFC 9113 §8.1).
@@ -53,7 +53,7 @@ extension HTTP2Connection {
         for id in streams.identifiers { reschedule(id) }
     }
 
-    /// Applies the settings that the peer acknowledged (RFC 9113 §6.5.3).
+    /// Applies the settings acknowledged by the peer (RFC 9113 §6.5.3).
     mutating func receivedSettingsAcknowledgment(at now: Duration) throws(HTTP2Violation) {
         guard let deadline = own.settingsDeadline.take() else {
             throw HTTP2Violation(.protocolError, "acknowledgment of settings that were not sent")
@@ -67,8 +67,9 @@ extension HTTP2Connection {
         streams.updateAll { $0.receiveWindow.resize(by: difference) }
     }
 
-    /// Returns the round-trip time. The transport knows it best, because an acknowledgment also waits for both programs. But a device that
-    /// splits the transport, as satellite links do, hides the path behind it. Then the acknowledgment takes much longer.
+    /// Returns the round-trip time. The transport's measurement is the most accurate, because an acknowledgment also
+    /// waits for both programs. But a device that splits the transport, as on satellite links, hides the path behind
+    /// it. Then the acknowledgment takes much longer, and its time is used.
     private func roundTrip(answeredAfter time: Duration) -> Duration {
         guard let known = configuration.roundTrip, time - known < .milliseconds(100) else { return time }
         return min(time, known)
@@ -147,7 +148,7 @@ extension HTTP2Connection {
         changePriority(id, priority)
     }
 
-    /// Changes the priority of a stream and its position in the schedule.
+    /// Changes a stream's priority and its position in the schedule.
     mutating func changePriority(_ id: HTTP2StreamID, _ priority: HTTPPriority) {
         guard let stream = streams[id], stream.priority != priority else { return }
         if stream.isScheduled { schedule.remove(id, stream.priority) }

@@ -1,13 +1,13 @@
 package import CausewayWire
 
-/// Streams whose response was complete before their request (RFC 9113 §8.1). They are closed for the program.
+/// Streams whose response was complete before their request (RFC 9113 §8.1). The program sees them as closed.
 struct HTTP2DrainingStreams: Sendable {
-    /// The streams, in the order in which they began to drain. A deadline is `nil` until the time is known.
+    /// The streams, in the order in which they began to drain. A deadline is `nil` until ``setDeadlines(_:)``.
     private var entries: [(id: HTTP2StreamID, deadline: Duration?)] = []
 
     var isEmpty: Bool { entries.isEmpty }
     var count: Int { entries.count }
-    /// The next time at which a stream is to be reset.
+    /// The next time at which a stream must be reset.
     var deadline: Duration? { entries.first?.deadline }
 
     func contains(_ id: HTTP2StreamID) -> Bool { entries.contains { $0.id == id } }
@@ -21,7 +21,7 @@ struct HTTP2DrainingStreams: Sendable {
         return true
     }
 
-    /// Sets the deadline of the streams that have none.
+    /// Sets the deadline for streams without one.
     mutating func setDeadlines(_ deadline: Duration) {
         for place in entries.indices.reversed() {
             guard entries[place].deadline == nil else { return }
@@ -39,10 +39,11 @@ struct HTTP2DrainingStreams: Sendable {
 }
 
 extension HTTP2Connection {
-    /// Closes a stream of a server whose response is complete and whose request is not (RFC 9113 §8.1). Call ``settle(at:)`` afterwards.
+    /// Closes a server stream with a complete response and an incomplete request (RFC 9113 §8.1). Call ``settle(at:)`` afterwards.
     ///
-    /// Content that still arrives is discarded. After ``HTTP2Configuration/drainTime`` the stream is reset with NO_ERROR. An immediate reset
-    /// is permitted, but a client that receives it together with the response may lose the response: curl 7.88 then reports an error.
+    /// Further content is discarded. After ``HTTP2Configuration/drainTime`` the stream is reset with NO_ERROR. An
+    /// immediate reset is permitted, but a client that receives it together with the response may lose the response:
+    /// curl 7.88 then reports an error.
     package mutating func discardRequest(_ id: HTTP2StreamID) {
         guard phase != .ended, let stream = streams[id] else { return }
         guard role == .server, stream.sending == .ended, stream.receiving == .content else {
@@ -52,12 +53,12 @@ extension HTTP2Connection {
         close(id, .byReset, nil)
     }
 
-    /// Starts the timeouts of streams that began to drain. Call this after all other changes at one time.
+    /// Starts the timeouts for newly draining streams. Call this after all other changes at a given time.
     package mutating func settle(at now: Duration) {
         if !streams.draining.isEmpty { streams.draining.setDeadlines(now + configuration.drainTime) }
     }
 
-    /// Records the end of a request that is discarded. Returns whether the stream was draining.
+    /// Records the end of a discarded request. Returns whether the stream was draining.
     @discardableResult
     mutating func endDraining(_ id: HTTP2StreamID) -> Bool {
         guard !streams.draining.isEmpty, streams.draining.remove(id) else { return false }
@@ -66,12 +67,13 @@ extension HTTP2Connection {
         return true
     }
 
-    /// Records that a discarded request is complete. Curl 7.88 notices the end of such a stream only when it receives another frame.
+    /// Records that a discarded request is complete. A PING follows: curl 7.88 notices the end of such a stream only
+    /// when it receives another frame.
     mutating func completeDraining(_ id: HTTP2StreamID) {
         if endDraining(id) { sendPing(HTTP2OwnState.drainPing) }
     }
 
-    /// Resets the streams that have drained for long enough.
+    /// Resets streams whose drain time has passed.
     mutating func resetDrained(at now: Duration) {
         guard let deadline = streams.draining.deadline, now >= deadline else { return }
         while let id = streams.draining.takeExpired(at: now) { output.append(.resetStream(.noError), on: id) }

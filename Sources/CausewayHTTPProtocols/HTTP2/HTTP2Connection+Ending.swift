@@ -21,7 +21,7 @@ extension HTTP2Connection {
         if let deadline = own.shutdownDeadline, now >= deadline { finishShutdown() }
     }
 
-    /// Records that the peer ended the byte stream.
+    /// Records that the peer closed its side of the byte stream.
     package mutating func inputEnded() {
         guard phase != .ended else { return }
         if let goAway = peer.goAway, goAway.code != .noError {
@@ -31,10 +31,10 @@ extension HTTP2Connection {
         end(isClean ? nil : .endedEarly)
     }
 
-    /// Shuts the connection down gracefully: it accepts no new streams, and ends when all open streams are closed (RFC 9113 §6.8).
+    /// Shuts down gracefully: the connection accepts no new streams, and ends when all open streams are closed (RFC 9113 §6.8).
     ///
-    /// A server first sends GOAWAY with the largest stream identifier. After the requests in flight have arrived, it sends GOAWAY with the
-    /// actual last stream identifier.
+    /// A server first sends GOAWAY with the largest stream identifier. When the requests in flight have arrived, it
+    /// sends GOAWAY with the actual last stream identifier.
     package mutating func shutDown(at now: Duration) {
         guard phase != .ended, own.goAway == nil else { return }
         if role == .server, phase == .open {
@@ -47,8 +47,8 @@ extension HTTP2Connection {
         }
     }
 
-    /// Accepts no further streams, and ends the connection when all open streams are closed. A client can send the requests that it has sent
-    /// in the meantime again (RFC 9113 §6.8).
+    /// Accepts no further streams, and ends the connection when all open streams are closed. A client can retry
+    /// requests that it sent in the meantime (RFC 9113 §6.8).
     package mutating func finishAccepting() {
         guard phase != .ended, own.goAway == nil else { return }
         own.goAway = peer.lastStreamID
@@ -56,7 +56,7 @@ extension HTTP2Connection {
         endIfDone()
     }
 
-    /// Sends the final GOAWAY frame of a graceful shutdown, with the actual last stream identifier.
+    /// Sends the final GOAWAY frame in a graceful shutdown, with the actual last stream identifier.
     mutating func finishShutdown() {
         guard own.shutdownDeadline.take() != nil else { return }
         own.goAway = peer.lastStreamID
@@ -64,8 +64,8 @@ extension HTTP2Connection {
         endIfDone()
     }
 
-    /// The last stream identifier for a GOAWAY frame. It never exceeds that of an earlier frame, although the peer may have opened further
-    /// streams, which were ignored (RFC 9113 §6.8).
+    /// The last stream identifier for a GOAWAY frame. It never exceeds an earlier frame's value, although the peer may
+    /// have opened further streams, which were ignored (RFC 9113 §6.8).
     private var lastProcessedStreamID: HTTP2StreamID { min(own.goAway ?? .largestStream, peer.lastStreamID) }
 
     /// Ends the connection at once, with a GOAWAY frame. Open streams fail.
@@ -75,7 +75,7 @@ extension HTTP2Connection {
         end(.aborted)
     }
 
-    /// Ends the connection because of a violation (RFC 9113 §5.4.1).
+    /// Ends the connection after a connection error (RFC 9113 §5.4.1).
     mutating func fail(_ violation: HTTP2Violation) {
         guard phase != .ended else { return }
         let reason = Array(violation.reason.utf8)
@@ -83,7 +83,7 @@ extension HTTP2Connection {
         end(.violation(violation))
     }
 
-    /// Resets a stream because of a violation (RFC 9113 §5.4.2).
+    /// Resets a stream after a stream error (RFC 9113 §5.4.2).
     mutating func failStream(_ violation: HTTP2Violation, at now: Duration) throws(HTTP2Violation) {
         guard case .stream(let id) = violation.scope else { throw violation }
         try chargeReset(at: now)
@@ -109,7 +109,8 @@ extension HTTP2Connection {
         if streams[id]?.isClosed == true { close(id, .byPeer, nil) }
     }
 
-    /// Closes a stream and reports it. Every end of a stream that was reported to the program uses this method.
+    /// Closes a stream and reports it. Every stream reported to the program ends here, except those still open when the
+    /// connection ends.
     mutating func close(_ id: HTTP2StreamID, _ closing: HTTP2StreamTable.Closing, _ failure: HTTP2StreamFailure?) {
         guard let stream = streams.close(id, closing) else { return }
         if stream.isScheduled { schedule.remove(id, stream.priority) }
@@ -127,7 +128,7 @@ extension HTTP2Connection {
         end(goAway.code == .noError ? nil : .goAway(goAway.code, debugData: goAway.debugData))
     }
 
-    /// Enters the final state and queues the last events. Every end of the connection uses this method.
+    /// Enters the final state and queues the last events. Every end of the connection comes here.
     private mutating func end(_ failure: HTTP2ConnectionFailure?) {
         guard phase != .ended else { return }
         phase = .ended

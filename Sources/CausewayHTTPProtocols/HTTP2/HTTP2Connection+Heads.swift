@@ -3,7 +3,7 @@ import CausewayProtocols
 internal import CausewayWire
 
 extension HTTP2Connection {
-    /// The maximum length of an encoded field block. An encoded block is hardly longer than its decoded fields, whose size is also limited.
+    /// The maximum encoded field block length in bytes. Encoding adds almost nothing to the decoded fields, whose size is also limited.
     private var maximumBlockCount: Int { max(decoder.limits.listSize, reader.maximumFrameSize) }
 
     mutating func receivedHeaders(
@@ -130,8 +130,8 @@ extension HTTP2Connection {
         _ id: HTTP2StreamID, _ block: HPACKFieldBlock, endsStream: Bool, at now: Duration
     ) throws(HTTP2Violation) {
         peer.lastStreamID = id
-        // Requests above the last stream identifier of GOAWAY are ignored. The client can send them again on another connection
-        // (RFC 9113 §6.8).
+        // Requests above the last stream identifier in GOAWAY are ignored. The client can retry them on another
+        // connection (RFC 9113 §6.8).
         if let last = own.goAway, id > last { return streams.remember(id, .byReset) }
         guard streams.count + streams.draining.count < configuration.settings.maxConcurrentStreams ?? .max else {
             return try refuse(id, .refusedStream, at: now)
@@ -158,8 +158,8 @@ extension HTTP2Connection {
         }
     }
 
-    /// Resets a stream that was not reported to the program. It is never in the table, because the end of the connection reports the end of
-    /// every stream in the table.
+    /// Resets a stream that was not reported to the program. It must never be in the table: at the end of the
+    /// connection, every stream in the table is reported as closed.
     private mutating func refuse(
         _ id: HTTP2StreamID, _ code: HTTP2ErrorCode, at now: Duration
     ) throws(HTTP2Violation) {
@@ -173,8 +173,8 @@ extension HTTP2Connection {
         return HTTPPriority(parsing: fields[place].value)
     }
 
-    /// Responds with status 431 to a request whose fields exceed the limits (RFC 9113 §10.5.1). Such requests cost the program nothing, so
-    /// only the flood guard limits their number.
+    /// Responds with status 431 to a request whose fields exceed the limits (RFC 9113 §10.5.1). The program never sees
+    /// such requests, so only the flood guard limits their number.
     private mutating func answerTooLarge(
         _ id: HTTP2StreamID, endsStream: Bool, at now: Duration
     ) throws(HTTP2Violation) {
@@ -186,7 +186,7 @@ extension HTTP2Connection {
         streams.remember(id, endsStream ? .byPeer : .byReset)
     }
 
-    /// Closes a stream whose response or trailers exceed the limits.
+    /// Resets a stream whose response head or trailers exceed the limits.
     private mutating func refuseFields(_ id: HTTP2StreamID) {
         output.append(.resetStream(.enhanceYourCalm), on: id)
         close(id, .byReset, .fieldsTooLarge)

@@ -3,7 +3,8 @@ package import CausewayProtocols
 internal import CausewayWire
 
 extension HTTP2Connection {
-    /// The largest payload of a DATA frame. The peer may permit larger frames, but with them one stream would delay the others for longer.
+    /// The maximum DATA payload in bytes. Even if the peer permits larger frames, they would delay the other streams
+    /// (head-of-line blocking).
     private static let largestContent = HTTP2FrameReader.defaultMaximumFrameSize
 
     /// Removes and returns the next bytes to send: all pending control frames and at most `limit` bytes of content.
@@ -13,12 +14,12 @@ extension HTTP2Connection {
         while chunk.count < limit, output.window > 0, let id = schedule.first {
             appendContent(of: id, to: &chunk, atMost: limit - chunk.count)
         }
-        // The content may have been followed by the end of its stream, which is queued as a control frame.
+        // Content may have completed a stream, whose trailers are then queued as control frames.
         if !output.control.isEmpty, chunk.count < limit { chunk.append(output.takeControl()) }
         return chunk.isEmpty ? nil : chunk
     }
 
-    /// Appends one DATA frame of the stream that is first in the schedule.
+    /// Appends one DATA frame for the first stream in the schedule.
     private mutating func appendContent(of id: HTTP2StreamID, to chunk: inout ByteChain, atMost limit: Int) {
         let allowed = min(output.window, Self.largestContent, limit)
         var header = HTTP2FrameHeader(length: 0, type: .data, streamID: id)
@@ -34,7 +35,8 @@ extension HTTP2Connection {
         guard let sent else { return schedule.removeAll() }
         if sent.isSendable { schedule.sentPart(sent.priority) } else { schedule.remove(id, sent.priority) }
         output.window -= content.count
-        // The peer usually responds to a DATA frame with WINDOW_UPDATE frames for the stream and the connection. Make up for their cost.
+        // The peer usually answers a DATA frame with WINDOW_UPDATE frames for the stream and the connection. Their two
+        // units are restored in advance.
         floods.chores.restore(2)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(HTTP2FrameHeader.byteCount + min(content.count, ByteChain.coalescedLength))

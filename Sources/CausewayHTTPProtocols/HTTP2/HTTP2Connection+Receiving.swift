@@ -3,7 +3,7 @@ package import CausewayProtocols
 internal import CausewayWire
 
 extension HTTP2Connection {
-    /// Decodes received bytes, which may add events and output.
+    /// Decodes received bytes. This may add events and output.
     package mutating func received(_ bytes: ArraySlice<UInt8>, at now: Duration) {
         guard phase != .ended else { return }
         do {
@@ -15,13 +15,13 @@ extension HTTP2Connection {
         }
     }
 
-    /// Decodes received bytes, which may add events and output.
+    /// Decodes received bytes. This may add events and output.
     package mutating func received(_ bytes: ByteChain, at now: Duration) {
         var bytes = bytes
         while let piece = bytes.popPiece() { received(piece, at: now) }
     }
 
-    /// Returns the next item of the frame reader, and handles stream errors of the reader.
+    /// Returns the next item from the frame reader, and handles the reader's stream errors.
     private mutating func nextItem(at now: Duration) throws(HTTP2Violation) -> HTTP2FrameReader.Item? {
         while true {
             do {
@@ -32,8 +32,8 @@ extension HTTP2Connection {
         }
     }
 
-    /// Handles a frame with an invalid payload. A stream error becomes a connection error if the stream is idle or the peer had to send a
-    /// different frame, such as SETTINGS or CONTINUATION.
+    /// Handles a frame with an invalid payload. A stream error becomes a connection error if the stream is idle or if
+    /// another frame was required, such as SETTINGS or CONTINUATION.
     private mutating func handleReaderError(_ violation: HTTP2Violation, at now: Duration) throws(HTTP2Violation) {
         guard case .stream(let id) = violation.scope, phase == .open, assembly == nil else {
             throw HTTP2Violation(violation.code, violation.reason)
@@ -42,7 +42,7 @@ extension HTTP2Connection {
         try failStream(violation, at: now)
     }
 
-    /// Compares the first bytes of a client with the preface (RFC 9113 §3.4). Returns the bytes after it.
+    /// Compares a client's first bytes with the preface (RFC 9113 §3.4). Returns the bytes after it.
     private mutating func matchPreface(_ bytes: ArraySlice<UInt8>) throws(HTTP2Violation) -> ArraySlice<UInt8> {
         guard case .preface(let matched) = phase else { return bytes }
         let part = bytes.prefix(Self.preface.count - matched)
@@ -95,12 +95,12 @@ extension HTTP2Connection {
         }
     }
 
-    /// Counts a frame that does not advance a message.
+    /// Charges the flood guard for a frame that does not advance a message.
     mutating func chargeChore(_ what: String, at now: Duration) throws(HTTP2Violation) {
         guard floods.chores.take(at: now) else { throw HTTP2Violation(.enhanceYourCalm, "too many \(what)") }
     }
 
-    /// Counts a stream that the peer reset, or that this side reset because of the peer.
+    /// Charges the flood guard for a stream reset by the peer, or by this side because of the peer.
     mutating func chargeReset(at now: Duration) throws(HTTP2Violation) {
         guard floods.resets.take(at: now) else { throw HTTP2Violation(.enhanceYourCalm, "too many streams reset") }
     }

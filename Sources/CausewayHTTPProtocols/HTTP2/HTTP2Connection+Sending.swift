@@ -3,13 +3,13 @@ package import CausewayWire
 internal import DequeModule
 
 extension HTTP2Connection {
-    /// The number of concurrent requests before the server's settings are known. RFC 9113 §6.5.2 recommends that servers permit at least
-    /// this number.
+    /// The maximum number of concurrent requests before the server's settings arrive. RFC 9113 §6.5.2 recommends that
+    /// servers permit at least this number.
     package static let assumedConcurrentStreams = 100
 
-    /// Sends a request, or queues it until the server permits another stream. Can be called before the server's settings arrive.
+    /// Sends a request, or queues it until the server permits another stream. May be called before the server's settings arrive.
     ///
-    /// - Returns: The identifier of the stream.
+    /// - Returns: The stream identifier.
     package mutating func request(
         _ head: HTTP2RequestHead, endsStream: Bool, priority: HTTPPriority? = nil
     ) throws(HTTP2Refusal) -> HTTP2StreamID {
@@ -45,7 +45,7 @@ extension HTTP2Connection {
         return streams.count - own.waiting.count < peer.settings.maxConcurrentStreams ?? assumed
     }
 
-    /// Sends as many waiting requests as the server permits.
+    /// Sends waiting requests, up to the server's limit.
     mutating func startWaiting() {
         while permitsStream, let id = own.waiting.popFirst() {
             guard let request = streams[id]?.request else { continue }
@@ -53,7 +53,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// Sends the head of a request.
+    /// Sends a request head.
     private mutating func start(_ id: HTTP2StreamID, _ head: HTTP2RequestHead, endsStream: Bool) {
         output.appendBlock(on: id, endsStream: endsStream) { encoder, bytes in
             head.encode(with: &encoder, to: &bytes)
@@ -67,7 +67,7 @@ extension HTTP2Connection {
         sendQueued(id)
     }
 
-    /// Sends the head of a response. An interim head may be followed by others.
+    /// Sends a response head. Further heads may follow an interim one.
     package mutating func respond(
         _ id: HTTP2StreamID, _ head: HTTP2ResponseHead, endsStream: Bool
     ) throws(HTTP2Refusal) {
@@ -88,15 +88,14 @@ extension HTTP2Connection {
         if endsStream { endSending(id) }
     }
 
-    /// Queues content of a stream. It is sent as the peer's flow-control windows permit. ``Event/drained(_:)`` reports that the queue is
-    /// empty.
+    /// Queues content for a stream. It is sent as the peer's flow-control windows permit. ``Event/drained(_:)`` reports an empty queue.
     package mutating func send(
         _ id: HTTP2StreamID, _ bytes: ByteChain, endsStream: Bool = false
     ) throws(HTTP2Refusal) {
         try queue(id, bytes, endsStream ? .endOfStream : .none)
     }
 
-    /// Sends the trailer section after all content, and thereby ends the message.
+    /// Sends the trailer section after all content. This ends the message.
     package mutating func sendTrailers(_ id: HTTP2StreamID, _ fields: FieldSection) throws(HTTP2Refusal) {
         if let mistake = fields.mistakeInSending { throw .invalid(mistake) }
         try queue(id, ByteChain(), .trailers(fields))
@@ -114,7 +113,7 @@ extension HTTP2Connection {
         if stream.sending == .content { sendQueued(id) }
     }
 
-    /// Schedules the queued content of a stream. If there is none, sends the end of the message.
+    /// Schedules a stream's queued content. If there is none, sends the end of the message.
     private mutating func sendQueued(_ id: HTTP2StreamID) {
         guard let stream = streams[id], stream.sending == .content else {
             return endIfClosed(id)
@@ -122,8 +121,8 @@ extension HTTP2Connection {
         if stream.queue.isEmpty { sendEnding(id) } else { reschedule(id) }
     }
 
-    /// Ends the message after its content, with an empty DATA frame or the trailer section. Returns `false` if the program has not ended
-    /// the message.
+    /// Ends the message after its content, with an empty DATA frame or the trailer section. Returns `false` if the
+    /// program has not ended the message.
     @discardableResult
     mutating func sendEnding(_ id: HTTP2StreamID) -> Bool {
         guard let stream = streams[id], stream.sending == .content else { return true }
@@ -152,7 +151,7 @@ extension HTTP2Connection {
         close(id, .byReset, .cancelled)
     }
 
-    /// Changes the priority of a stream. A client also notifies the server (RFC 9218 §7).
+    /// Changes a stream's priority. A client also notifies the server (RFC 9218 §7).
     package mutating func setPriority(_ id: HTTP2StreamID, _ priority: HTTPPriority) {
         guard phase != .ended, let stream = streams[id], stream.priority != priority else { return }
         if role == .client {
@@ -171,7 +170,7 @@ extension HTTP2Connection {
         return true
     }
 
-    /// Returns the number of a stream's content bytes that ``nextOutput(atMost:)`` has not yet returned.
+    /// Returns a stream's content bytes not yet returned by ``nextOutput(atMost:)``.
     package func queuedByteCount(of id: HTTP2StreamID) -> Int { streams[id]?.queue.count ?? 0 }
 
     /// Adds a stream to the schedule if it can send content. Otherwise removes it.

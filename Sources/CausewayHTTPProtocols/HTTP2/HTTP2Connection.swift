@@ -5,10 +5,10 @@ internal import DequeModule
 
 /// One side of an HTTP/2 connection (RFC 9113), over any byte stream.
 ///
-/// The owner passes in received bytes and the time, takes events, and takes bytes to send. When the program has consumed the bytes of a
-/// ``Event/content(_:_:endsStream:)`` event, the owner must report them with ``took(_:of:)``, which gives the peer new flow-control credit.
-/// For any input, the last event of each stream is exactly one ``Event/closed(_:_:)``, and the last event of the connection is exactly one
-/// ``Event/ended(_:)``.
+/// The owner passes in received bytes and the time, and takes events and output. When the program has consumed the
+/// bytes in a ``Event/content(_:_:endsStream:)`` event, the owner must report them with ``took(_:of:)``, which gives
+/// the peer flow-control credit. For any input, each stream's last event is exactly one ``Event/closed(_:_:)``, and the
+/// connection's last event is exactly one ``Event/ended(_:)``.
 package struct HTTP2Connection: Sendable {
     package enum Role: Sendable {
         case client
@@ -16,31 +16,31 @@ package struct HTTP2Connection: Sendable {
     }
 
     package enum Event: Equatable, Sendable {
-        /// The peer's settings. Reported after each SETTINGS frame of the peer. The first such event makes the connection usable.
+        /// The peer's settings, after each of its SETTINGS frames. The first such event makes the connection usable.
         case settings(HTTP2Settings)
         /// Server only: a request on a new stream.
         case request(HTTP2StreamID, HTTP2RequestHead, endsStream: Bool)
         /// Client only: an interim response.
         case informational(HTTP2StreamID, HTTP2ResponseHead)
-        /// Client only: the head of the response.
+        /// Client only: the response head.
         case response(HTTP2StreamID, HTTP2ResponseHead, endsStream: Bool)
-        /// A part of the content.
+        /// Received content.
         case content(HTTP2StreamID, ArraySlice<UInt8>, endsStream: Bool)
         /// The trailer section, which ends the peer's message.
         case trailers(HTTP2StreamID, FieldSection)
-        /// All queued content of the stream was taken for sending, but its message has not ended. The program can send more content.
+        /// All queued content was taken for sending, but the message has not ended. The program can send more.
         case drained(HTTP2StreamID)
-        /// The last event of a stream. The failure is `nil` if both messages are complete.
+        /// A stream's last event. The failure is `nil` if both messages are complete.
         case closed(HTTP2StreamID, HTTP2StreamFailure?)
         /// The peer acknowledged the ping with this token.
         case pingAnswered(UInt64)
         /// The peer accepts no new streams.
         case goAway(HTTP2ErrorCode, lastStreamID: HTTP2StreamID, debugData: [UInt8])
-        /// The last event. Close the transport after the remaining output is sent.
+        /// The last event. Close the transport after the remaining output has been sent.
         case ended(HTTP2ConnectionFailure?)
     }
 
-    /// The phase of the receiving side.
+    /// The receive state.
     enum Phase: Equatable {
         /// The client's preface is incomplete. The value is the number of bytes that have arrived. Server only.
         case preface(Int)
@@ -78,13 +78,13 @@ package struct HTTP2Connection: Sendable {
     }
 
     package var hasEnded: Bool { phase == .ended }
-    /// Whether the connection has ended and all output was taken.
+    /// Whether the connection has ended and all output has been taken.
     package var isFinished: Bool { hasEnded && output.control.isEmpty }
-    /// The number of bytes of frames that wait for ``nextOutput(atMost:)``, without content.
+    /// Bytes of queued frames without content, which wait for ``nextOutput(atMost:)``.
     var controlByteCount: Int { output.control.count }
-    /// The number of streams that are not closed, including waiting requests.
+    /// The open stream count, including waiting requests.
     package var streamCount: Int { streams.count }
-    /// The peer's settings that currently apply.
+    /// The peer's current settings.
     package var peerSettings: HTTP2Settings { peer.settings }
     /// Whether the connection accepts new requests.
     package var acceptsRequests: Bool { role == .client && phase != .ended && !peer.isGoingAway && own.goAway == nil }
@@ -106,7 +106,7 @@ package struct HTTP2Connection: Sendable {
         }
     }
 
-    /// The start of a client's connection (RFC 9113 §3.4).
+    /// The client connection preface (RFC 9113 §3.4).
     static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 }
 

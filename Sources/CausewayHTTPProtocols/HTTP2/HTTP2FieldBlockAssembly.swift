@@ -2,7 +2,7 @@ internal import CausewayWire
 
 /// A field block that has not yet ended with the END_HEADERS flag (RFC 9113 §4.3).
 struct HTTP2FieldBlockAssembly: Sendable {
-    /// The maximum number of CONTINUATION frames of a block. Even large blocks fit into fewer frames.
+    /// The maximum number of CONTINUATION frames per block. Even large blocks fit into fewer frames.
     static let maximumContinuationCount = 32
 
     let streamID: HTTP2StreamID
@@ -16,10 +16,10 @@ struct HTTP2FieldBlockAssembly: Sendable {
         block = Array(frame.fragment)
     }
 
-    /// Adds the fragment of a CONTINUATION frame.
+    /// Adds a CONTINUATION fragment.
     ///
-    /// - Throws: A connection error if the block is longer than `limit`, or consists of too many frames, because the HPACK state is lost
-    ///   without the whole block.
+    /// - Throws: A connection error if the block exceeds `limit` bytes or the frame limit, because the HPACK state is
+    ///   lost without the whole block.
     mutating func append(_ fragment: ArraySlice<UInt8>, limit: Int) throws(HTTP2Violation) {
         continuationCount += 1
         guard continuationCount <= Self.maximumContinuationCount else {

@@ -23,7 +23,7 @@ struct HTTP2FloodGuard: Sendable {
             return true
         }
 
-        /// Restores units, to make up for frames that the peer sends in response to frames of this side.
+        /// Restores units for frames that the peer sends in response to this side's frames.
         mutating func restore(_ count: Int) { left = min(burst, left + count) }
 
         private mutating func refill(at now: Duration) {
@@ -35,7 +35,7 @@ struct HTTP2FloodGuard: Sendable {
         }
     }
 
-    /// Streams that the peer reset, or that it made this side reset.
+    /// Streams reset by the peer, or by this side because of the peer.
     var resets: Budget
     /// Frames that do not advance a message.
     var chores: Budget

@@ -1,25 +1,24 @@
 internal import CausewayWire
 
-/// The flow control of received content, for one stream or for the connection (RFC 9113 §6.9.1).
+/// The receive flow-control window for one stream or for the connection (RFC 9113 §6.9.1).
 ///
-/// The peer receives credit only for content that the program has consumed. If the program stops consuming content, the peer must stop
-/// sending.
+/// The peer receives credit only for consumed content. If the program stops consuming content, the peer must stop sending.
 ///
-/// A window that is smaller than what the path holds limits the rate, and a larger one holds more content when the program is slow. So the
-/// window of a stream begins small, and becomes four times as large when half of it arrives in less than a round trip.
+/// A window below the path's bandwidth-delay product limits the rate; a larger one buffers more content when the
+/// program is slow. So a stream window starts small, and quadruples when half of it arrives in less than a round trip.
 struct HTTP2ReceiveWindow: Sendable {
-    /// The size of the window when the program has consumed all content.
+    /// The window size in bytes when the program has consumed all content.
     private(set) var size: Int
-    /// The number of bytes that the peer may still send. Negative after the size was reduced.
+    /// Bytes that the peer may still send. Negative after the size was reduced.
     private(set) var available: Int
-    /// The number of consumed bytes for which the peer has not yet received credit.
+    /// Consumed bytes not yet credited to the peer.
     private var unannounced = 0
-    /// The number of bytes by which the size grows with the next credit.
+    /// The size increase that the next credit includes, in bytes.
     private var growth = 0
-    /// The number of bytes that arrived since a time; `nil` before the first.
+    /// Bytes received since a time; `nil` before the first.
     private var arrived: (count: Int, since: Duration)?
 
-    /// How a window may grow.
+    /// The parameters for window growth. `limit` is in bytes.
     struct Pace {
         let limit: Int
         let roundTrip: Duration
@@ -47,10 +46,10 @@ struct HTTP2ReceiveWindow: Sendable {
         arrived = (0, pace.now)
     }
 
-    /// Accounts for consumed bytes. Returns the increment for a WINDOW_UPDATE frame if the window grows, or if it is at least half of the
-    /// window. Smaller increments would cost a frame for little content (RFC 9113 §6.9.1).
+    /// Accounts for consumed bytes. Returns the WINDOW_UPDATE increment if the window grows, or if the increment is at
+    /// least half the window. A smaller one would cost a frame for little content (RFC 9113 §6.9.1).
     mutating func credit(_ count: Int) -> Int? {
-        // Never give credit for more bytes than were received, even if the program reports too many.
+        // Never credit more bytes than were received, even if the program reports too many.
         unannounced = min(unannounced + max(0, count), size - available)
         guard unannounced > 0, unannounced >= size / 2 || growth > 0 else { return nil }
         let increment = unannounced + growth
@@ -60,13 +59,13 @@ struct HTTP2ReceiveWindow: Sendable {
         return increment
     }
 
-    /// Changes the size, and the number of bytes that the peer may send, by the same amount (RFC 9113 §6.9.2).
+    /// Changes the size and the peer's available bytes by the same amount (RFC 9113 §6.9.2).
     mutating func resize(by difference: Int) {
         size += difference
         available += difference
     }
 
-    /// Increases the size. Returns the increment for the WINDOW_UPDATE frame.
+    /// Increases the size. Returns the WINDOW_UPDATE increment; `nil` if the window is already this large.
     mutating func grow(to newSize: Int) -> Int? {
         guard newSize > size else { return nil }
         let increment = newSize - size

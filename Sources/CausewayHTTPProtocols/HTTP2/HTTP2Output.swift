@@ -1,18 +1,18 @@
 internal import CausewayWire
 
-/// The frames to send other than DATA frames with content, in order of creation.
+/// The frames to send, in creation order, except DATA frames with content.
 struct HTTP2Output: Sendable {
-    /// The maximum number of bytes of unsent PING and SETTINGS acknowledgments. It bounds the memory that a peer that does not read can
-    /// use.
+    /// The maximum length in bytes of unsent PING and SETTINGS acknowledgments. It bounds the memory used for a peer
+    /// that does not read.
     static let maximumReplyCount = 64 << 10
 
     private(set) var control: [UInt8] = []
     private var encoder = HPACKEncoder()
-    /// The number of bytes of acknowledgments in ``control``.
+    /// Bytes of acknowledgments in ``control``.
     private(set) var replyCount = 0
-    /// The largest payload to send. Every peer accepts this size.
+    /// The maximum payload to send, in bytes. Every peer accepts it.
     private static let maximumFrameSize = HTTP2FrameReader.defaultMaximumFrameSize
-    /// The connection window: the number of content bytes that the peer permits on all streams together.
+    /// The connection window: content bytes that the peer permits on all streams together.
     var window = 65535
 
     mutating func append(raw bytes: some Sequence<UInt8>) { control.append(contentsOf: bytes) }
@@ -21,7 +21,7 @@ struct HTTP2Output: Sendable {
         frame.serialize(streamID: streamID, into: &control)
     }
 
-    /// Appends an acknowledgment of a frame from the peer.
+    /// Appends an acknowledgment for a frame from the peer.
     mutating func reply(_ frame: HTTP2Frame) {
         let start = control.count
         append(frame)
@@ -59,7 +59,7 @@ struct HTTP2Output: Sendable {
         }
     }
 
-    /// Removes and returns the bytes.
+    /// Removes and returns the queued bytes.
     mutating func takeControl() -> [UInt8] {
         defer { control = [] }
         replyCount = 0

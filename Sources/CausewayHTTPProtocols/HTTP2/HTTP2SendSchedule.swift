@@ -1,10 +1,10 @@
 internal import CausewayWire
 internal import DequeModule
 
-/// The order in which streams send their content (RFC 9218 §10).
+/// The order in which streams send content (RFC 9218 §10).
 ///
-/// The most urgent level goes first. Within a level, a stream that is not incremental sends all of its available content before the next
-/// stream starts. Incremental streams take turns.
+/// The most urgent level goes first. Within a level, a non-incremental stream sends all its available content before
+/// the next stream starts. Incremental streams take turns.
 struct HTTP2SendSchedule: Sendable {
     private var levels: [Deque<HTTP2StreamID>] = Array(repeating: [], count: HTTPPriority.levelCount)
     private(set) var count = 0
@@ -23,7 +23,7 @@ struct HTTP2SendSchedule: Sendable {
         count += 1
     }
 
-    /// Records that the first stream of a level has sent a part of its content and has more to send.
+    /// Records that a level's first stream has sent part of its content and has more to send.
     mutating func sentPart(_ priority: HTTPPriority) {
         let level = Int(priority.urgency)
         guard priority.isIncremental, levels[level].count > 1, let id = levels[level].popFirst() else { return }

@@ -2,9 +2,9 @@ import CausewayProtocols
 
 internal import CausewayWire
 
-/// A stream that is not closed (RFC 9113 §5.1).
+/// An open stream, or a request that waits for one (RFC 9113 §5.1).
 struct HTTP2Stream: Sendable {
-    /// The state of sending.
+    /// The send state.
     enum Sending: Sendable {
         /// The request waits until the peer permits another stream.
         case waiting
@@ -14,7 +14,7 @@ struct HTTP2Stream: Sendable {
         case ended
     }
 
-    /// The state of receiving.
+    /// The receive state.
     enum Receiving: Sendable {
         /// The final head has not arrived.
         case head
@@ -22,7 +22,7 @@ struct HTTP2Stream: Sendable {
         case ended
     }
 
-    /// The end of the message after the last queued content.
+    /// How the message ends after the last queued content.
     enum Ending: Equatable, Sendable {
         case none
         case endOfStream
@@ -32,12 +32,12 @@ struct HTTP2Stream: Sendable {
     let id: HTTP2StreamID
     var sending: Sending
     var receiving: Receiving
-    /// The flow-control window for content from the peer.
+    /// The flow-control window for the peer's content.
     var receiveWindow: HTTP2ReceiveWindow
-    /// The number of bytes that the peer permits this side to send. It can become negative when the peer reduces its initial window
+    /// Bytes that the peer permits this side to send. Can become negative when the peer reduces its initial window
     /// (RFC 9113 §6.9.2).
     var sendWindow: Int
-    /// Content that waits for window space or for its turn in the schedule.
+    /// Content that waits for flow-control window or its turn in the schedule.
     var queue = ByteChain()
     var ending = Ending.none
     var length = HTTP2ContentLength()
@@ -48,7 +48,7 @@ struct HTTP2Stream: Sendable {
     /// The waiting request; `nil` after it was sent.
     var request: HTTP2WaitingRequest?
 
-    /// Whether the stream is still idle and does not count toward the limit of concurrent streams (RFC 9113 §5.1.2).
+    /// Whether the stream is still idle and does not count toward the concurrent stream limit (RFC 9113 §5.1.2).
     var isWaiting: Bool { sending == .waiting }
     var isClosed: Bool { sending == .ended && receiving == .ended }
     /// Whether content can be sent, if the connection window permits.
@@ -56,8 +56,8 @@ struct HTTP2Stream: Sendable {
 }
 
 extension HTTP2Stream {
-    /// Accounts for a whole DATA frame when its first piece arrives, so that the result does not depend on how the frame is split. Returns
-    /// the violation; `nil` if there is none (RFC 9113 §6.9.1, §8.1.1).
+    /// Accounts for a whole DATA frame when its first piece arrives, so that the result does not depend on how the
+    /// frame is split. Returns the violation; `nil` if there is none (RFC 9113 §6.9.1, §8.1.1).
     mutating func mistake(in piece: HTTP2DataPiece, _ pace: HTTP2ReceiveWindow.Pace?) -> HTTP2Violation? {
         guard receiveWindow.receive(piece.flowControlledCount, pace) else {
             return HTTP2Violation(.flowControlError, stream: id, "content beyond the window")
@@ -83,7 +83,7 @@ final class HTTP2WaitingRequest: Sendable {
     }
 }
 
-/// The method of a request, as far as it affects how the response is interpreted.
+/// The request method, as far as it affects message framing.
 enum HTTP2MethodKind: Sendable {
     case head
     /// The stream becomes a tunnel when the response succeeds (RFC 9113 §8.5).
@@ -102,12 +102,11 @@ enum HTTP2MethodKind: Sendable {
     }
 }
 
-/// Compares the length of received content with the field `content-length` (RFC 9113 §8.1.1).
+/// Compares the received content length with `content-length` (RFC 9113 §8.1.1).
 struct HTTP2ContentLength: Sendable {
-    /// The announced length; `nil` if there is none.
+    /// The announced length in bytes; `nil` if there is none.
     var expected: Int?
-    /// Whether the message has no content regardless of its fields. This applies to responses to HEAD and to responses with status 204 or
-    /// 304.
+    /// Whether the message has no content regardless of its fields: a response to HEAD, or with status 204 or 304.
     var isEmptyByDefinition = false
     private(set) var received = 0
 
@@ -118,6 +117,6 @@ struct HTTP2ContentLength: Sendable {
         return received <= expected ?? .max
     }
 
-    /// Whether a message may end now.
+    /// Whether the message may end now.
     var permitsEnd: Bool { isEmptyByDefinition || expected == nil || expected == received }
 }

@@ -1,12 +1,11 @@
 internal import CausewayWire
 internal import DequeModule
 
-/// The streams that are not closed, by identifier, and a record of the most recently closed streams.
+/// The streams by identifier, and a record of recently closed streams.
 ///
-/// The identifiers of one endpoint's streams increase in steps of two, so half the identifier is a good hash, and a lookup takes about one
-/// comparison.
+/// An endpoint's stream identifiers increase by two, so half the identifier is a good hash, and a lookup takes about one comparison.
 struct HTTP2StreamTable: Sendable {
-    /// The way in which a stream was closed. It determines how frames that still arrive on the stream are handled (RFC 9113 §5.1).
+    /// How a stream was closed. This determines how late frames on the stream are handled (RFC 9113 §5.1).
     enum Closing: Sendable {
         /// Both sides ended the stream, or the peer reset it. The peer must not send on it.
         case byPeer
@@ -14,18 +13,18 @@ struct HTTP2StreamTable: Sendable {
         case byReset
     }
 
-    /// The number of closed streams to remember. It is unlikely that frames of more closed streams are still in flight.
+    /// The number of closed streams to remember. Frames for more closed streams are unlikely to be in flight.
     private static let memory = 256
 
     private var slots: [HTTP2Stream?] = Array(repeating: nil, count: 16)
     private(set) var count = 0
-    /// Closed streams whose request is still being discarded.
+    /// Closed streams whose request content is still discarded.
     var draining = HTTP2DrainingStreams()
     private var closed: Deque<(id: HTTP2StreamID, closing: Closing)> = []
 
     var isEmpty: Bool { count == 0 }
 
-    /// Returns the slot of a stream; `nil` if it is not in the table.
+    /// Returns a stream's slot; `nil` if it is not in the table.
     func place(of id: HTTP2StreamID) -> Int? {
         let mask = slots.count - 1
         var place = Int(id >> 1) & mask
@@ -51,7 +50,7 @@ struct HTTP2StreamTable: Sendable {
         for place in slots.indices where slots[place] != nil { change(&slots[place]!) }
     }
 
-    /// The identifiers of all streams, in ascending order.
+    /// All stream identifiers in ascending order.
     var identifiers: [HTTP2StreamID] { slots.compactMap { $0?.id }.sorted() }
 
     mutating func insert(_ stream: HTTP2Stream) {
@@ -70,7 +69,7 @@ struct HTTP2StreamTable: Sendable {
         return stream
     }
 
-    /// Records as closed a stream that was never in the table.
+    /// Records a stream as closed that was never in the table.
     mutating func remember(_ id: HTTP2StreamID, _ closing: Closing) {
         if closed.count == Self.memory { closed.removeFirst() }
         closed.append((id, closing))
@@ -86,7 +85,7 @@ struct HTTP2StreamTable: Sendable {
         return place
     }
 
-    /// Empties a slot, and moves those following streams that a lookup would no longer find.
+    /// Empties a slot, and moves following streams that a lookup would no longer find.
     private mutating func remove(at removed: Int) {
         let mask = slots.count - 1
         var hole = removed

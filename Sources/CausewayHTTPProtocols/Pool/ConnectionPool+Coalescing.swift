@@ -1,10 +1,10 @@
 import CausewayProtocols
 
 extension ConnectionPool {
-    /// Records the resolved addresses of the host of a connection attempt.
+    /// Records the resolved addresses for a connection attempt's host.
     ///
-    /// If an existing HTTP/2 connection to one of these addresses has a certificate that also names this host, that connection serves the
-    /// waiting requests, and the attempt is cancelled (RFC 9113 §9.1.1).
+    /// If an HTTP/2 connection to one of these addresses has a certificate that also names this host, that connection
+    /// serves the waiting requests (RFC 9113 §9.1.1). The attempt is cancelled if no request waits afterwards.
     package mutating func resolved(_ id: PoolConnectionID, addresses: [String], at now: Duration) -> [PoolAction] {
         guard isKnown(id.slot), let group = groups[id.slot], group[id]?.isConnecting == true else { return [] }
         guard group.key.origin.isSecure, group.mayCoalesce, group.alias == nil else { return [] }
@@ -25,7 +25,7 @@ extension ConnectionPool {
         return settled(actions)
     }
 
-    /// Returns a connection of another group that may serve `key`.
+    /// Returns another group's connection that may serve `key`.
     private func coveringConnection(for key: PoolKey, addresses: [String]) -> PoolConnectionID? {
         guard !key.needsHTTP1 else { return nil }
         for case let group? in groups {
@@ -40,7 +40,7 @@ extension ConnectionPool {
         return nil
     }
 
-    /// Assigns a request to the connection of another group that serves this one, if that connection can carry another request.
+    /// Assigns a request to the coalesced connection in another group, if that connection can carry another request.
     ///
     /// - Returns: Whether the request was assigned.
     mutating func assignToAlias(_ request: UInt64, slot: Int, _ actions: inout [PoolAction]) -> Bool {

@@ -1,7 +1,8 @@
-/// Proxies that forward requests in absolute form take those of any server on one connection (RFC 9112 §3.2.2). Connections belong to the
-/// group of the server that they were established for. Requests for other servers borrow idle ones, and count for the limit of their own group.
+/// A forwarding proxy accepts requests in absolute form for any server on one connection (RFC 9112 §3.2.2). A
+/// connection belongs to the group for whose server it was established. Requests for other servers borrow idle
+/// connections, and count toward their own group's limit.
 extension ConnectionPool {
-    /// Assigns a request to an idle connection of another group with the same proxies.
+    /// Assigns a request to another group's idle connection through the same proxies.
     ///
     /// - Returns: Whether the request was assigned.
     mutating func borrow(for request: UInt64, slot: Int, _ actions: inout [PoolAction]) -> Bool {
@@ -16,7 +17,7 @@ extension ConnectionPool {
         return true
     }
 
-    /// Returns the idle connection that was used most recently, because the proxy closes it last.
+    /// Returns the most recently used idle connection, because the proxy closes that one last.
     private func idleConnection(likeThoseOf group: PoolGroup) -> PoolConnectionID? {
         var best: PoolConnection?
         for case let other? in groups {
@@ -31,14 +32,14 @@ extension ConnectionPool {
         return best?.id
     }
 
-    /// Ends the use of a connection by another group than its own. Returns the slot of that group.
+    /// Ends the loan of a connection to another group. Returns the borrowing group's slot.
     mutating func takeBorrower(of id: PoolConnectionID) -> Int? {
         guard isKnown(id.slot), let slot = groups[id.slot]?.takeBorrower(of: id) else { return nil }
         groups[slot]?.borrowedCount -= 1
         return slot
     }
 
-    /// Serves the requests of a group that has returned a connection, because it may establish its own now.
+    /// Serves the requests of a group that has returned a connection: it may now establish its own.
     mutating func serve(borrower slot: Int, at now: Duration, _ actions: inout [PoolAction]) {
         var more: [PoolAction] = []
         serve(slot, at: now, &more)
@@ -47,7 +48,7 @@ extension ConnectionPool {
 }
 
 extension PoolGroup {
-    /// Records the group whose request a connection carries.
+    /// Records the group that borrows a connection.
     mutating func lend(_ id: PoolConnectionID, to slot: Int) {
         for index in connections.indices where connections[index].id == id { connections[index].borrower = slot }
     }

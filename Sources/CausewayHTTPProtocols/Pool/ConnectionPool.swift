@@ -1,35 +1,35 @@
 internal import CausewayMachines
 
-/// The connections of one session, and the requests that wait for a connection.
+/// A session's connections, and the requests that wait for a connection.
 ///
-/// The owner reports events with their times and performs the returned actions in order. An HTTP/1 connection carries one request at a
-/// time, and by default there are at most six connections per key. An HTTP/2 connection carries as many requests as the peer permits. A
-/// second one is established only if the first is full or going away.
+/// The owner reports events with their times and performs the returned actions in order. An HTTP/1 connection carries
+/// one request at a time, and by default there are at most six connections per key. An HTTP/2 connection carries as
+/// many requests as the peer permits. A second one is established only if the first is full or going away.
 package struct ConnectionPool: Sendable {
     let limits: PoolLimits
     var groups: [PoolGroup?] = []
     private var slots: [PoolKey: Int] = [:]
     private var freeSlots: [Int] = []
-    /// The group index of each waiting request, for cancellation.
+    /// The slot of each waiting request's group, for cancellation.
     private var places: [UInt64: Int] = [:]
-    /// A counter of events, which orders requests and connections.
+    /// Counts events. It orders requests and connections.
     private var serial: UInt64 = 0
     private var idleCount = 0
-    /// The next time at which ``advance(to:)`` may have work to do. It can be too early, but is never too late.
+    /// The next time at which ``advance(to:)`` may have work to do. It can be too early, but never too late.
     package private(set) var deadline: Duration?
-    /// The number of keys at which the pool removes empty groups, together with their knowledge about the servers.
+    /// The key count at which the pool removes empty groups, and with them the versions and limits learned from servers.
     private static let groupLimit = 1_024
 
     package init(limits: PoolLimits = PoolLimits()) { self.limits = limits }
 
-    /// The number of connections, including those that are being established.
+    /// The connection count, including connection attempts.
     package var connectionCount: Int { groups.reduce(0) { $0 + ($1?.connections.count ?? 0) } }
-    /// The number of waiting requests.
+    /// The waiting request count.
     package var waitingCount: Int { places.count }
 
     // MARK: Requests
 
-    /// Adds a request. It is assigned at once if a connection has room.
+    /// Adds a request. It is assigned at once if a connection has capacity.
     package mutating func requested(_ request: PoolRequest, at now: Duration) -> [PoolAction] {
         guard places[request.id] == nil else { return [] }
         serial += 1
@@ -47,14 +47,15 @@ package struct ConnectionPool: Sendable {
         return settled(actions)
     }
 
-    /// Starts a request on a connection of the request's own group, or of another group whose connections can serve the request.
+    /// Starts a request on its own group's connection, or on another group's connection that can serve it.
     private mutating func startAtOnce(_ request: UInt64, slot: Int, _ actions: inout [PoolAction]) -> Bool {
         let isStarted = groups[slot]?.startAtOnce(request, &actions) ?? false
         if isStarted { recount(slot) }
         return isStarted || assignToAlias(request, slot: slot, &actions) || borrow(for: request, slot: slot, &actions)
     }
 
-    /// Removes a waiting request. For a request that already has a connection, call ``finished(_:isReusable:idleTimeout:at:)`` instead.
+    /// Removes a waiting request. If the request already has a connection, call
+    /// ``finished(_:isReusable:idleTimeout:at:)`` instead.
     package mutating func cancelled(_ request: UInt64, at now: Duration) -> [PoolAction] {
         guard let slot = places.removeValue(forKey: request) else { return [] }
         var actions: [PoolAction] = []
@@ -62,7 +63,7 @@ package struct ConnectionPool: Sendable {
         return actions
     }
 
-    /// Changes the priority of a waiting request.
+    /// Changes a waiting request's priority.
     package mutating func reprioritized(_ request: UInt64, to priority: Float) {
         guard let slot = places[request] else { return }
         groups[slot]?.reprioritize(request, priority)
@@ -70,14 +71,14 @@ package struct ConnectionPool: Sendable {
 
     // MARK: Connections
 
-    /// Records that a connection was established.
+    /// Records that a connection attempt succeeded.
     package mutating func connected(
         _ id: PoolConnectionID, _ facts: PoolConnectionFacts, at now: Duration
     ) -> [PoolAction] {
         change(id, at: now) { group, limits, _ in group.connected(id, facts, at: now, limits: limits) }
     }
 
-    /// Records that a connection could not be established.
+    /// Records that a connection attempt failed.
     package mutating func connectFailed(_ id: PoolConnectionID, at now: Duration) -> [PoolAction] {
         change(id, at: now) { group, limits, actions in group.connectFailed(id, at: now, limits: limits, &actions) }
     }
@@ -85,9 +86,11 @@ package struct ConnectionPool: Sendable {
     /// Records that a request on a connection ended.
     ///
     /// - Parameters:
-    ///   - isReusable: Whether HTTP permits another request on the connection (RFC 9112 §9.3). For HTTP/2 it is `true` unless the
-    ///     connection is broken.
+    ///   - id: The connection.
+    ///   - isReusable: Whether HTTP permits another request on the connection (RFC 9112 §9.3). For HTTP/2 it is
+    ///     `true` unless the connection is broken.
     ///   - idleTimeout: The server's `Keep-Alive: timeout`, if it sent one.
+    ///   - now: The current time.
     package mutating func finished(
         _ id: PoolConnectionID, isReusable: Bool = true, idleTimeout: Duration? = nil, at now: Duration
     ) -> [PoolAction] {
@@ -103,18 +106,18 @@ package struct ConnectionPool: Sendable {
         return actions
     }
 
-    /// Records a new limit of concurrent streams (RFC 9113 §5.1.2).
+    /// Records a new limit on concurrent streams (RFC 9113 §5.1.2).
     package mutating func streamLimitChanged(_ id: PoolConnectionID, to limit: Int, at now: Duration) -> [PoolAction] {
         change(id, at: now) { group, _, _ in group.streamLimitChanged(id, to: limit) }
     }
 
-    /// Prevents further requests on a connection. Call this method after GOAWAY, `Connection: close`, unexpected bytes after a response, or
-    /// a change of the network path.
+    /// Prevents further requests on a connection. Call this after GOAWAY, `Connection: close`, unexpected bytes after a
+    /// response, or a network path change.
     package mutating func retired(_ id: PoolConnectionID, at now: Duration) -> [PoolAction] {
         change(id, at: now) { group, _, actions in group.retire(id, &actions) }
     }
 
-    /// Prevents further requests on all existing connections, for example for `reset` or `flush` of a session.
+    /// Prevents further requests on existing connections, for example when a session is reset or flushed.
     package mutating func retiredAll(where shouldRetire: (PoolConnectionID) -> Bool = { _ in true }, at now: Duration)
         -> [PoolAction]
     {
@@ -135,14 +138,14 @@ package struct ConnectionPool: Sendable {
         return actions
     }
 
-    /// Establishes up to `count` connections before any request needs them.
+    /// Establishes up to `count` connections in advance.
     package mutating func warm(_ key: PoolKey, count: Int = 1, at now: Duration) -> [PoolAction] {
         var actions: [PoolAction] = []
         groups[slot(for: key)]?.warm(count, limits: limits, serial: &serial, &actions)
         return actions
     }
 
-    /// Closes connections whose idle timeout has passed. Early, late and repeated calls are harmless.
+    /// Closes connections after their idle timeout. Early, late and repeated calls are harmless.
     package mutating func advance(to now: Duration) -> [PoolAction] {
         guard let due = deadline, due <= now else { return [] }
         var actions: [PoolAction] = []
@@ -175,7 +178,7 @@ package struct ConnectionPool: Sendable {
         }
     }
 
-    /// Changes the group of a connection, then serves the requests that this enables.
+    /// Changes a connection's group, then serves the requests that this enables.
     private mutating func change(
         _ id: PoolConnectionID, at now: Duration, _ body: (inout PoolGroup, PoolLimits, inout [PoolAction]) -> Void
     ) -> [PoolAction] {
@@ -189,14 +192,14 @@ package struct ConnectionPool: Sendable {
 
     func isKnown(_ slot: Int) -> Bool { groups.indices.contains(slot) && groups[slot] != nil }
 
-    /// Serves the waiting requests of one group, and updates ``deadline``.
+    /// Serves a group's waiting requests, and updates ``deadline``.
     mutating func serve(_ slot: Int, at now: Duration, _ actions: inout [PoolAction]) {
         groups[slot]?.serve(at: now, limits: limits, serial: &serial, &actions)
         recount(slot)
         if let next = groups[slot]?.nextDeadline(), deadline.map({ next < $0 }) ?? true { deadline = next }
     }
 
-    /// Removes the requests that `actions` assign or fail from the waiting requests. Returns `actions`.
+    /// Removes requests from the waiting ones if `actions` assign or fail them. Returns `actions`.
     mutating func settled(_ actions: [PoolAction]) -> [PoolAction] {
         for action in actions {
             switch action {
@@ -207,13 +210,13 @@ package struct ConnectionPool: Sendable {
         return actions
     }
 
-    /// Updates the number of idle connections after one group has changed.
+    /// Updates the idle connection count after a group has changed.
     mutating func recount(_ slot: Int) {
-        // The group itself counts, because a copy of the group would retain all of its arrays.
+        // The group counts in place: a copy of the group would retain all its arrays.
         idleCount += groups[slot]?.takeIdleChange() ?? 0
     }
 
-    /// Closes the idle connection whose deadline is the earliest.
+    /// Closes the idle connection with the earliest deadline.
     private mutating func closeOldestIdle(_ actions: inout [PoolAction]) {
         let idle = groups.lazy.compactMap { $0 }.flatMap(\.connections).filter(\.isIdle)
         guard let oldest = idle.min(by: { ($0.idleDeadline ?? .zero) < ($1.idleDeadline ?? .zero) }) else { return }

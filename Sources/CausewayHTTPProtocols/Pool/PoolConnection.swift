@@ -1,12 +1,12 @@
 import CausewayProtocols
 
-/// The state of one connection of a pool.
+/// A pool connection's state.
 struct PoolConnection: Sendable {
     enum Phase: Equatable, Sendable {
         case connecting(offersHTTP2: Bool)
-        /// HTTP/1, which carries one request at a time.
+        /// HTTP/1: one request at a time.
         case single
-        /// HTTP/2, with the maximum number of concurrent streams that the peer permits.
+        /// HTTP/2, with the peer's limit on concurrent streams.
         case multiplexed(streamLimit: Int)
     }
 
@@ -14,15 +14,15 @@ struct PoolConnection: Sendable {
     var phase: Phase
     /// Whether the connection accepts no further requests.
     var isRetired = false
-    /// The number of requests on the connection.
+    /// Requests in progress.
     var activeCount = 0
     /// Whether the connection has carried a request.
     var isUsed = false
-    /// The serial number of the event that last made the connection idle. It orders idle connections.
+    /// The event number at which the connection last became idle. It orders idle connections.
     var lastUse: UInt64 = 0
-    /// The time at which the connection is closed if it remains idle.
+    /// The time at which the pool closes the connection if it remains idle.
     var idleDeadline: Duration?
-    /// The slot of the group whose request the connection carries, if that is not its own.
+    /// The slot of the group that borrows the connection for a request; `nil` if it serves its own group.
     var borrower: Int?
     var names: [String] = []
     var address: String?
@@ -54,13 +54,13 @@ struct PoolConnection: Sendable {
         }
     }
 
-    /// Returns whether the server of this connection may answer for `host` at one of these addresses (RFC 9113 §9.1.1).
+    /// Returns whether this connection's server may answer for `host` at one of these addresses (RFC 9113 §9.1.1).
     func covers(host: String, addresses: [String]) -> Bool {
         guard isMultiplexed, hasRoom, let address, addresses.contains(address) else { return false }
         return names.contains { Self.matches(name: URIBytes.lowercased($0), host: host) }
     }
 
-    /// Returns whether a host matches a certificate name (RFC 9525 §6.3). A wildcard stands for exactly the leftmost label.
+    /// Returns whether a host matches a certificate name (RFC 9525 §6.3). A wildcard matches exactly the leftmost label.
     static func matches(name: String, host: String) -> Bool {
         guard !CookieContext.isAddress(host) else { return false }
         guard name.hasPrefix("*.") else { return name == host }

@@ -1,7 +1,7 @@
-/// The connections and the waiting requests for one key.
+/// The connections and waiting requests for one key.
 struct PoolGroup: Sendable {
-    /// The HTTP version that the server chose most recently. While it is unknown, connections are established one at a time, because a
-    /// single HTTP/2 connection can serve all requests.
+    /// The HTTP version that the server chose most recently. While it is unknown, connections are established one at a
+    /// time, because a single HTTP/2 connection can serve all requests.
     enum Version: Sendable {
         case unknown
         case http1
@@ -11,23 +11,23 @@ struct PoolGroup: Sendable {
     let key: PoolKey
     let slot: Int
     var connections: [PoolConnection] = []
-    /// Requests that any connection of the group can serve.
+    /// Requests that any connection in the group can serve.
     private(set) var waiting = WaitingRequests()
-    /// Requests with restrictions, in order of arrival, and the serial number of the event that added each.
+    /// Requests with a route restriction, in arrival order, each with the event number at which it was added.
     private var restricted: [(request: PoolRequest, serial: UInt64)] = []
     private var version: Version
-    /// The time before which no new connection attempt starts while other connections work.
+    /// After a failed attempt, the time until which no new one starts while other connections work.
     private var pauseEnd: Duration?
-    /// A connection of another group that serves this one (RFC 9113 §9.1.1).
+    /// The coalesced connection: another group's connection that serves this group (RFC 9113 §9.1.1).
     var alias: PoolConnectionID?
-    /// The number of connections of other groups that carry requests of this one. They count for the limit.
+    /// Other groups' connections that carry this group's requests. They count toward the limit.
     var borrowedCount = 0
-    /// The number of idle connections at the last call of ``takeIdleChange()``.
+    /// The idle connection count at the last call to ``takeIdleChange()``.
     private var countedIdle = 0
-    /// The limit of concurrent streams that the server stated most recently. It applies to new connections until their settings arrive,
-    /// so that requests are not sent only to be refused.
+    /// The server's most recent limit on concurrent streams. It applies to new connections until their settings arrive,
+    /// so that the server does not refuse requests.
     private var streamLimit: Int?
-    /// Whether connections of other groups may serve this one. The server can forbid it (RFC 9110 §15.5.20).
+    /// Whether other groups' connections may serve this one. A 421 response forbids it (RFC 9110 §15.5.20).
     var mayCoalesce = true
 
     init(key: PoolKey, slot: Int) {
@@ -38,12 +38,12 @@ struct PoolGroup: Sendable {
 
     /// Whether the server may speak HTTP/2.
     private var mayUseHTTP2: Bool { key.mayUseHTTP2 }
-    /// Whether no request waits.
+    /// Whether no request is waiting.
     var isServed: Bool { waiting.isEmpty && restricted.isEmpty }
     var isEmpty: Bool { connections.isEmpty && isServed && borrowedCount == 0 }
     var idleCount: Int { connections.count(where: \.isIdle) }
 
-    /// Returns the change of the number of idle connections since the last call.
+    /// Returns the change in the idle connection count since the last call.
     mutating func takeIdleChange() -> Int {
         let count = idleCount
         defer { countedIdle = count }
@@ -59,7 +59,7 @@ struct PoolGroup: Sendable {
         return next
     }
 
-    /// Returns ``deadline``. Mutating, because reading a property of an element of an array copies the element.
+    /// Returns ``deadline``. Mutating, because reading an array element's property copies the element.
     mutating func nextDeadline() -> Duration? { deadline }
 
     subscript(id: PoolConnectionID) -> PoolConnection? { connections.first { $0.id == id } }
@@ -75,7 +75,7 @@ struct PoolGroup: Sendable {
         }
     }
 
-    /// Removes a waiting request, and stops attempts that no request needs.
+    /// Removes a waiting request, and stops surplus connection attempts.
     mutating func cancel(_ id: UInt64, _ actions: inout [PoolAction]) {
         let old = restricted.count
         restricted.removeAll { $0.request.id == id }
@@ -91,7 +91,7 @@ struct PoolGroup: Sendable {
 
     mutating func popWaiting() -> UInt64? { waiting.popFirst() }
 
-    /// Starts a request without waiting, if no other request waits and a connection has room.
+    /// Starts a request immediately, if no other request waits and a connection has capacity.
     mutating func startAtOnce(_ request: UInt64, _ actions: inout [PoolAction]) -> Bool {
         guard isServed, let id = bestConnection() else { return false }
         start(request, on: id, &actions)
@@ -117,7 +117,7 @@ struct PoolGroup: Sendable {
         pauseEnd = nil
     }
 
-    /// Handles an attempt that failed. If nothing else can serve the waiting requests, they fail.
+    /// Handles a failed attempt. If no other connection or attempt can serve the waiting requests, they fail.
     mutating func connectFailed(
         _ id: PoolConnectionID, at now: Duration, limits: PoolLimits, _ actions: inout [PoolAction]
     ) {
@@ -134,7 +134,14 @@ struct PoolGroup: Sendable {
 
     /// Handles the end of a request on a connection.
     ///
-    /// - Parameter idleTimeout: The time for which the server keeps an idle connection open, if the server stated it.
+    /// - Parameters:
+    ///   - id: The connection.
+    ///   - isReusable: Whether the connection may carry another request.
+    ///   - idleTimeout: The server's keep-alive timeout, if it sent one.
+    ///   - serial: The event number.
+    ///   - now: The current time.
+    ///   - limits: The pool's limits.
+    ///   - actions: Receives the actions to perform.
     mutating func finished(
         _ id: PoolConnectionID, isReusable: Bool, idleTimeout: Duration?, serial: UInt64, at now: Duration,
         limits: PoolLimits,
@@ -179,7 +186,7 @@ struct PoolGroup: Sendable {
         }
     }
 
-    /// Starts a request on a connection with room.
+    /// Starts a request on a connection with capacity.
     mutating func start(_ request: UInt64, on id: PoolConnectionID, _ actions: inout [PoolAction]) {
         guard let index = index(of: id) else { return }
         actions.append(.assign(request, id, isReused: connections[index].isUsed))
@@ -197,7 +204,7 @@ struct PoolGroup: Sendable {
         let single = restricted.count { $0.request.route == .http1 }
         let renewed = restricted.count { $0.request.route == .newConnection || $0.request.route == .ownConnection }
         if !isPaused, !restricted.isEmpty {
-            // Before an idle connection serves other requests, because it may have to make room.
+            // This comes before other requests are served: it may close an idle connection to stay within the limit.
             connect(single, offersHTTP2: false, makesRoom: true, limits, &serial, &actions)
             connect(renewed, offersHTTP2: true, makesRoom: true, limits, &serial, &actions)
         }
@@ -210,7 +217,7 @@ struct PoolGroup: Sendable {
         connect(waiting.count + renewed, offersHTTP2: true, makesRoom: false, limits, &serial, &actions)
     }
 
-    /// Establishes connections before any request needs them.
+    /// Establishes connections in advance.
     mutating func warm(_ count: Int, limits: PoolLimits, serial: inout UInt64, _ actions: inout [PoolAction]) {
         let wanted = version == .http1 ? count : min(count, 1)
         let existing = connections.count { !$0.isRetired && !$0.isConnecting }
@@ -219,9 +226,8 @@ struct PoolGroup: Sendable {
 
     /// Starts connection attempts until `count` of them are in progress.
     ///
-    /// While the server may choose HTTP/2, at most one attempt is in progress.
-    ///
-    /// - Parameter makesRoom: Whether an idle connection is closed if the limit is reached.
+    /// While the server may choose HTTP/2, at most one attempt is in progress. If `makesRoom` is true and the limit is
+    /// reached, an idle connection is closed for each attempt.
     private mutating func connect(
         _ count: Int, offersHTTP2: Bool, makesRoom: Bool, _ limits: PoolLimits, _ serial: inout UInt64,
         _ actions: inout [PoolAction]
@@ -262,7 +268,7 @@ struct PoolGroup: Sendable {
     {
         switch route {
         case .any: true
-        // A used HTTP/1 connection may be closed again. On HTTP/2, requests that were sent again share one connection.
+        // A server may close a used HTTP/1 connection again. On HTTP/2, all retried requests share one connection.
         case .newConnection: connection.id.serial > serial && (connection.isMultiplexed || !connection.isUsed)
         case .ownConnection: connection.id.serial > serial
         case .http1: !connection.isMultiplexed
@@ -270,8 +276,8 @@ struct PoolGroup: Sendable {
         }
     }
 
-    /// Returns a connection that can carry another request. Prefers an HTTP/2 connection, then the most recently used one, because the
-    /// server closes it last.
+    /// Returns a connection with capacity. Prefers HTTP/2, then the most recently used connection, because the server
+    /// closes that one last.
     private func bestConnection(where isAllowed: (PoolConnection) -> Bool = { _ in true }) -> PoolConnectionID? {
         var best: (id: PoolConnectionID, lastUse: UInt64)?
         for connection in connections where connection.hasRoom && isAllowed(connection) {
@@ -281,7 +287,7 @@ struct PoolGroup: Sendable {
         return best?.id
     }
 
-    /// Closes idle HTTP/2 connections if another HTTP/2 connection can carry more requests.
+    /// Closes idle HTTP/2 connections if another HTTP/2 connection has capacity.
     private mutating func closeRedundant(_ actions: inout [PoolAction]) {
         guard version == .http2, connections.count(where: { $0.isMultiplexed && $0.hasRoom }) > 1 else { return }
         let kept = connections.first { $0.isMultiplexed && $0.hasRoom }?.id

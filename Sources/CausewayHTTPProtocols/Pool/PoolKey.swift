@@ -3,13 +3,14 @@ package import CausewayProtocols
 /// Requests with equal keys can use one connection (RFC 9110 §7.2).
 package struct PoolKey: Hashable, Sendable {
     package var origin: HTTPOrigin
-    /// The proxies of the connection; empty for a direct connection.
+    /// The connection's proxies; empty for a direct connection.
     package var route: String
-    /// The identity that the connection authenticates: a client certificate, or a user of connection-based authentication. Empty for none.
+    /// The identity that the connection authenticates: a client certificate, or a user (connection-based
+    /// authentication). Empty for none.
     package var identity: String
-    /// Whether a connection without TLS uses HTTP/2 without negotiation (RFC 9113 §3.3).
+    /// Whether a cleartext connection uses HTTP/2 without negotiation (RFC 9113 §3.3).
     package var hasPriorKnowledge: Bool
-    /// Whether the requests need HTTP/1.1: they switch the protocol of their connection (RFC 9113 §8.6), or authenticate it.
+    /// Whether the requests need HTTP/1.1: they upgrade their connection (RFC 9113 §8.6) or authenticate it.
     package var needsHTTP1: Bool
 
     package init(
@@ -23,40 +24,40 @@ package struct PoolKey: Hashable, Sendable {
         self.needsHTTP1 = needsHTTP1
     }
 
-    /// Whether an HTTP proxy may forward the requests. TLS, HTTP/2, a switch of the protocol and an authenticated connection need a tunnel.
+    /// Whether an HTTP proxy may forward the requests. TLS, HTTP/2, an upgrade and an authenticated connection need a tunnel.
     package var permitsForwarding: Bool { !origin.isSecure && !hasPriorKnowledge && !needsHTTP1 }
 
-    /// Whether the server may choose HTTP/2 for the connections.
+    /// Whether the server may choose HTTP/2.
     var mayUseHTTP2: Bool { (origin.isSecure || hasPriorKnowledge) && !needsHTTP1 }
 }
 
-/// The identifier of a connection in a pool. Identifiers are never reused.
+/// Identifies a pool connection. Identifiers are never reused.
 package struct PoolConnectionID: Hashable, Sendable {
-    /// The index of its group in the pool.
+    /// The index of the connection's group in the pool.
     let slot: Int
     let serial: UInt64
 }
 
 /// A request that needs a connection.
 package struct PoolRequest: Sendable {
-    /// The restriction on the connection for a request that is a retry or that cannot share a connection.
+    /// The connections that a request may use. Retries and requests that cannot share a connection are restricted.
     package enum Route: Equatable, Sendable {
         case any
-        /// A connection whose establishment starts after the pool received this request, because the peer closed an older connection. If
-        /// it is an HTTP/1 connection, it must not have carried another request.
+        /// A connection attempted after the pool received this request, because the peer closed an older connection. An
+        /// HTTP/1 connection must not have carried another request.
         case newConnection
-        /// A connection for the request's own host, not one for another host name, after a response with status 421 (RFC 9110 §15.5.20).
+        /// A new connection to the request's own host, not coalesced, after a 421 response (RFC 9110 §15.5.20).
         case ownConnection
         /// An HTTP/1.1 connection, for example for an upgrade.
         case http1
-        /// This connection, which carried the previous message of a handshake. Without it, the request fails.
+        /// This connection, which carried the previous message in an authentication handshake. Without it, the request fails.
         case continuing(PoolConnectionID)
     }
 
-    /// The owner's identifier of the request. It must be unique in the pool.
+    /// The owner's request identifier. It must be unique in the pool.
     package var id: UInt64
     package var key: PoolKey
-    /// The priority from 0 to 1. Waiting requests are served by priority, then in order of arrival.
+    /// The priority from 0 to 1. Waiting requests are served by priority, then in arrival order.
     package var priority: Float
     package var route: Route
 
@@ -70,11 +71,11 @@ package struct PoolRequest: Sendable {
 
 /// Properties of an established connection.
 package struct PoolConnectionFacts: Equatable, Sendable {
-    /// The maximum number of concurrent streams; `nil` for HTTP/1, which carries one request at a time.
+    /// The peer's limit on concurrent streams; `nil` for HTTP/1, which carries one request at a time.
     package var streamLimit: Int?
-    /// The names in the server's verified certificate. Requests for other hosts among these names may share the connection.
+    /// The names in the server's verified certificate. Requests for these hosts may share the connection.
     package var names: [String]
-    /// The address of the server, in the same text form as the addresses in ``ConnectionPool/resolved(_:addresses:at:)``.
+    /// The server's address, in the same text form as the addresses in ``ConnectionPool/resolved(_:addresses:at:)``.
     package var address: String?
 
     package init(streamLimit: Int? = nil, names: [String] = [], address: String? = nil) {
@@ -84,7 +85,7 @@ package struct PoolConnectionFacts: Equatable, Sendable {
     }
 }
 
-/// An action that the owner of a pool performs.
+/// An action to be performed by the pool's owner.
 package enum PoolAction: Equatable, Sendable {
     /// Establish a connection. Offer or use HTTP/2 only if `offersHTTP2`.
     case connect(PoolConnectionID, PoolKey, offersHTTP2: Bool)
@@ -92,21 +93,21 @@ package enum PoolAction: Equatable, Sendable {
     case assign(UInt64, PoolConnectionID, isReused: Bool)
     /// Close the connection, or cancel the attempt to establish it. The pool has already removed it.
     case close(PoolConnectionID)
-    /// End the request with the failure of this connection.
+    /// Fail the request with this connection's error.
     case fail(UInt64, because: PoolConnectionID)
 }
 
-/// Limits of a pool.
+/// A pool's limits.
 package struct PoolLimits: Sendable {
-    /// The maximum number of connections with one key.
+    /// The maximum connection count per key.
     package var connectionsPerKey = 6
     /// The time after which an idle connection is closed, unless the server states a different timeout.
     package var idleTimeout: Duration = .seconds(60)
-    /// The upper limit for an idle timeout that a server states.
+    /// The maximum idle timeout accepted from a server.
     package var maximumIdleTimeout: Duration = .seconds(600)
-    /// The maximum number of idle connections in the whole pool.
+    /// The maximum idle connection count in the whole pool.
     package var idleConnections = 256
-    /// The minimum time from a failed connection attempt to the next one, while other connections with the same key work.
+    /// The minimum time between a failed connection attempt and the next one, while other connections with the same key work.
     package var attemptPause: Duration = .seconds(1)
 
     package init() {}

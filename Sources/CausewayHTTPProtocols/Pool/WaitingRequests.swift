@@ -12,7 +12,7 @@ struct WaitingRequests: Sendable {
         }
     }
 
-    /// The queue positions of the requests. A position that differs from the one in `current` is outdated.
+    /// The requests' queue entries. An entry that differs from the one in `current` is outdated.
     private var order = Heap<Place>()
     private var current: [UInt64: Place] = [:]
 
@@ -33,11 +33,11 @@ struct WaitingRequests: Sendable {
         return true
     }
 
-    /// Changes the priority of a request. Among requests of equal priority, it keeps its order of arrival.
+    /// Changes a request's priority. Among requests with equal priority, it keeps its arrival order.
     mutating func reprioritize(_ id: UInt64, _ priority: Float) {
         guard let old = current[id], !priority.isNaN, old.priority != priority else { return }
         insert(id, priority: priority, serial: old.serial)
-        // Remove outdated positions, so that repeated changes do not consume unbounded memory.
+        // Removes outdated entries, so that repeated changes do not consume unbounded memory.
         if order.count > 2 * current.count + 64 { order = Heap(current.values) }
     }
 

@@ -1,10 +1,10 @@
 package import CausewayProtocols
 package import CausewayWire
 
-/// The parts of a request that a redirect can change.
+/// The request properties that a redirect can change.
 package struct RedirectableRequest: Equatable, Sendable {
     package var method: String
-    /// The absolute target, with its fragment.
+    /// The absolute target with its fragment.
     package var target: URIReference
     package var fields: FieldSection
     package var hasContent: Bool
@@ -18,11 +18,11 @@ package struct RedirectableRequest: Equatable, Sendable {
     }
 }
 
-/// The reason why a redirect is not followed.
+/// The reason for not following a redirect.
 package enum RedirectRefusal: Error, Equatable, Sendable {
-    /// The chain reached its limit.
+    /// The chain has reached its limit.
     case tooMany(limit: Int)
-    /// The redirect leads from a secure scheme to an insecure one.
+    /// The redirect leads from a secure to an insecure scheme.
     case downgrade
     /// `Location` is not a URI reference, or the response has several different `Location` values.
     case invalidLocation
@@ -30,27 +30,27 @@ package enum RedirectRefusal: Error, Equatable, Sendable {
     case unsupportedScheme(String)
 }
 
-/// The decision about a response with a redirection status.
+/// How to handle a response with a redirection status.
 package enum RedirectDecision: Equatable, Sendable {
     /// Deliver the response to the program.
     case deliver
     /// Send this request instead.
     case follow(RedirectableRequest)
-    /// End with an error, unless the program decides to send the proposed request. `proposed` is `nil` if `Location` cannot be used.
+    /// Fail, unless the program decides to send the proposed request. `proposed` is `nil` if `Location` cannot be used.
     case refuse(RedirectRefusal, proposed: RedirectableRequest?)
 }
 
-/// Follows the redirects of one task (RFC 9110 §15.4).
+/// Follows the redirects within one task (RFC 9110 §15.4).
 ///
-/// A redirect loop ends only at the limit, as in other clients, because servers often redirect a resource to itself after they set cookies.
+/// Only the limit ends a redirect loop, as in other clients: servers often redirect a resource to itself after setting cookies.
 package struct RedirectChain: Sendable {
-    /// The number of redirects that are followed by default.
+    /// The default maximum number of redirects.
     package static let defaultLimit = 20
     /// Fields that must not be sent to another origin (RFC 9110 §15.4).
     private static let boundToOrigin = [
         "Authorization", "Cookie", "Cookie2", "Host", "Proxy-Authorization", "WWW-Authenticate",
     ]
-    /// Fields that describe the content, which are removed together with it (RFC 9110 §15.4).
+    /// Fields that describe the content and are removed with it (RFC 9110 §15.4).
     private static let boundToContent = [
         "Content-Encoding", "Content-Language", "Content-Length", "Content-Location", "Content-Type", "Digest",
         "Content-Digest", "Repr-Digest", "Last-Modified", "Transfer-Encoding", "Expect", "Trailer",
@@ -60,15 +60,20 @@ package struct RedirectChain: Sendable {
     private let limit: Int
     private let secretFields: [String]
 
-    /// - Parameter secretFields: Further fields of the program that hold secrets and must not reach another origin.
+    /// - Parameters:
+    ///   - limit: The maximum number of redirects.
+    ///   - secretFields: Further request fields with secrets, which must not reach another origin.
     package init(limit: Int = defaultLimit, secretFields: [String] = []) {
         self.limit = limit
         self.secretFields = secretFields
     }
 
-    /// Decides how to handle a response to `request`.
+    /// Decides how to handle the response to `request`.
     ///
-    /// - Parameter fields: The fields of the response.
+    /// - Parameters:
+    ///   - status: The response status.
+    ///   - fields: The response fields.
+    ///   - request: The request, with an absolute target.
     package mutating func answered(
         status: Int, fields: FieldSection, to request: RedirectableRequest
     ) -> RedirectDecision {
@@ -78,7 +83,7 @@ package struct RedirectChain: Sendable {
             return .refuse(.invalidLocation, proposed: nil)
         }
         var target = reference.resolved(against: request.target)
-        // The fragment of the original target is kept if `Location` has none (RFC 9110 §10.2.2).
+        // The original target's fragment is kept if `Location` has none (RFC 9110 §10.2.2).
         target.fragment = target.fragment ?? request.target.fragment
         guard let old = HTTPOrigin(request.target) else { return .deliver }
         guard let new = HTTPOrigin(target) else {
@@ -99,8 +104,8 @@ package struct RedirectChain: Sendable {
         case ambiguous
     }
 
-    /// Returns the value of `Location` as bytes, because some servers do not encode it in UTF-8; `nil` for an empty value. That would be a
-    /// reference to the same resource (RFC 3986 §4.4), which is not what a server means.
+    /// Returns the `Location` value; `nil` if it is empty: a reference to the same resource (RFC 3986 §4.4), which no
+    /// server intends. The value is bytes, because some servers do not encode it in UTF-8.
     private static func location(in fields: FieldSection) -> Location? {
         guard let first = fields.index(of: "Location") else { return nil }
         let value = fields[first].value
@@ -112,8 +117,8 @@ package struct RedirectChain: Sendable {
         return value.isEmpty ? nil : .only(value)
     }
 
-    /// Returns whether the status requires another request. 300 leaves the choice to the user, 304 applies to a cache, and 305 and 306 are
-    /// obsolete.
+    /// Returns whether the status is a redirect that the client follows. 300 leaves the choice to the user, 304 applies
+    /// to a cache, and 305 and 306 are obsolete.
     package static func isRedirect(_ status: Int) -> Bool {
         switch status {
         case 301, 302, 303, 307, 308: true
@@ -121,7 +126,7 @@ package struct RedirectChain: Sendable {
         }
     }
 
-    /// Returns the method of the next request (RFC 9110 §15.4.2 to §15.4.9).
+    /// Returns the method for the redirected request (RFC 9110 §15.4.2 to §15.4.9).
     package static func method(after method: String, status: Int) -> String {
         switch status {
         case 303: method == "HEAD" ? "HEAD" : "GET"
@@ -147,7 +152,7 @@ package struct RedirectChain: Sendable {
         return next
     }
 
-    /// Removes the fields that describe the content of a request, for another request without it.
+    /// Removes the fields that describe request content, for a request without it.
     package static func removeFieldsOfContent(from fields: inout FieldSection) {
         for name in boundToContent { fields.removeAll(name) }
     }

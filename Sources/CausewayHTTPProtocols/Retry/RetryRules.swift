@@ -1,29 +1,29 @@
-/// The properties of a request and its connection that determine whether the request can be sent again.
+/// The request and connection properties that determine whether a request can be retried.
 package struct RetryContext: Equatable, Sendable {
-    /// The content of the request.
+    /// The request content.
     package enum Content: Equatable, Sendable {
         case none
         /// Data or a file, which can be read again.
         case repeatable
-        /// A stream. If any of it has been read, the program must provide a new stream.
+        /// A stream. Once any of it has been read, the program must provide a new stream.
         case stream(isRead: Bool)
     }
 
-    /// The state of the connection when it was chosen.
+    /// The connection's state when it was chosen.
     package enum Connection: Sendable {
         case new
-        /// The connection has carried an earlier request, so the peer may have closed it in the meantime.
+        /// The connection has carried a request, so the peer may have closed it in the meantime.
         case reused
     }
 
     package var method: String
     package var content: Content
     package var connection: Connection
-    /// Whether any byte of the request may have been sent.
+    /// Whether any request byte may have been sent.
     package var wasSent: Bool
     /// Whether the request was sent as TLS early data (RFC 8446 §2.3).
     package var usedEarlyData: Bool
-    /// The retries of this request so far.
+    /// Retries so far.
     package var counts: RetryCounts
 
     package init(
@@ -39,15 +39,15 @@ package struct RetryContext: Equatable, Sendable {
     }
 }
 
-/// The number of retries of a request, by reason. A reason does not use up the retries that another one permits.
+/// A request's retries, by reason. Each reason has its own limit.
 package struct RetryCounts: Equatable, Sendable {
-    /// Retries of a request that the peer may have processed, or that it answered.
+    /// Retries after the peer may have processed the request, or responded to it.
     package var repeated = 0
-    /// Retries of a request that the peer received and provably did not process.
+    /// Retries after the peer received the request and provably did not process it.
     package var refused = 0
-    /// Retries of a request of which nothing was sent.
+    /// Retries before any byte was sent.
     package var notStarted = 0
-    /// Retries of a request that came after the last one which a connection accepted.
+    /// Retries after a GOAWAY that excluded the request, from a connection that had accepted another request.
     package var goneAway = 0
 
     package init(repeated: Int = 0, refused: Int = 0, notStarted: Int = 0, goneAway: Int = 0) {
@@ -68,17 +68,18 @@ package struct RetryCounts: Equatable, Sendable {
     }
 }
 
-/// The event that may cause a retry: the exchange ended before its response was complete, or a response permits a retry.
+/// An event that may cause a retry: the exchange ended before the response was complete, or the response permits a retry.
 package enum RetryOccasion: Equatable, Sendable {
-    /// The connection ended, or began to shut down, after it was chosen for the request and before anything was sent.
+    /// The connection ended, or began to shut down, after it was chosen and before anything was sent.
     case notStarted
-    /// The connection ended before the first byte of the response.
+    /// The connection ended before the response's first byte.
     case closedBeforeAnswer
-    /// The connection ended in the middle of the response.
+    /// The connection ended within the response.
     case closedInAnswer
-    /// GOAWAY names a last stream below this one, so the peer did not process the request (RFC 9113 §6.8). It accepted an earlier one.
+    /// The last stream in GOAWAY is below this one, so the peer did not process the request (RFC 9113 §6.8). It
+    /// accepted an earlier one.
     case goneAway
-    /// RST_STREAM with REFUSED_STREAM (RFC 9113 §8.7), or GOAWAY of a connection that accepted no request.
+    /// RST_STREAM with REFUSED_STREAM (RFC 9113 §8.7), or GOAWAY on a connection that accepted no request.
     case refusedStream
     /// RST_STREAM with HTTP_1_1_REQUIRED (RFC 9113 §7).
     case requiresHTTP1
@@ -86,15 +87,15 @@ package enum RetryOccasion: Equatable, Sendable {
     case answered(status: Int)
 }
 
-/// The decision about sending a request again.
+/// Whether and how to retry a request.
 package enum RetryDecision: Equatable, Sendable {
-    /// The connection that the retry must use.
+    /// The connection to use for the retry.
     package enum Route: Sendable {
         /// Any connection.
         case any
         /// A connection that has not carried a request.
         case newConnection
-        /// A connection that was established for the request's own host, not one for another host name (RFC 9110 §7.4).
+        /// A connection established for the request's own host, not coalesced from another host name (RFC 9110 §7.4).
         case ownConnection
         /// An HTTP/1.1 connection.
         case http1
@@ -104,24 +105,24 @@ package enum RetryDecision: Equatable, Sendable {
 
     /// Report the failure or deliver the response.
     case end
-    /// Send the request again.
+    /// Retry the request.
     ///
-    /// - Parameter needsNewStream: The program must provide its content stream again. If it has none, the task fails.
+    /// - Parameter needsNewStream: The program must provide its content stream again. Without a new stream, the task fails.
     case retry(Route, needsNewStream: Bool)
 }
 
-/// The rules for sending a request again without asking the program (RFC 9110 §9.2.2).
+/// The rules for retrying a request without asking the program (RFC 9110 §9.2.2).
 package enum RetryRules {
-    /// The maximum number of retries of a request that the peer provably did not process.
+    /// The maximum number of retries for a request that the peer provably did not process.
     package static let unprocessedLimit = 5
-    /// The maximum number of retries of a request behind others that a connection accepted: the number of those that a connection may carry
-    /// before the server's limit is known. A server may close each connection after one of them.
+    /// The maximum number of retries after GOAWAY: the number of requests that a connection may carry before the
+    /// server's limit is known. A server may close each connection after a single request.
     package static let goneAwayLimit = 100
-    /// The maximum number of retries of a request of which nothing was sent. The limit ends the attempts at a server that closes every
+    /// The maximum number of retries before any byte was sent. The limit ends the attempts if a server closes every
     /// connection at once.
     package static let notStartedLimit = 20
 
-    /// Decides whether a request is sent again, and how.
+    /// Decides whether and how to retry a request.
     package static func decide(_ occasion: RetryOccasion, _ context: RetryContext) -> RetryDecision {
         switch occasion {
         case .notStarted:
@@ -130,7 +131,7 @@ package enum RetryRules {
             guard context.connection == .reused, context.counts.repeated == 0 else { return .end }
             guard isIdempotent(context.method) || !context.wasSent else { return .end }
             return again(.newConnection, context)
-        // A part of the response has already been delivered.
+        // Part of the response has already been delivered.
         case .closedInAnswer: return .end
         case .goneAway:
             return context.counts.goneAway < goneAwayLimit ? again(.any, context) : .end
@@ -145,14 +146,14 @@ package enum RetryRules {
     private static func decide(status: Int, _ context: RetryContext) -> RetryDecision {
         guard context.counts.repeated == 0 else { return .end }
         switch status {
-        // The server stopped waiting for a request. On a reused connection, it may have timed out before this request arrived
-        // (RFC 9110 §15.5.9).
+        // The server timed out waiting for a request. On a reused connection, this may have happened before the request
+        // arrived (RFC 9110 §15.5.9).
         case 408 where context.connection == .reused && isIdempotent(context.method):
             return again(.newConnection, context)
-        // The server did not process the request, so any method can be repeated (RFC 9110 §15.5.20).
+        // The server did not process the request, so any method can be retried (RFC 9110 §15.5.20).
         case 421: return again(.ownConnection, context)
-        // The server did not process the request, because early data could be a replay (RFC 8470 §5.2). Without early data of this client, it
-        // can be that of a proxy in front of the server, so only safe methods are repeated.
+        // The server rejected early data that could be a replay (RFC 8470 §5.2). If this client sent none, a proxy in
+        // front of the server may have, so only safe methods are retried.
         case 425 where context.usedEarlyData || isSafe(context.method): return again(.withoutEarlyData, context)
         default: return .end
         }
@@ -162,7 +163,7 @@ package enum RetryRules {
         .retry(route, needsNewStream: context.content == .stream(isRead: true))
     }
 
-    /// Returns whether requests with this method change nothing at the server (RFC 9110 §9.2.1).
+    /// Returns whether the method is safe: its requests change nothing at the server (RFC 9110 §9.2.1).
     package static func isSafe(_ method: String) -> Bool {
         switch method {
         case "GET", "HEAD", "OPTIONS", "TRACE": true
@@ -170,7 +171,8 @@ package enum RetryRules {
         }
     }
 
-    /// Returns whether repeated requests with this method have the same effect as one (RFC 9110 §9.2.2). Method names are case-sensitive.
+    /// Returns whether the method is idempotent: repeated requests have the same effect as one (RFC 9110 §9.2.2).
+    /// Method names are case-sensitive.
     package static func isIdempotent(_ method: String) -> Bool {
         switch method {
         case "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE": true

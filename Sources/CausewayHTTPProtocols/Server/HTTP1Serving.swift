@@ -2,19 +2,19 @@ import CausewayProtocols
 
 internal import CausewayWire
 
-/// The state of a server's connection in HTTP/1.
+/// The HTTP/1 state of a server connection.
 struct HTTP1Serving: Sendable {
     var machine: HTTP1Server
     /// The current request; `nil` between requests.
     var id: HTTPServerConnection.RequestID?
     var lastID: HTTPServerConnection.RequestID = 0
-    /// The number of content bytes that the program has not consumed.
+    /// Content bytes delivered to the program and not yet consumed by it.
     var unread = 0
-    /// The number of content bytes of the current request.
+    /// Content bytes received for the current request.
     var received = 0
     var hasContent = false
     var hasResponded = false
-    /// Whether the client has ended its bytes, and whether the program knows it.
+    /// The client's half-close of the tunnel, and whether the program has been notified of it.
     var tunnelEnd = TunnelEnd.open
     var isTunnel = false
     var tunnelInput = ByteChain()
@@ -29,7 +29,7 @@ struct HTTP1Serving: Sendable {
         machine = HTTP1Server(configuration: configuration)
     }
 
-    /// The number of undecoded bytes at which the server stops reading. Pipelined requests wait here.
+    /// Undecoded bytes at which the server stops reading. Pipelined requests wait here.
     private static let inputLimit = 64 << 10
 
     var wantsInput: Bool {
@@ -37,10 +37,10 @@ struct HTTP1Serving: Sendable {
         return machine.inputRoom > HTTP1Server.inputLimit - Self.inputLimit
     }
 
-    /// The number of bytes to send.
+    /// Bytes to send.
     var outputCount: Int { machine.outputCount + tunnelOutput.count }
 
-    /// The request whose response has not begun.
+    /// The current request while it has no response; `nil` in a tunnel.
     var awaitingID: HTTPServerConnection.RequestID? { hasResponded || isTunnel ? nil : id }
 
     mutating func received(_ bytes: ArraySlice<UInt8>) {
@@ -74,7 +74,7 @@ struct HTTP1Serving: Sendable {
 }
 
 extension HTTPServerConnection {
-    /// Decodes input until there is an event or no more input.
+    /// Decodes input until an event is queued or the input is exhausted.
     mutating func readHTTP1() {
         while events.isEmpty, let unread = http1?.unread {
             if http1?.isTunnel == true { return readTunnel() }
@@ -92,7 +92,7 @@ extension HTTPServerConnection {
                 events.append(.finished(id, trailers: trailers))
             }
         case .upgraded:
-            // A successful response to CONNECT without content is complete, so nothing could end the tunnel.
+            // The program completed its response to CONNECT without content, so no request is left that could close the tunnel.
             guard http1?.id != nil else { return end(isInterrupted: false) }
             modifyHTTP1 { serving in
                 serving.isTunnel = true
@@ -131,17 +131,17 @@ extension HTTPServerConnection {
                     fields: head.fields, contentLength: contentLength, hasContent: length != .none)))
     }
 
-    /// Returns the status with which the server refuses a request; `nil` if it accepts the request.
+    /// Returns the refusal status for a request; `nil` if the server accepts it.
     func refusal(_ head: HTTPRequestHead, _ contentLength: Int?) -> Int? {
         if head.target.utf8.count > limits.targetByteCount { return 414 }
         if let contentLength, contentLength > limits.contentByteCount { return 413 }
         if contentLength == nil, limits.requiresContentLength { return 411 }
-        // The only expectation that RFC 9110 §10.1.1 defines.
+        // RFC 9110 §10.1.1 defines no other expectation.
         if head.fields.contains("Expect"), !head.fields.hasElement("100-continue", in: "Expect") { return 417 }
         return nil
     }
 
-    /// Refuses the current request and ends the connection.
+    /// Responds to the current request without reporting it to the owner, and closes the connection after the response.
     private mutating func refuseHTTP1(_ status: Int) {
         modifyHTTP1 { serving in
             serving.machine.finish()
@@ -151,7 +151,8 @@ extension HTTPServerConnection {
         }
     }
 
-    /// Reports content up to the limit. How much the program receives does not depend on how the input is split.
+    /// Reports content up to ``HTTPServerLimits/contentByteCount``. The number of delivered bytes does not depend on
+    /// how the input is split.
     private mutating func arrived(_ content: ArraySlice<UInt8>) {
         guard let id = http1?.id, let received = http1?.received else { return }
         let delivered = content.prefix(max(0, limits.contentByteCount - received))
@@ -165,7 +166,7 @@ extension HTTPServerConnection {
         if isTooLong, received <= limits.contentByteCount { events.append(.refusedContent(id)) }
     }
 
-    /// Returns the path and query of a request target, and the authority of a target in absolute form (RFC 9112 §3.2).
+    /// Converts a request target to origin form, and returns the authority if the target is in absolute form (RFC 9112 §3.2).
     private static func originForm(_ target: String, _ method: String) -> (text: String, authority: String?) {
         if target.utf8.first == UInt8(ascii: "/") || target == "*" || method == "CONNECT" { return (target, nil) }
         guard let uri = URIReference(target), let authority = uri.authority else { return (target, nil) }
@@ -188,7 +189,7 @@ extension HTTPServerConnection {
         events.append(.finished(id, trailers: FieldSection()))
     }
 
-    /// Ends the connection, and interrupts the current request.
+    /// Reports the end of the connection, after closing the current request as incomplete.
     mutating func endHTTP1(isInterrupted: Bool) {
         let open = http1?.id
         http1?.id = nil

@@ -1,41 +1,41 @@
 internal import CausewayWire
 
-/// The state of a server's connection in HTTP/2.
+/// The HTTP/2 state of a server connection.
 struct HTTP2Serving: Sendable {
-    /// A request that is not closed.
+    /// An open request.
     struct Request: Sendable {
         var unread = 0
         var received = 0
         var hasRequestEnded = false
-        /// Whether content of the response waits for the client's windows.
+        /// Whether response content is blocked by the client's flow-control windows.
         var hasQueuedContent = false
-        /// Whether the content is too long, so that the rest of it is discarded.
+        /// Whether the content exceeds the limit. Its rest is discarded.
         var isTooLong = false
         var method: HTTP2MethodKind
         var response = Response.open
 
         enum Response: Sendable {
             case open
-            /// The response has no content. The program has not ended it.
+            /// The response head has ended the stream. The program has not finished the response.
             case withoutContent
-            /// The response is complete, and the content of the request is discarded.
+            /// The response is complete. Further request content is discarded.
             case done
         }
 
         init(_ method: HTTP2MethodKind) { self.method = method }
 
         var discards: Bool { isTooLong || response == .done }
-        /// Whether the server waits for content that the client may send.
+        /// Whether the server waits for content: the client may send it, and the program has consumed all it received.
         var awaitsContent: Bool { !hasRequestEnded && !discards && method != .tunnel && unread == 0 }
     }
 
     var machine: HTTP2Connection
     private(set) var requests: [HTTP2StreamID: Request] = [:]
-    /// The number of requests that wait for the client's content.
+    /// Requests for which ``Request/awaitsContent`` is true.
     private var awaitingCount = 0
-    /// The number of responses that wait for the client's windows.
+    /// Responses blocked by the client's flow-control windows.
     private var queuedCount = 0
-    /// The requests whose response is complete and whose content is not.
+    /// Requests with a complete response and incomplete content. Each is closed when its response has been sent.
     var finished: [HTTP2StreamID] = []
 
     init(_ limits: HTTPServerLimits) {
@@ -50,9 +50,9 @@ struct HTTP2Serving: Sendable {
         machine = HTTP2Connection(.server, configuration: configuration)
     }
 
-    /// Whether a request waits for the client's content.
+    /// Whether any request waits for the client's content.
     var awaitsContent: Bool { awaitingCount > 0 }
-    /// Whether a response waits for the client's windows.
+    /// Whether any response is blocked by the client's flow-control windows.
     var hasQueuedContent: Bool { queuedCount > 0 }
 
     mutating func insert(_ id: HTTP2StreamID, _ method: HTTP2MethodKind) {
@@ -60,7 +60,7 @@ struct HTTP2Serving: Sendable {
         awaitingCount += 1
     }
 
-    /// Changes a request and the counts that depend on it. Has no effect if the request is closed.
+    /// Changes a request and updates the two counts. Has no effect if the request is closed.
     mutating func update(_ id: HTTP2StreamID, _ body: (inout Request) -> Void) {
         guard let old = requests[id] else { return }
         var new = old
@@ -81,7 +81,7 @@ struct HTTP2Serving: Sendable {
         if request.hasQueuedContent { queuedCount += step }
     }
 
-    /// Closes the streams whose response was sent before their request was complete (RFC 9113 §8.1).
+    /// Stops reading requests whose complete response was sent before their content ended (RFC 9113 §8.1).
     mutating func closeFinished() {
         guard !finished.isEmpty else { return }
         for id in finished where machine.queuedByteCount(of: id) == 0 { machine.discardRequest(id) }
@@ -90,7 +90,7 @@ struct HTTP2Serving: Sendable {
 }
 
 extension HTTPServerConnection {
-    /// Translates events of the machine until there is an event for the owner.
+    /// Translates machine events until one is queued for the owner.
     mutating func readHTTP2() {
         while events.isEmpty, let event = http2?.machine.nextEvent() { handle(event) }
     }
@@ -145,7 +145,8 @@ extension HTTPServerConnection {
         }
     }
 
-    /// Reports content up to the limit. How much the program receives does not depend on how the input is split.
+    /// Reports content up to ``HTTPServerLimits/contentByteCount``. The number of delivered bytes does not depend on
+    /// how the input is split.
     private mutating func arrived(_ id: RequestID, _ bytes: ArraySlice<UInt8>) {
         guard !bytes.isEmpty else { return }
         let limit = limits.contentByteCount

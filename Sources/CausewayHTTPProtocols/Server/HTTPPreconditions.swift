@@ -1,9 +1,9 @@
 package import CausewayWire
 
-/// The validators of a representation (RFC 9110 §8.8).
+/// A representation's validators (RFC 9110 §8.8).
 package struct HTTPValidators: Equatable, Sendable {
     package var entityTag: EntityTag?
-    /// The time of the last change, in seconds since 1970.
+    /// The last modification time in seconds since 1970.
     package var lastModified: Int?
 
     package init(entityTag: EntityTag? = nil, lastModified: Int? = nil) {
@@ -11,7 +11,7 @@ package struct HTTPValidators: Equatable, Sendable {
         self.lastModified = lastModified
     }
 
-    /// Reads the validators of a response.
+    /// Reads the validators from response fields.
     package init(_ fields: FieldSection, now: Int) {
         entityTag = fields.index(of: "ETag").flatMap { EntityTag(parsing: fields[$0].value) }
         lastModified = fields.index(of: "Last-Modified").flatMap {
@@ -22,7 +22,7 @@ package struct HTTPValidators: Equatable, Sendable {
     package var isEmpty: Bool { entityTag == nil && lastModified == nil }
 }
 
-/// The evaluation of conditional requests (RFC 9110 §13).
+/// Evaluates conditional requests (RFC 9110 §13).
 package enum HTTPPreconditions {
     package enum Outcome: Equatable, Sendable {
         /// Perform the request.
@@ -33,18 +33,19 @@ package enum HTTPPreconditions {
         case failed
     }
 
-    /// Returns whether the response to a request can depend on the validators of the representation: whether it has a precondition or a
-    /// range.
+    /// Returns whether the response can depend on the representation's validators: the request has a precondition or a range.
     package static func hasCondition(_ fields: FieldSection) -> Bool { conditions.contains { fields.contains($0) } }
 
     private static let conditions = [
         "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "Range",
     ]
 
-    /// Evaluates the preconditions of a request in the order of RFC 9110 §13.2.2.
+    /// Evaluates a request's preconditions in the order given by RFC 9110 §13.2.2.
     ///
     /// - Parameters:
-    ///   - validators: The validators of the current representation; `nil` if there is no representation.
+    ///   - fields: The request fields.
+    ///   - method: The request method.
+    ///   - validators: The current representation's validators; `nil` if there is no representation.
     ///   - now: The current time, in seconds since 1970.
     package static func evaluate(
         _ fields: FieldSection, method: String, _ validators: HTTPValidators?, now: Int
@@ -69,7 +70,7 @@ package enum HTTPPreconditions {
         return .proceed
     }
 
-    /// Returns whether the condition of `If-Range` permits a partial response (RFC 9110 §13.1.5).
+    /// Returns whether `If-Range` permits a partial response (RFC 9110 §13.1.5). Without `If-Range`, it does.
     package static func permitsRange(_ fields: FieldSection, _ validators: HTTPValidators, now: Int) -> Bool {
         guard let index = fields.index(of: "If-Range") else { return true }
         let value = fields[index].value
@@ -96,7 +97,7 @@ package enum HTTPPreconditions {
         return matches
     }
 
-    /// Removes and returns the next tag of a list. A tag can contain commas.
+    /// Removes and returns the next entity tag in a list. A tag can contain commas.
     private static func nextTag(_ rest: inout ArraySlice<UInt8>) -> EntityTag? {
         rest = rest.drop { HTTPCharacters.isSpace($0) || $0 == UInt8(ascii: ",") }
         let quote = UInt8(ascii: "\"")
@@ -113,18 +114,18 @@ package enum HTTPPreconditions {
     }
 }
 
-/// The parts of a representation that a request selects (RFC 9110 §14.2).
+/// The parts of a representation selected by the `Range` field (RFC 9110 §14.2).
 package enum RangeSelection: Equatable, Sendable {
     case whole
-    /// Respond with status 206 and these parts. There is at least one, and no two of them overlap.
+    /// Respond with status 206 and these parts. There is at least one, and they do not overlap.
     case parts([Range<Int>])
     /// Respond with status 416.
     case unsatisfiable
 
-    /// Parts that are closer than this number of bytes are joined, because the head of a part is about as long.
+    /// Parts separated by at most this number of bytes are joined: a multipart head is about as long.
     private static let smallestGap = 80
 
-    /// Selects the parts of content with this length. Applies only to GET.
+    /// Selects parts from content with this length in bytes. Only GET requests can have ranges.
     package init(_ fields: FieldSection, method: String, _ validators: HTTPValidators, length: Int, now: Int) {
         guard method == "GET", let index = fields.index(of: "Range"), let ranges = ByteRange.parse(fields[index].value),
             HTTPPreconditions.permitsRange(fields, validators, now: now)
@@ -140,8 +141,8 @@ package enum RangeSelection: Equatable, Sendable {
         self = .parts(Self.joined(positions))
     }
 
-    /// Joins parts that overlap or almost touch, so that a response is never longer than the representation by much. Keeps the order of the
-    /// request if there is nothing to join.
+    /// Joins parts that overlap or almost touch, so that a response is never much longer than the representation. Keeps
+    /// the requested order if nothing is joined.
     private static func joined(_ positions: [Range<Int>]) -> [Range<Int>] {
         var result: [Range<Int>] = []
         for next in positions.sorted(by: { $0.lowerBound < $1.lowerBound }) {

@@ -1,11 +1,11 @@
 package import CausewayProtocols
 package import CausewayWire
 
-/// The reason why a call of the program is rejected.
+/// The reason why the connection rejects a call from the program.
 package enum HTTPServerRefusal: Error, Equatable, Sendable {
     /// The request has ended, for example because the client closed the connection.
     case closed
-    /// The message cannot be sent. The text names the mistake.
+    /// The message cannot be sent. The text names the fault.
     case invalid(String)
 
     init(_ failure: HTTP1Failure) {
@@ -39,14 +39,15 @@ extension HTTPServerConnection {
         }
     }
 
-    /// Permits the client to send its content if it waits for that (RFC 9110 §10.1.1).
+    /// Sends 100 (Continue) if the client expects it before it sends content (RFC 9110 §10.1.1). HTTP/1 only.
     package mutating func requestContent(_ id: RequestID) {
         if http1?.id == id, http1?.machine.awaitsContinue == true { try? inform(id, 100) }
     }
 
-    /// Sends the head of the response. Send the content and the end afterwards, unless `content` is ``HTTPServerContent/none``.
+    /// Sends the response head. Send the content and the end afterwards, unless `content` is
+    /// ``HTTPServerContent/none``.
     ///
-    /// The connection discards the content of responses that have none, so a program can handle HEAD like GET.
+    /// Content is discarded if the response cannot have any, so a program can handle HEAD like GET.
     package mutating func respond(
         _ id: RequestID, _ status: Int, _ fields: FieldSection, _ content: HTTPServerContent
     ) throws(HTTPServerRefusal) {
@@ -79,7 +80,7 @@ extension HTTPServerConnection {
         if content == .none { completed(id) }
     }
 
-    /// Sends a part of the content, or bytes of a tunnel.
+    /// Sends response content or tunnel bytes.
     package mutating func send(_ id: RequestID, _ bytes: ByteChain) throws(HTTPServerRefusal) {
         guard !bytes.isEmpty else { return }
         try perform(id) { serving throws(HTTP1Failure) in
@@ -93,7 +94,8 @@ extension HTTPServerConnection {
         }
     }
 
-    /// Ends the response. Trailer fields are sent if the framing supports them. For a tunnel, ends the connection or the stream.
+    /// Ends the response. Trailer fields are sent if the framing supports them. In a tunnel, ends the connection
+    /// (HTTP/1) or the stream (HTTP/2).
     package mutating func finish(
         _ id: RequestID, trailers: FieldSection = FieldSection()
     ) throws(HTTPServerRefusal) {
@@ -113,16 +115,16 @@ extension HTTPServerConnection {
         if endsTunnel { end(isInterrupted: false) }
     }
 
-    /// Interrupts a request: resets the stream, or ends the connection in HTTP/1, so that the client notices that the response is
-    /// incomplete.
+    /// Interrupts a request: resets the stream, or ends the HTTP/1 connection, so that the client notices the
+    /// incomplete response.
     package mutating func interrupt(_ id: RequestID) {
         http2?.machine.reset(id, .internalError)
         guard http1?.id == id else { return }
         if http1?.isTunnel == true { endHTTP1(isInterrupted: true) } else { http1?.machine.abort() }
     }
 
-    /// Switches the connection, or the stream of an extended CONNECT request, to another protocol. The events of the request then carry the
-    /// client's bytes.
+    /// Switches the connection, or the stream of an extended CONNECT request, to another protocol. Content events then
+    /// carry the client's bytes.
     package mutating func upgrade(_ id: RequestID, _ fields: FieldSection) throws(HTTPServerRefusal) {
         try perform(id) { serving throws(HTTP1Failure) in
             try serving.machine.respond(HTTPResponseHead(status: 101, reason: "Switching Protocols", fields: fields))
@@ -133,7 +135,7 @@ extension HTTPServerConnection {
         }
     }
 
-    /// Gives the client new credit after the program has consumed content.
+    /// Returns flow-control credit to the client after the program has consumed content.
     package mutating func took(_ count: Int, of id: RequestID) {
         modifyHTTP1 { serving in if serving.id == id { serving.unread -= min(count, serving.unread) } }
         modifyHTTP2 { serving in
@@ -142,7 +144,7 @@ extension HTTPServerConnection {
         }
     }
 
-    /// Records that the response is complete.
+    /// Records that the program completed its response. An HTTP/1 request closes at once, an HTTP/2 request with its stream.
     private mutating func completed(_ id: RequestID) {
         if http1 != nil {
             http1?.id = nil
@@ -154,7 +156,7 @@ extension HTTPServerConnection {
                 request.response = .done
                 isOpen = !request.hasRequestEnded
             }
-            // The rest of the content has no reader. The client may stop sending it.
+            // The program reads no more content. After the response was sent, the client may stop sending (RFC 9113 §8.1).
             guard isOpen else { return }
             serving.finished.append(id)
             serving.closeFinished()

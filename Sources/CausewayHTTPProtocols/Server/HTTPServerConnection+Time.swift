@@ -2,13 +2,13 @@ import CausewayProtocols
 
 internal import CausewayWire
 
-/// The deadlines of a server's connection.
+/// The timeouts of a server connection. All times are absolute, on the owner's clock.
 struct HTTPServerTimes: Sendable {
     private let headTime: Duration
     private let idleTime: Duration
-    /// The client sends content that the program waits for.
+    /// Runs while the server waits for request content.
     var input: ProgressWatch
-    /// The client reads what was sent to it.
+    /// Runs while the client has not accepted sent bytes.
     var output: ProgressWatch
     private(set) var head: Duration?
     private(set) var idle: Duration?
@@ -24,14 +24,14 @@ struct HTTPServerTimes: Sendable {
     enum Phase: Sendable {
         /// The connection waits for a request.
         case idle
-        /// A part of a head has arrived.
+        /// Part of a request head has arrived.
         case head
         case busy
     }
 
     mutating func enter(_ phase: Phase, at now: Duration) {
         switch phase {
-        // The time for the first head starts with the connection.
+        // For the first request, the head timeout runs from the start of the connection.
         case .idle: if idle == nil, head == nil { idle = now + idleTime }
         case .head:
             idle = nil
@@ -42,7 +42,7 @@ struct HTTPServerTimes: Sendable {
         }
     }
 
-    /// The time since which the connection waits for a request or for the rest of its head; `nil` if it does not.
+    /// The time since which the connection waits for a request or the rest of its head; `nil` if it does not wait.
     var waitStart: Duration? { head.map { $0 - headTime } ?? idle.map { $0 - idleTime } }
 
     mutating func requested() {
@@ -64,20 +64,20 @@ extension HTTPServerConnection {
         return next
     }
 
-    /// The time since which the connection waits for a request, or for the rest of its head; `nil` if it does not. Such a connection may be
-    /// closed to make room for another client.
+    /// The time since which the connection waits for a request or the rest of its head; `nil` if it does not wait. The
+    /// owner may close such a connection to accept another client.
     package var waitStart: Duration? { hasEnded || isSending ? nil : times.waitStart }
 
-    /// Records that the transport has accepted bytes, and whether others still wait there.
+    /// Records that the transport accepted bytes, and whether more are still pending there.
     package mutating func sent(_ count: Int, hasMore: Bool, at now: Duration) {
         isSending = hasMore
         times.output.moved(count, at: now)
     }
 
-    /// Records that the transport has bytes that the client has not accepted.
+    /// Records that the transport has bytes which the client has not accepted.
     package mutating func sending() { isSending = true }
 
-    /// Starts and stops the timeouts. Call this after all other changes at one time.
+    /// Starts and stops the timeouts. Call this after all other changes at a given time.
     package mutating func settle(at now: Duration) {
         guard !hasEnded else { return }
         if let phase = http1?.phase {
@@ -107,7 +107,8 @@ extension HTTPServerConnection {
 
     private func hasPassed(_ deadline: Duration?, _ now: Duration) -> Bool { deadline.map { now >= $0 } ?? false }
 
-    /// Ends the connection of a client that does not send its request in time (RFC 9110 §15.5.9).
+    /// Ends a connection whose client does not send its request in time: status 408 (RFC 9110 §15.5.9), or GOAWAY with
+    /// ENHANCE_YOUR_CALM.
     private mutating func clientStalled() {
         times.input.restart()
         if isUndecided { return end(isInterrupted: false) }
@@ -117,9 +118,9 @@ extension HTTPServerConnection {
 }
 
 extension HTTP1Serving {
-    /// The phase that determines the timeouts.
+    /// The phase for the timeouts.
     var phase: HTTPServerTimes.Phase { isTunnel || !machine.awaitsHead ? .busy : machine.isIdle ? .idle : .head }
 
-    /// Whether the server waits for content that the client may send.
+    /// Whether the server waits for content: the client may send it, and the program has consumed all it received.
     var awaitsContent: Bool { !isTunnel && unread == 0 && machine.awaitsContent }
 }

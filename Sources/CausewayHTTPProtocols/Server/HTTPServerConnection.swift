@@ -3,38 +3,39 @@ internal import DequeModule
 package import CausewayProtocols
 package import CausewayWire
 
-/// The server's side of one connection, in HTTP/1.1 or HTTP/2. The first bytes of the client decide which version it is (RFC 9113 §3.3).
+/// The server side of one connection, HTTP/1.1 or HTTP/2. The client's first bytes select the version (RFC 9113 §3.3).
 ///
-/// The owner passes in received bytes, responses and the time. It takes events and the bytes to send, and reports content that the program
-/// has consumed with ``took(_:of:at:)``. The last event of each request is exactly one ``Event/closed(_:isComplete:)``, and the last event
-/// of the connection is exactly one ``Event/ended``.
+/// The owner passes in received bytes, responses and the time. It takes events and output, and reports consumed content
+/// with ``took(_:of:)``. Each request's last event is exactly one ``Event/closed(_:isComplete:)``, and the connection's
+/// last event is exactly one ``Event/ended(isInterrupted:)``.
 package struct HTTPServerConnection: Sendable {
-    /// Identifies a request of the connection: a stream of HTTP/2, or the number of a request of HTTP/1.
+    /// Identifies a request within the connection: the HTTP/2 stream, or the HTTP/1 request number, from 1.
     package typealias RequestID = UInt32
 
     package enum Event: Equatable, Sendable {
         case requested(RequestID, HTTPServerRequestHead)
-        /// A part of the content, or of the bytes of a tunnel. Never empty.
+        /// Request content or tunnel bytes. Never empty.
         case content(RequestID, ArraySlice<UInt8>)
-        /// The end of the content, with the trailer fields. Not reported for a request without content. After an upgrade, the end of the
-        /// client's bytes.
+        /// The content ended, with the trailer fields. Not reported for a request without content. After an upgrade,
+        /// the client's half-close.
         case finished(RequestID, trailers: FieldSection)
-        /// The content is longer than the limit. The rest of it is not reported.
+        /// The content exceeds the limit. Its rest is not reported.
         case refusedContent(RequestID)
-        /// The client ended its side of the connection while a response is awaited. It may be gone.
+        /// The client half-closed the connection while a response is awaited. It may have disconnected.
         case clientEnded(RequestID)
-        /// The last event of a request. It is incomplete if the client, the connection or the program interrupted it.
+        /// The last event for a request. It is incomplete if the client, the connection or the program interrupted it.
         case closed(RequestID, isComplete: Bool)
-        /// The last event. Close the transport after the remaining output is sent.
+        /// The last event. Close the transport after the remaining output has been sent.
         case ended(isInterrupted: Bool)
     }
 
     let limits: HTTPServerLimits
     let isSecure: Bool
-    /// The first bytes of the client, while they can still become the preface of HTTP/2.
+    /// The client's first bytes, while they can still become the HTTP/2 preface.
     var undecided: [UInt8] = []
-    /// The state of the version in use; the other one is `nil`, and both before the version is known. They are not cases of an enum, because
-    /// a case can be changed only by copying its value out and in: 15 % of a small request (`Benchmarks/server-ratios`).
+    /// The state for the negotiated version. The other one is `nil`, and so are both until the version is known. They
+    /// are not enum cases, because a case can be changed only by copying its value out and in: 15 % of a small
+    /// request's time (`Benchmarks/server-ratios`).
     var http1: HTTP1Serving?
     var http2: HTTP2Serving?
     var events: Deque<Event> = []
@@ -42,7 +43,7 @@ package struct HTTPServerConnection: Sendable {
     var requestCount = 0
     package internal(set) var hasEnded = false
     var isShuttingDown = false
-    /// Whether the transport has bytes that the client has not accepted.
+    /// Whether the transport has bytes which the client has not accepted.
     var isSending = false
 
     package init(_ limits: HTTPServerLimits, isSecure: Bool, at now: Duration) {
@@ -51,7 +52,7 @@ package struct HTTPServerConnection: Sendable {
         times = HTTPServerTimes(limits, at: now)
     }
 
-    /// Whether the owner should receive more bytes.
+    /// Whether the owner should read more bytes.
     package var wantsInput: Bool {
         guard !hasEnded else { return false }
         if let wantsInput = http1?.wantsInput { return wantsInput }
@@ -62,7 +63,7 @@ package struct HTTPServerConnection: Sendable {
     /// Whether the connection uses HTTP/2.
     package var isHTTP2: Bool { http2 != nil }
 
-    /// Returns the number of bytes of a response that wait for ``nextOutput(atMost:)``.
+    /// Returns a response's bytes that wait for ``nextOutput(atMost:)``. For HTTP/1, the whole connection's.
     package func queuedByteCount(of id: RequestID) -> Int {
         http1?.outputCount ?? http2?.machine.queuedByteCount(of: id) ?? 0
     }
@@ -88,7 +89,7 @@ package struct HTTPServerConnection: Sendable {
         }
     }
 
-    /// Records the end of the client's bytes. Take events and output afterwards.
+    /// Records the client's half-close. Take events and output afterwards.
     package mutating func inputEnded() {
         guard !hasEnded else { return }
         http2?.machine.inputEnded()
@@ -102,7 +103,7 @@ package struct HTTPServerConnection: Sendable {
         if let awaitingID { events.append(.clientEnded(awaitingID)) }
     }
 
-    /// Removes and returns the next bytes to send.
+    /// Removes and returns the next bytes to send. `limit` applies to HTTP/2; HTTP/1 returns all its output.
     package mutating func nextOutput(atMost limit: Int = 64 << 10) -> ByteChain? {
         if let count = http1?.outputCount { return count > 0 ? http1?.takeOutput() : nil }
         let output = http2?.machine.nextOutput(atMost: limit)
@@ -118,7 +119,7 @@ package struct HTTPServerConnection: Sendable {
         if http1?.isTunnel == true { endHTTP1(isInterrupted: true) }
     }
 
-    /// Closes the connection as soon as the requests in progress are complete (RFC 9112 §9.6, RFC 9113 §6.8).
+    /// Closes the connection after the requests in progress (RFC 9112 §9.6, RFC 9113 §6.8).
     package mutating func shutDown(at now: Duration) {
         guard !isShuttingDown else { return }
         isShuttingDown = true
@@ -127,13 +128,13 @@ package struct HTTPServerConnection: Sendable {
         http2?.machine.shutDown(at: now)
     }
 
-    /// Whether the version is not known yet.
+    /// Whether the HTTP version is still unknown.
     var isUndecided: Bool { http1 == nil && http2 == nil }
 
-    /// Compares the first bytes of the client with the preface of HTTP/2.
+    /// Compares the client's first bytes with the HTTP/2 preface.
     private mutating func decide(_ bytes: ArraySlice<UInt8>, at now: Duration) {
         let preface = HTTP2Connection.preface
-        // A request of HTTP/1 rarely begins with "PRI", so its bytes are usually not copied.
+        // Bytes are copied only if they begin with "P", as the preface does. Most HTTP/1 requests, such as GET, do not.
         if undecided.isEmpty, bytes.first != preface[0] { return beginHTTP1(bytes) }
         let all = undecided + bytes
         let count = min(all.count, preface.count)
@@ -158,7 +159,7 @@ package struct HTTPServerConnection: Sendable {
         undecided = []
     }
 
-    /// Records the end of the connection, once.
+    /// Reports the end of the connection, once.
     mutating func end(isInterrupted: Bool) {
         guard !hasEnded else { return }
         hasEnded = true
@@ -172,24 +173,24 @@ package struct HTTPServerConnection: Sendable {
     mutating func modifyHTTP2(_ body: (inout HTTP2Serving) -> Void) { if http2 != nil { body(&http2!) } }
 }
 
-/// The head of a request of any version.
+/// A request head in any HTTP version.
 package struct HTTPServerRequestHead: Equatable, Sendable {
     package var method: String
-    /// The path and the query in the form in which they were sent; `*` for some OPTIONS requests, the authority for CONNECT.
+    /// The path and query as sent; `*` for some OPTIONS requests; the authority for CONNECT.
     package var target: String
-    /// The host and port that the client named; `nil` if it named none.
+    /// The requested host and port; `nil` if the client sent none.
     package var authority: String?
     package var version: HTTPVersion
-    /// The protocol of an extended CONNECT request of HTTP/2 (RFC 8441 §4).
+    /// The protocol in an extended HTTP/2 CONNECT request (RFC 8441 §4).
     package var protocolName: String?
     package var fields: FieldSection
-    /// The stated length of the content; `nil` if the client states none.
+    /// The announced content length in bytes; `nil` if it is unknown.
     package var contentLength: Int?
     /// Whether content or trailer fields follow.
     package var hasContent: Bool
 }
 
-/// The content of a response, as far as it determines the framing.
+/// How a response frames its content.
 package enum HTTPServerContent: Equatable, Sendable {
     case none
     case length(Int)

@@ -1,42 +1,43 @@
-/// The limits and timeouts of one connection of a server.
+/// The limits and timeouts of a server connection.
 package struct HTTPServerLimits: Sendable {
-    /// The maximum length of a request head in bytes.
+    /// The maximum request head length in bytes.
     package var headByteCount = 64 << 10
-    /// The maximum number of fields of a request.
+    /// The maximum field count in a request.
     package var fieldCount = 1_000
-    /// The maximum length of a request target in bytes (RFC 9110 §15.5.15).
+    /// The maximum request target length in bytes (RFC 9110 §15.5.15).
     package var targetByteCount = 16 << 10
-    /// The maximum length of the content of a request in bytes.
+    /// The maximum request content length in bytes.
     package var contentByteCount = 16 << 20
-    /// Whether to refuse requests whose content has no stated length (RFC 9110 §15.5.12).
+    /// Whether to refuse requests without a content length (RFC 9110 §15.5.12).
     package var requiresContentLength = false
-    /// The number of requests after which the connection closes.
+    /// The request count at which the connection closes.
     package var requestCount = 100_000
-    /// The maximum number of concurrent requests of an HTTP/2 connection.
+    /// The maximum number of concurrent requests on an HTTP/2 connection.
     package var concurrentRequestCount = 100
-    /// The maximum number of content bytes of a request that wait for the program.
+    /// The maximum request content in bytes that the program has not consumed.
     package var unreadByteCount = 256 << 10
-    /// The time within which a request head must arrive; also for the first bytes of a connection.
+    /// The timeout for a request head, and for the first bytes on a connection.
     package var headTime: Duration = .seconds(20)
-    /// The time after which a connection without requests closes.
+    /// The time after which an idle connection closes.
     package var idleTime: Duration = .seconds(75)
-    /// The minimum rate of a client that sends content or reads a response, in bytes per second; 0 for none.
+    /// The minimum transfer rate for a client that sends content or reads a response, in bytes per second; 0 for none.
     package var minimumRate = 500
-    /// The time during which a client may be slower than ``minimumRate``.
+    /// The time for which a client may stay below ``minimumRate``.
     package var stallTime: Duration = .seconds(20)
 
     package init() {}
 }
 
-/// Measures whether a peer is faster than a minimum rate, while it is the peer's turn.
+/// Enforces a minimum transfer rate while the connection waits for its peer.
 ///
-/// The peer starts with an allowance of time. The allowance runs down while the watch waits for the peer, and each byte restores the time
-/// that it may take at the minimum rate. A pause keeps the allowance, so pauses that a peer causes do not help it.
+/// The peer starts with a time allowance. The allowance runs down while the watch waits, and each byte restores the
+/// time that it may take at the minimum rate. A pause stops the clock without restoring the allowance, so a slow peer
+/// gains nothing by causing pauses.
 package struct ProgressWatch: Sendable {
     private let rate: Int
     private let allowance: Duration
     private var rest: Duration
-    /// The time at which the allowance is used up; `nil` while the watch does not wait for the peer.
+    /// The time at which the allowance runs out; `nil` while the watch is paused.
     package private(set) var deadline: Duration?
 
     package init(minimumRate rate: Int, allowance: Duration) {
@@ -67,7 +68,7 @@ package struct ProgressWatch: Sendable {
         }
     }
 
-    /// Restores the whole allowance, for the next message.
+    /// Restores the full allowance for the next message.
     package mutating func restart() {
         rest = allowance
         deadline = nil

@@ -1,6 +1,6 @@
-/// The status codes of HTTP (RFC 9110 §15).
+/// HTTP status codes (RFC 9110 §15).
 package enum HTTPStatus {
-    /// Returns the reason phrase of a status code; an empty text if it is not registered.
+    /// Returns the reason phrase for a status code; an empty string if it is not registered.
     package static func reason(_ status: Int) -> String {
         switch status {
         case 100...199: informational(status)

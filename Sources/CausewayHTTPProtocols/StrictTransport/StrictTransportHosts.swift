@@ -1,31 +1,31 @@
 package import CausewayProtocols
 
-/// The hosts that want secure connections only (RFC 6797 §8). Times are seconds since 1970.
+/// Hosts with an HTTP Strict Transport Security policy (RFC 6797 §8). Times are seconds since 1970.
 package struct StrictTransportHosts: Sendable {
     private struct Host {
         var expires: Int
         var includesSubdomains: Bool
     }
 
-    /// The maximum number of hosts. Beyond it, those that expire first are forgotten.
+    /// The maximum host count. When it is exceeded, hosts that expire first are removed.
     package static let maximumCount = 4_096
 
     private var hosts: [String: Host] = [:]
-    /// The hosts that changed since they were last written.
+    /// Hosts changed since the last write.
     private var changes: Set<String> = []
-    /// The hosts of the file, as it is known.
+    /// The file's hosts as last written or read.
     private var written: [String: StrictTransportRecord] = [:]
     private let hasFile: Bool
 
-    /// - Parameter hasFile: Whether the owner writes the hosts to a file.
+    /// - Parameter hasFile: Whether the owner stores the hosts in a file.
     package init(hasFile: Bool = false) { self.hasFile = hasFile }
 
     package var isEmpty: Bool { hosts.isEmpty }
     package var count: Int { hosts.count }
 
-    /// Notes the policy of a response that came over a secure connection. Addresses have no policy (RFC 6797 §8.1.1).
+    /// Applies the policy from a response over a secure connection. IP addresses have no policy (RFC 6797 §8.1.1).
     ///
-    /// - Returns: Whether there is something to write. Most responses of a host only extend its policy a little, which is not written.
+    /// - Returns: Whether a change must be written. Most responses extend a policy only slightly, which is not written.
     @discardableResult
     package mutating func note(_ policy: StrictTransportPolicy, of origin: HTTPOrigin, at now: Int) -> Bool {
         guard origin.isSecure, StrictTransportRecord.isName(origin.host) else { return false }
@@ -51,7 +51,7 @@ package struct StrictTransportHosts: Sendable {
         return true
     }
 
-    /// Forgets the hosts that have expired, and an eighth of the others if there are still too many.
+    /// Removes expired hosts, and an eighth of the others if there are still too many.
     private mutating func forget(at now: Int) {
         hosts = hosts.filter { $0.value.expires > now }
         if hosts.count > Self.maximumCount {
@@ -63,7 +63,7 @@ package struct StrictTransportHosts: Sendable {
         changes = changes.filter { hosts[$0] != nil || written[$0] != nil }
     }
 
-    /// Forgets all hosts. Returns whether there is something to write.
+    /// Removes all hosts. Returns whether a change must be written.
     package mutating func removeAll() -> Bool {
         guard hasFile else {
             hosts = [:]
@@ -74,8 +74,8 @@ package struct StrictTransportHosts: Sendable {
         return !changes.isEmpty
     }
 
-    /// Returns whether connections to a host must be secure: by its own policy, or by one of a domain above that includes subdomains
-    /// (RFC 6797 §8.2).
+    /// Returns whether connections to a host must be secure: by its own policy, or by a parent domain's that includes
+    /// subdomains (RFC 6797 §8.2).
     package func contains(_ host: String, at now: Int) -> Bool {
         guard !hosts.isEmpty, StrictTransportRecord.isName(host) else { return false }
         var name = HTTPOrigin(isSecure: true, host: host).host[...]
@@ -87,7 +87,7 @@ package struct StrictTransportHosts: Sendable {
         return false
     }
 
-    /// Returns a target with a secure scheme if its host wants one; `nil` otherwise. Port 80 becomes 443 (RFC 6797 §8.3).
+    /// Returns a target with a secure scheme if its host requires one; `nil` otherwise. Port 80 becomes 443 (RFC 6797 §8.3).
     package func secured(_ target: URIReference, at now: Int) -> URIReference? {
         guard let authority = target.authority, target.scheme == "http" || target.scheme == "ws",
             contains(authority.host, at: now)
@@ -102,10 +102,10 @@ package struct StrictTransportHosts: Sendable {
 // MARK: The file
 
 extension StrictTransportHosts {
-    /// The state of changed hosts: `nil` if a host was removed.
+    /// Changed hosts with their new state; `nil` if the host was removed.
     package typealias Changes = [String: StrictTransportRecord?]
 
-    /// Returns the changes to write, and forgets them.
+    /// Removes and returns the changes to write.
     package mutating func takeChanges() -> Changes {
         defer { changes = [] }
         return Changes(
@@ -117,28 +117,28 @@ extension StrictTransportHosts {
             })
     }
 
-    /// Notes changes again that could not be written.
+    /// Restores changes after a failed write.
     package mutating func restore(_ taken: Changes) { changes.formUnion(taken.keys) }
 
-    /// Takes over the hosts of the file, at first or after it was written. Changes that were not yet written take precedence.
+    /// Adopts the file's hosts after a read or write. Changes not yet written take precedence.
     package mutating func adopt(_ records: [StrictTransportRecord], at now: Int) {
         let old = written
         written = Dictionary(records.map { ($0.host, $0) }) { $1 }
         for (name, record) in written where !changes.contains(name) {
-            // The policy in memory can be a little newer than the written one.
+            // The policy in memory can be slightly newer than the written one.
             if let known = hosts[name], old[name] == record, known.includesSubdomains == record.includesSubdomains {
                 continue
             }
             hosts[name] = Host(expires: record.expires, includesSubdomains: record.includesSubdomains)
         }
-        // Another process has removed these. The end of a host that expired in the file is known better here.
+        // Another process removed these hosts. For a host that expired in the file, the expiry in memory is more accurate.
         for (name, record) in old where written[name] == nil && record.expires > now && !changes.contains(name) {
             hosts[name] = nil
         }
         if hosts.count > Self.maximumCount { forget(at: now) }
     }
 
-    /// Returns the hosts of a file with changes applied, at most as many as are remembered.
+    /// Applies changes to a file's hosts, and returns at most ``maximumCount`` of them.
     package static func merge(
         _ records: [StrictTransportRecord], with changes: Changes, at now: Int
     ) -> [StrictTransportRecord] {

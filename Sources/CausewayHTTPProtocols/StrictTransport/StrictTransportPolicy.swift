@@ -1,17 +1,17 @@
 import CausewayProtocols
 package import CausewayWire
 
-/// The policy that a host declares with `Strict-Transport-Security` (RFC 6797 §6.1).
+/// A host's `Strict-Transport-Security` policy (RFC 6797 §6.1).
 package struct StrictTransportPolicy: Equatable, Sendable {
-    /// Larger numbers of seconds count as this one: 100 years.
+    /// The maximum age in seconds: 100 years. Larger values count as this one.
     static let maximumAge = 3_155_760_000
 
-    /// How long the policy is valid, in seconds; 0 to end it.
+    /// The policy's lifetime in seconds; 0 to remove the policy.
     package let maxAge: Int
     package let includesSubdomains: Bool
 
-    /// Reads the first field line of a response. Returns `nil` if it violates the grammar, names a directive twice, or lacks `max-age`. Unknown
-    /// directives are ignored (RFC 6797 §6.1, §8.1).
+    /// Parses a response's first field line. Returns `nil` if it violates the grammar, repeats a directive, or lacks
+    /// `max-age`. Unknown directives are ignored (RFC 6797 §6.1, §8.1).
     package init?(_ fields: FieldSection) {
         guard let index = fields.index(of: "Strict-Transport-Security") else { return nil }
         var reader = FieldValueReader(HTTPCharacters.trimmed(fields[index].value))

@@ -2,16 +2,16 @@ import CausewayProtocols
 
 internal import CausewayWire
 
-/// A host in the file of hosts that want secure connections only.
+/// A host in the HSTS file.
 package struct StrictTransportRecord: Equatable, Sendable {
-    /// The first line of the file.
+    /// The file's first line.
     private static let kind = "causeway strict-transport 1"
-    /// The maximum length of a name (RFC 1035 §2.3.4).
+    /// The maximum name length in bytes (RFC 1035 §2.3.4).
     private static let maximumNameByteCount = 253
 
     /// The name in lower case.
     package var host: String
-    /// The end of the policy in seconds since 1970.
+    /// The policy's expiry in seconds since 1970.
     package var expires: Int
     package var includesSubdomains: Bool
 
@@ -29,8 +29,8 @@ package struct StrictTransportRecord: Equatable, Sendable {
             })
     }
 
-    /// Returns the valid hosts of a file that have not expired. The file is not trusted: a policy never ends later than a response at this
-    /// time could demand.
+    /// Returns the valid, unexpired hosts in a file. The file is not trusted: no policy lasts longer than one from a
+    /// response received now.
     package static func decode(_ file: [UInt8], at now: Int) -> [StrictTransportRecord] {
         RecordFile.decode(kind: kind, file).compactMap { StrictTransportRecord($0) }
             .filter { $0.expires > now }
@@ -53,10 +53,10 @@ package struct StrictTransportRecord: Equatable, Sendable {
             host, expires: fields[1].reduce(0) { $0 * 10 + Int($1 - 0x30) }, includesSubdomains: !fields[2].isEmpty)
     }
 
-    /// Whether a host is a name, and not an address.
+    /// Whether a host is a name rather than an IP address.
     static func isName(_ host: String) -> Bool {
         guard !host.isEmpty, !host.hasPrefix("["), !host.contains(":") else { return false }
-        // A last label of digits is part of an IPv4 address.
+        // A numeric last label belongs to an IPv4 address.
         let last = host.split(separator: ".").last ?? ""
         return !last.isEmpty && !last.utf8.allSatisfy(URIBytes.isDigit)
     }

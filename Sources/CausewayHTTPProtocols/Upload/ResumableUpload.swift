@@ -1,54 +1,58 @@
 package import CausewayProtocols
 package import CausewayWire
 
-/// The client's side of an upload that continues after its connection broke (draft-ietf-httpbis-resumable-upload).
+/// The client side of a resumable upload (draft-ietf-httpbis-resumable-upload).
 ///
-/// The first request creates the upload. If the server supports the draft, it names a resource in an informational response 104. After the
-/// connection has broken, a HEAD request to this resource asks how much has arrived, and a PATCH request sends the rest.
+/// The first request creates the upload. If the server supports the draft, it names an upload resource in a 104
+/// informational response. After the connection has broken, a HEAD request to this resource retrieves the offset, and a
+/// PATCH request sends the rest.
 package struct ResumableUpload: Equatable, Sendable {
-    /// The request that is sent now.
+    /// The request to send now.
     package enum Request: Equatable, Sendable {
-        /// The request of the program, with all of the content.
+        /// The program's request, with all content.
         case creation
-        /// Asks for the offset.
+        /// Retrieves the offset.
         case retrieval
-        /// Sends the content from an offset on.
+        /// Sends the content from this byte offset.
         case appending(from: Int64)
     }
 
     /// How the upload continues.
     package enum Decision: Equatable, Sendable {
-        /// The response is the one to the upload.
+        /// Deliver this response as the upload's response.
         case deliver
-        /// The upload fails, because its connection broke.
+        /// Fail, because the connection broke.
         case fail
-        /// ``ResumableUpload/request`` is sent after this time.
+        /// Send ``ResumableUpload/request`` after this delay.
         case send(after: Duration)
     }
 
-    /// The number of failures in a row, without new content at the server, after which the upload fails.
+    /// The maximum number of consecutive failures without new content at the server.
     package static let maximumAttempts = 5
-    /// The number of times that the upload starts over, because the server has forgotten it.
+    /// The maximum number of restarts after the server has lost the upload.
     package static let maximumRestarts = 2
     private static let firstDelay = Duration.milliseconds(200)
     private static let maximumDelay = Duration.seconds(10)
 
     package private(set) var request: Request
     package private(set) var version: UploadVersion
-    /// The resource of the upload; `nil` as long as the server has named none.
+    /// The upload resource; `nil` until the server has named one.
     package private(set) var resource: URIReference?
-    /// The size of the content in bytes; `nil` if it is unknown.
+    /// The content length in bytes; `nil` if it is unknown.
     package let length: Int64?
     private let mayStartOver: Bool
-    /// The number of bytes that the server has confirmed.
+    /// Bytes confirmed by the server.
     package private(set) var offset: Int64 = 0
     private var attempts = 0
     private var restarts = 0
 
     /// Creates an upload that has not begun.
     ///
-    /// - Parameter mayStartOver: Whether the program permits to send the first request again, which the server may have handled already: its
-    ///   method is idempotent (RFC 9110 §9.2.2).
+    /// - Parameters:
+    ///   - length: The content length in bytes; `nil` if it is unknown.
+    ///   - mayStartOver: Whether the first request may be sent again, although the server may have processed it: its
+    ///     method is idempotent (RFC 9110 §9.2.2).
+    ///   - version: The draft version.
     package init(length: Int64?, mayStartOver: Bool, version: UploadVersion = .latest) {
         request = .creation
         self.version = version
@@ -56,8 +60,8 @@ package struct ResumableUpload: Equatable, Sendable {
         self.mayStartOver = mayStartOver
     }
 
-    /// Creates an upload that continues an earlier one. It starts over if the server has forgotten the earlier one, because the program asked
-    /// for it.
+    /// Creates an upload that continues an earlier one. If the server has lost the earlier one, the upload starts over,
+    /// because the program requested it again.
     package init(continuing resource: URIReference, length: Int64?, version: UploadVersion) {
         request = .retrieval
         self.version = version
@@ -68,7 +72,7 @@ package struct ResumableUpload: Equatable, Sendable {
 
     // MARK: Requests
 
-    /// Turns the request of the program into the one that is sent now.
+    /// Turns the program's request into the one to send now.
     package func apply(to value: inout RedirectableRequest) {
         value.fields.set(UploadVersion.fieldName, "\(version.rawValue)")
         switch request {
@@ -86,7 +90,7 @@ package struct ResumableUpload: Equatable, Sendable {
         }
     }
 
-    /// Directs a request to the resource of the upload.
+    /// Directs a request to the upload resource.
     private func move(_ value: inout RedirectableRequest, method: String) {
         guard let resource else { return }
         value.method = method
@@ -96,8 +100,8 @@ package struct ResumableUpload: Equatable, Sendable {
 
     // MARK: Responses
 
-    /// Receives an informational response to a request for `target`. A resource of another origin is ignored, because the requests contain
-    /// credentials.
+    /// Receives an informational response to a request for `target`. A resource with another origin is ignored, because
+    /// the requests contain credentials.
     package mutating func informed(status: Int, fields: FieldSection, target: URIReference) {
         guard status == 104, request != .retrieval, let text = fields.onlyValue(of: "Location"),
             let resource = URIReference(text)?.resolved(against: target), let origin = HTTPOrigin(resource),
@@ -107,7 +111,7 @@ package struct ResumableUpload: Equatable, Sendable {
         version = UploadVersion(fields) ?? version
     }
 
-    /// Receives the final response to the request.
+    /// Receives the final response to ``request``.
     package mutating func answered(status: Int, fields: FieldSection) -> Decision {
         switch (request, status) {
         case (.creation, _): .deliver
@@ -121,7 +125,7 @@ package struct ResumableUpload: Equatable, Sendable {
     }
 
     private mutating func retrieved(_ fields: FieldSection) -> Decision {
-        // The server has everything, but its response was lost. This one has to do.
+        // The server has all content, but its response was lost. This response replaces it.
         guard !UploadFields.isComplete(fields) else { return .deliver }
         guard let offset = UploadFields.offset(in: fields), offset <= length ?? .max else {
             return startOver(else: .fail)
@@ -132,10 +136,10 @@ package struct ResumableUpload: Equatable, Sendable {
         return .send(after: .zero)
     }
 
-    /// Receives the failure of the connection before a final response.
+    /// Records that the connection broke before a final response.
     package mutating func connectionBroke() -> Decision { retry(else: .fail) }
 
-    /// Asks for the offset, later after each failure.
+    /// Retrieves the offset, with exponential back-off.
     private mutating func retry(else end: Decision) -> Decision {
         guard resource != nil, attempts < Self.maximumAttempts else { return end }
         attempts += 1
