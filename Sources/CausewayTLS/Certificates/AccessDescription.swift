@@ -1,13 +1,13 @@
-/// An entry of an Information Access extension: a method and a location (RFC 5280 §4.2.2.1).
+/// An Information Access entry: a method and a location (RFC 5280 §4.2.2.1).
 struct AccessDescription: Hashable, Sendable {
-    /// The object identifier of the method, DER-encoded without header.
+    /// The method's object identifier, DER-encoded without header.
     let method: [UInt8]
     let location: GeneralName
 
-    /// The object identifier of Authority Information Access, 1.3.6.1.5.5.7.1.1.
+    /// Object identifier 1.3.6.1.5.5.7.1.1 (Authority Information Access).
     static let ofIssuer: [UInt8] = [0x2b, 6, 1, 5, 5, 7, 1, 1]
 
-    /// Parses the content of an Information Access extension, which has at least one entry.
+    /// Parses an Information Access extension. It must have at least one entry.
     static func list(_ value: ArraySlice<UInt8>) throws(DERError) -> [AccessDescription] {
         var outer = DERReader(value)
         let content = try outer.next(DERTag.sequence)

@@ -1,5 +1,5 @@
 extension Certificate {
-    /// The most specific common name of the subject; `nil` if there is none or it is malformed.
+    /// The subject's most specific common name; `nil` if there is none.
     package var commonName: String? {
         var outer = DERReader(subjectDER[...])
         guard let names = try? outer.next(DERTag.sequence) else { return nil }
@@ -14,7 +14,7 @@ extension Certificate {
         return found
     }
 
-    /// The object identifier of the attribute type commonName, 2.5.4.3.
+    /// Object identifier 2.5.4.3 (commonName).
     private static let commonNameIdentifier: [UInt8] = [0x55, 0x04, 0x03]
     private static let twoByteText: UInt8 = 0x1e
 

@@ -4,22 +4,22 @@ extension Certificate {
     /// The certificate in DER, unchanged.
     package var der: [UInt8] { encoded { cw_i2d_X509(object.pointer, $0) } }
 
-    /// SHA-256 digest of the whole certificate: 32 bytes.
+    /// The certificate's SHA-256 digest: 32 bytes.
     package var fingerprint: [UInt8] { sha256(der) }
 
-    /// The subject in the format of RFC 4514: `CN=example.org,O=Example`.
+    /// The subject as RFC 4514 text: `CN=example.org,O=Example`.
     package var subject: String { Self.text(of: cw_X509_get_subject_name(object.pointer)) }
 
-    /// The issuer, in the format of ``subject``.
+    /// The issuer, formatted like ``subject``.
     package var issuer: String { Self.text(of: cw_X509_get_issuer_name(object.pointer)) }
 
     /// The subject in DER.
     package var subjectDER: [UInt8] { encoded { cw_i2d_X509_NAME(cw_X509_get_subject_name(object.pointer), $0) } }
 
-    /// The start of the validity period in seconds since 1970; `Int64.min` if malformed.
+    /// The start of validity in seconds since 1970; `Int64.min` if malformed.
     package var notBefore: Int64 { cw_seconds(cw_X509_get0_notBefore(object.pointer)) }
 
-    /// The last second of the validity period, in seconds since 1970; `Int64.min` if malformed.
+    /// The last second of validity, in seconds since 1970; `Int64.min` if malformed.
     package var notAfter: Int64 { cw_seconds(cw_X509_get0_notAfter(object.pointer)) }
 
     /// The serial number, most significant byte first.
@@ -30,10 +30,10 @@ extension Certificate {
         encoded { cw_i2d_X509_PUBKEY(cw_X509_get_X509_PUBKEY(object.pointer), $0) }
     }
 
-    /// SHA-256 digest of ``subjectPublicKeyInfo``, for comparison with a pin (RFC 7469 §2.4).
+    /// The SHA-256 digest of ``subjectPublicKeyInfo``, for pinning (RFC 7469 §2.4).
     package var publicKeyPin: [UInt8] { sha256(subjectPublicKeyInfo) }
 
-    /// The algorithm and size of the key, such as `EC 256 bits`.
+    /// The key algorithm and size, such as `EC 256 bits`.
     package var keyDescription: String {
         guard let key = cw_X509_get0_pubkey(object.pointer) else { return "unknown key type" }
         let name = cw_EVP_PKEY_get0_type_name(key).map { String(cString: $0) } ?? "key of"

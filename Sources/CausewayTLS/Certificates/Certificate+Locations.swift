@@ -1,8 +1,8 @@
 extension Certificate {
-    /// URLs of the issuer's certificate (RFC 5280 §4.2.2.1); empty if the certificate has none.
+    /// URLs for the issuer's certificate (RFC 5280 §4.2.2.1); empty if the certificate has none.
     package var issuerLocations: [String] { locations(ofMethod: 2) }
 
-    /// URLs of OCSP responders for the certificate (RFC 6960 §3.1); empty if the certificate has none.
+    /// OCSP responder URLs (RFC 6960 §3.1); empty if the certificate has none.
     package var statusLocations: [String] { locations(ofMethod: 1) }
 
     private func locations(ofMethod number: UInt8) -> [String] {

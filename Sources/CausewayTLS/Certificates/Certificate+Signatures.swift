@@ -1,9 +1,9 @@
 internal import CCausewayOpenSSL
 
 extension TLSIdentity {
-    /// Signs bytes with the private key. The digest is SHA-256, except for Edwards curves, which have their own.
+    /// Signs bytes with the private key and SHA-256; an Ed25519 key uses its own digest.
     ///
-    /// - Returns: For elliptic curves the DER of ECDSA-Sig-Value (RFC 3279 §2.2.3).
+    /// - Returns: The signature; for elliptic curves, ECDSA-Sig-Value in DER (RFC 3279 §2.2.3).
     /// - Throws: ``TLSFailure`` with `errSSLInternal` if OpenSSL fails.
     package func sign(_ bytes: [UInt8]) throws(TLSFailure) -> [UInt8] {
         try OpenSSLLibrary.load()
@@ -13,7 +13,7 @@ extension TLSIdentity {
 }
 
 extension Certificate {
-    /// Whether a signature of `bytes` was made with the private key of this certificate. `false` for malformed signatures.
+    /// Returns whether this certificate's private key signed `bytes`. `false` for malformed signatures.
     package func hasSigned(_ bytes: [UInt8], signature: [UInt8]) -> Bool {
         guard (try? OpenSSLLibrary.load()) != nil, let key = cw_X509_get0_pubkey(object.pointer),
             let context = cw_EVP_MD_CTX_new()

@@ -56,10 +56,10 @@ package struct Certificate: Sendable {
         return result
     }
 
-    /// Maximum number of malformed certificates in a text; the parser stops after that.
+    /// The maximum number of malformed certificates in PEM text; the parser stops after that.
     private static let maximumDamaged = 64
 
-    /// Whether the last OpenSSL error means the end of the PEM text rather than a malformed block.
+    /// Whether OpenSSL's last error is the end of the PEM text rather than a malformed block.
     private static var isAtEndOfPEM: Bool {
         let number = cw_ERR_peek_error()
         cw_ERR_clear_error()

@@ -1,4 +1,4 @@
-/// The certificate extensions that chain validation uses (RFC 5280 §4.2).
+/// The certificate extensions used in chain validation (RFC 5280 §4.2).
 struct CertificateExtensions: Sendable {
     struct BasicConstraints: Hashable, Sendable {
         var isAuthority = false
@@ -13,7 +13,7 @@ struct CertificateExtensions: Sendable {
         static let certificateSigning = KeyUsage(rawValue: 0x04)
     }
 
-    /// DER-encoded object identifiers of extended key usages, without header.
+    /// Extended key usage object identifiers, DER-encoded without header.
     enum Purpose {
         static let any: [UInt8] = [0x55, 0x1d, 0x25, 0x00]
         static let server: [UInt8] = [0x2b, 6, 1, 5, 5, 7, 3, 1]
@@ -27,26 +27,26 @@ struct CertificateExtensions: Sendable {
     private(set) var isAlternativeNameCritical = false
     private(set) var nameConstraints: NameConstraints?
     private(set) var hasAuthorityKeyIdentifier = false
-    /// The identifier of the issuer's key.
+    /// The issuer's key identifier.
     private(set) var authorityKeyIdentifier: [UInt8]?
     private(set) var subjectKeyIdentifier: [UInt8]?
     private(set) var isKeyIdentifierCritical = false
     /// The Authority Information Access entries (RFC 5280 §4.2.2.1).
     private(set) var informationAccess: [AccessDescription] = []
-    /// The policy extensions, undecoded, for ``PolicyCheck``: few chains need them.
+    /// The undecoded policy extensions. ``PolicyCheck`` decodes them: few chains need that.
     private(set) var policies: ArraySlice<UInt8>?
     private(set) var policyMappings: ArraySlice<UInt8>?
     private(set) var policyConstraints: ArraySlice<UInt8>?
     private(set) var isPolicyConstraintsCritical = false
     private(set) var inhibitAnyPolicy: ArraySlice<UInt8>?
-    /// The object identifier of the first unknown critical extension, in dotted form.
+    /// The first unknown critical extension, as a dotted object identifier.
     private(set) var unknownCritical: String?
 
     init() {}
 
     /// Parses the extensions.
     ///
-    /// - Parameter content: The content of the SEQUENCE of all extensions.
+    /// - Parameter content: The content of the outer SEQUENCE.
     init(_ content: ArraySlice<UInt8>) throws(DERError) {
         var seen: Set<ArraySlice<UInt8>> = []
         try DERReader.all(content) { reader throws(DERError) in
@@ -64,7 +64,7 @@ struct CertificateExtensions: Sendable {
     private mutating func read(
         _ identifier: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>, _ isCritical: Bool
     ) throws(DERError) {
-        // The extensions of RFC 5280 have identifiers under 2.5.29.
+        // RFC 5280 extensions have identifiers under 2.5.29.
         let number = identifier.count == 3 && identifier.starts(with: [0x55, 0x1d]) ? identifier.last : nil
         switch number {
         case 14: try readSubjectKey(value, isCritical)
@@ -74,7 +74,7 @@ struct CertificateExtensions: Sendable {
             isAlternativeNameCritical = isCritical
         case 19: basicConstraints = try Self.basicConstraints(value, isCritical)
         case 30: nameConstraints = try NameConstraints(Self.single(value))
-        // CRL distribution points: the extension is known, but this library does not fetch CRLs.
+        // CRL distribution points are known, but this library does not fetch CRLs.
         case 31: try Self.checkList(value)
         case 32:
             try Self.checkList(value)
@@ -89,7 +89,7 @@ struct CertificateExtensions: Sendable {
         case 37: purposes = try Self.purposes(value)
         case 54: inhibitAnyPolicy = value
         default:
-            // RFC 7633: the stapled OCSP response is checked after the handshake.
+            // TLS feature (RFC 7633): the stapled OCSP response is checked after the handshake.
             let isKnown = identifier.elementsEqual([0x2b, 6, 1, 5, 5, 7, 1, 24])
             if identifier.elementsEqual(AccessDescription.ofIssuer) {
                 informationAccess = try AccessDescription.list(value)

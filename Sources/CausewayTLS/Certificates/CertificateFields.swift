@@ -1,16 +1,16 @@
-/// The fields of a certificate, parsed strictly (RFC 5280 §4.1). Does not validate their values.
+/// A certificate's fields, parsed strictly (RFC 5280 §4.1). Their values are not validated.
 struct CertificateFields: Sendable {
     /// The version: 1, 2 or 3.
     let version: Int
     let serialNumber: ArraySlice<UInt8>
-    /// Whether the two signature algorithm fields are equal (RFC 5280 §4.1.1.2).
+    /// Whether both signature algorithm fields are equal (RFC 5280 §4.1.1.2).
     let isAlgorithmConsistent: Bool
     let issuer: DistinguishedName
     let subject: DistinguishedName
     /// The validity period in seconds since 1970; both ends are inclusive.
     let notBefore: Int64
     let notAfter: Int64
-    /// The SubjectPublicKeyInfo in DER.
+    /// The public key (SubjectPublicKeyInfo) in DER.
     let publicKey: ArraySlice<UInt8>
     let extensions: CertificateExtensions
 
@@ -62,7 +62,7 @@ struct CertificateFields: Sendable {
     }
 
     private static func extensions(_ body: inout DERReader, _ version: Int) throws(DERError) -> CertificateExtensions {
-        // Skip the unique identifiers of subject and issuer, which are obsolete.
+        // Skip the obsolete unique identifiers for issuer and subject.
         for tag: UInt8 in [0x81, 0x82] {
             guard try body.optional(tag) != nil else { continue }
             guard version > 1 else { throw DERError("unique identifiers are not allowed in version 1") }
@@ -103,8 +103,7 @@ struct CertificateFields: Sendable {
         return hours * 3_600 + Int64(minute * 60 + second)
     }
 
-    /// Returns the number of days since 1970-01-01 in the Gregorian calendar. Counts years from March, so that the leap day is the last day
-    /// of a year.
+    /// Returns the days since 1970-01-01 in the Gregorian calendar. Years are counted from March, so that a leap day ends the year.
     private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int64 {
         let shifted = month > 2 ? year : year - 1
         let monthFromMarch = (month + 9) % 12

@@ -1,16 +1,17 @@
 /// Checks a Certificate message (RFC 8446 §4.4.2, RFC 5246 §7.4.2) before OpenSSL decodes it.
 ///
-/// OpenSSL decodes all certificates and their keys as soon as the message is complete. Only the length of the message limits their number,
-/// and a single key with explicit curve parameters takes a tenth of a second to decode.
+/// OpenSSL decodes all certificates and their keys as soon as the message is complete. Only the message length limits
+/// their number, and decoding a single key with explicit curve parameters takes a tenth of a second.
 enum CertificateMessage {
     /// The handshake message type.
     static let type: UInt8 = 11
 
-    /// Returns the reason why OpenSSL must not decode the message, or `nil` if the message is acceptable.
+    /// Returns the reason to keep OpenSSL from decoding the message, or `nil` if the message is acceptable.
     ///
     /// - Parameters:
     ///   - body: The message without its header.
-    ///   - hasContext: Whether the message has the TLS 1.3 format, with a leading context and with extensions for each certificate.
+    ///   - hasContext: Whether the message has the TLS 1.3 format, with a leading context and with extensions after
+    ///     each certificate.
     static func objection(to body: UnsafeRawBufferPointer, hasContext: Bool) -> TrustFailure? {
         if count(in: body, hasContext: hasContext) > PeerTrust.maximumCertificates {
             return TrustFailure(.tooComplex, detail: "more than \(PeerTrust.maximumCertificates) certificates")
@@ -19,10 +20,10 @@ enum CertificateMessage {
             ? TrustFailure(.weakKey, detail: "EC key with explicit curve parameters") : nil
     }
 
-    /// Returns the number of certificates. In a malformed message, counts the certificates before the error.
+    /// Returns the certificate count. In a malformed message, it includes the certificates before the error.
     private static func count(in body: UnsafeRawBufferPointer, hasContext: Bool) -> Int {
         var offset = hasContext ? 1 + Int(body.first ?? 0) : 0
-        // Skip the length of the list: the list extends to the end of the message.
+        // Skip the list length: the list extends to the end of the message.
         offset += 3
         var count = 0
         while offset + 3 <= body.count {
@@ -35,7 +36,7 @@ enum CertificateMessage {
         return count
     }
 
-    /// Object identifier prefix of finite fields (ANSI X9.62): 1.2.840.10045.1. Only explicit curve parameters contain it.
+    /// Object identifier prefix 1.2.840.10045.1 (ANSI X9.62 finite fields). Only explicit curve parameters contain it.
     private static let field: [UInt8] = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x01]
 
     /// Returns whether `bytes` contain explicit curve parameters.

@@ -1,6 +1,6 @@
 internal import CCausewayOpenSSL
 
-/// A certificate to issue: for self-signed identities, and for test certificates with defects.
+/// A certificate to issue: for a self-signed identity, or a test certificate with defects.
 package struct CertificateTemplate: Sendable {
     /// The kind of key to generate.
     package enum KeyKind: Sendable {
@@ -15,11 +15,11 @@ package struct CertificateTemplate: Sendable {
     /// The common name; an empty string creates an empty subject.
     package var subject: String
     package var names: [SubjectAlternativeName] = []
-    /// The validity period, in seconds since 1970.
+    /// The validity period in seconds since 1970.
     package var notBefore: Int64
     package var notAfter: Int64
     package var isAuthority = false
-    /// Maximum number of intermediate authorities below this one.
+    /// The maximum number of intermediate authorities below this one.
     package var pathLength: UInt8?
     /// Extended key usages; empty to omit the extension.
     package var usages: [Usage] = [.server, .client]
@@ -27,11 +27,11 @@ package struct CertificateTemplate: Sendable {
     /// Whether to sign with SHA-1, which TLS implementations reject.
     package var usesSHA1 = false
     package var mustStaple = false
-    /// The DNS names, with their subdomains, for which an authority may issue certificates.
+    /// The DNS domains for which an authority may issue certificates, including subdomains.
     package var permittedNames: [String] = []
-    /// The extensions to omit: the last number of their identifier under 2.5.29, such as 15 for the key usage.
+    /// The extensions to omit, by the last number in their identifier under 2.5.29, such as 15 for the key usage.
     package var omittedExtensions: Set<UInt32> = []
-    /// Additional extensions, each the DER of an `Extension` of RFC 5280.
+    /// Additional extensions, each an RFC 5280 `Extension` in DER.
     package var extraExtensions: [[UInt8]] = []
 
     /// Creates a template. Both times are in seconds since 1970.
@@ -41,9 +41,11 @@ package struct CertificateTemplate: Sendable {
         self.notAfter = notAfter
     }
 
-    /// Generates a key and issues a certificate for it, signed by `issuer` or self-signed.
+    /// Generates a key and issues a certificate for it.
     ///
-    /// - Parameter holder: An identity. If it is set, the certificate is for the key of this identity, and no key is generated.
+    /// - Parameters:
+    ///   - issuer: The signing identity; `nil` for a self-signed certificate.
+    ///   - holder: An identity whose key the certificate is for; `nil` to generate a key.
     /// - Throws: ``TLSFailure`` with `errSSLInternal` if OpenSSL fails.
     package func issue(
         by issuer: TLSIdentity? = nil, for holder: TLSIdentity? = nil
@@ -57,9 +59,11 @@ package struct CertificateTemplate: Sendable {
         return try TLSIdentity(certificates: [certificate] + chain, key: key)
     }
 
-    /// Issues a certificate for a given public key, signed by `issuer`.
+    /// Issues a certificate for an existing public key.
     ///
-    /// - Parameter publicKeyInfo: The SubjectPublicKeyInfo in DER.
+    /// - Parameters:
+    ///   - publicKeyInfo: The SubjectPublicKeyInfo in DER.
+    ///   - issuer: The signing identity.
     /// - Throws: ``TLSFailure`` with `errSSLInternal` if OpenSSL fails.
     package func certify(_ publicKeyInfo: [UInt8], by issuer: TLSIdentity) throws(TLSFailure) -> Certificate {
         try OpenSSLLibrary.load()

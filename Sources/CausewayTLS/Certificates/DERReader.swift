@@ -65,7 +65,7 @@ struct DERReader {
         guard rest.isEmpty else { throw DERError("unexpected trailing data") }
     }
 
-    /// Reads all values of a list.
+    /// Calls `body` until all values in a list have been read.
     static func all(
         _ bytes: ArraySlice<UInt8>, _ body: (inout DERReader) throws(DERError) -> Void
     ) throws(DERError) {

@@ -13,7 +13,7 @@ package enum DERWriter {
     /// Encodes an explicit context-specific tag.
     package static func tagged(_ number: UInt8, _ content: [UInt8]) -> [UInt8] { value(0xa0 | number, content) }
 
-    /// Encodes a non-negative integer, given with the most significant byte first.
+    /// Encodes a non-negative integer. `bytes` is in network byte order.
     package static func integer(_ bytes: [UInt8]) -> [UInt8] {
         var digits = Array(bytes.drop { $0 == 0 })
         if digits.first.map({ $0 >= 0x80 }) ?? true { digits.insert(0, at: 0) }
@@ -68,7 +68,7 @@ package enum DERWriter {
 
     private static func pair(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-    /// Returns the Gregorian date of a day, counted from 1970-01-01.
+    /// Returns the Gregorian date for a day number. Day 0 is 1970-01-01.
     private static func date(ofDay day: Int) -> (year: Int, month: Int, day: Int) {
         var year = 1_970
         var rest = day

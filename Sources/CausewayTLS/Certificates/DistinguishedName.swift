@@ -1,4 +1,4 @@
-/// A subject or issuer name in normalized form for comparison: in lower case and without extra spaces (RFC 5280 §7.1).
+/// A subject or issuer name, normalized for comparison: lower case, without extra spaces (RFC 5280 §7.1).
 struct DistinguishedName: Hashable, Sendable {
     /// The normalized relative distinguished names, most general first.
     let parts: [[UInt8]]
@@ -34,12 +34,12 @@ struct DistinguishedName: Hashable, Sendable {
         self.mailAddresses = mailAddresses
     }
 
-    /// The object identifier of the attribute type emailAddress, 1.2.840.113549.1.9.1.
+    /// Object identifier 1.2.840.113549.1.9.1 (emailAddress).
     private static let mailAddress: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x09, 0x01]
 
     private static let utf8: UInt8 = 0x0c
     private static let bmp: UInt8 = 0x1e
-    /// String types whose bytes are ASCII-compatible text: UTF8String, PrintableString, IA5String, VisibleString.
+    /// String types with ASCII-compatible bytes: UTF8String, PrintableString, IA5String, VisibleString.
     private static let plainTexts: Set<UInt8> = [utf8, 0x13, 0x16, 0x1a]
 
     private static func canonical(_ value: DERReader.Value) -> [UInt8] {

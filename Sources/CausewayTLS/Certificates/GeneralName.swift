@@ -4,9 +4,9 @@ enum GeneralName: Hashable, Sendable {
     case dns(String)
     case uri(String)
     case directory(DistinguishedName)
-    /// An address of 4 or 16 bytes. In a constraint, a mask of the same length follows the address.
+    /// An address of 4 or 16 bytes. In a constraint, a mask with the same length follows the address.
     case address([UInt8])
-    /// The tag number of a name type that this library does not compare.
+    /// A name type that this library does not compare, by tag number.
     case other(UInt8)
 
     init(_ value: DERReader.Value) throws(DERError) {
@@ -24,7 +24,7 @@ enum GeneralName: Hashable, Sendable {
         }
     }
 
-    /// Parses a list of at least one name.
+    /// Parses a list. It must have at least one name.
     static func list(_ content: ArraySlice<UInt8>) throws(DERError) -> [GeneralName] {
         var names: [GeneralName] = []
         try DERReader.all(content) { reader throws(DERError) in
@@ -34,7 +34,7 @@ enum GeneralName: Hashable, Sendable {
         return names
     }
 
-    /// The tag number of the name type.
+    /// The name type's tag number.
     var kind: UInt8 {
         switch self {
         case .mail: 1
@@ -46,7 +46,7 @@ enum GeneralName: Hashable, Sendable {
         }
     }
 
-    /// The name in the form that ``ReferenceName/matches(_:)`` accepts.
+    /// The name as an argument for ``ReferenceName/matches(_:)``.
     var alternativeName: SubjectAlternativeName {
         switch self {
         case .mail(let text): .email(text)

@@ -3,15 +3,15 @@ package struct PublicKeyInfo: Sendable {
     package enum Algorithm: Sendable { case rsa, ellipticCurve, other }
 
     package let algorithm: Algorithm
-    /// The key: RSAPublicKey in DER (RFC 8017 §A.1.1), an elliptic curve point (RFC 5480 §2.2), or the format of another algorithm.
+    /// The key: RSAPublicKey in DER (RFC 8017 §A.1.1), an elliptic curve point (RFC 5480 §2.2), or another algorithm's format.
     package let bytes: [UInt8]
     package let bitCount: Int
 
-    /// The object identifier 1.2.840.113549.1.1.1 (rsaEncryption).
+    /// Object identifier 1.2.840.113549.1.1.1 (rsaEncryption).
     private static let rsa: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01]
-    /// The object identifier 1.2.840.10045.2.1 (ecPublicKey).
+    /// Object identifier 1.2.840.10045.2.1 (ecPublicKey).
     private static let ellipticCurve: [UInt8] = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01]
-    /// Size in bytes of an uncompressed point on P-521. A coordinate has 521 bits, which is not a whole number of bytes.
+    /// The size of an uncompressed P-521 point in bytes. A coordinate has 521 bits, which is not a whole number of bytes.
     private static let pointOf521ByteCount = 133
 
     /// Parses a SubjectPublicKeyInfo.
@@ -60,28 +60,31 @@ package struct PublicKeyInfo: Sendable {
 
     /// Encodes a SubjectPublicKeyInfo (RFC 5480 §2).
     ///
-    /// - Parameter point: The point, in any ANSI X9.63 format.
+    /// - Parameters:
+    ///   - point: The point, in any ANSI X9.63 format.
+    ///   - curve: The curve.
     package static func encode(point: [UInt8], curve: NamedCurve) -> [UInt8] {
         DERWriter.sequence(algorithm(curve), DERWriter.bits(point))
     }
 
-    /// Encodes the AlgorithmIdentifier of a curve (RFC 5480 §2.1.1).
+    /// Encodes a curve's AlgorithmIdentifier (RFC 5480 §2.1.1).
     static func algorithm(_ curve: NamedCurve) -> [UInt8] {
         DERWriter.sequence(
             DERWriter.value(DERTag.identifier, ellipticCurve), DERWriter.value(DERTag.identifier, curve.identifier))
     }
 
-    /// Returns the usual encoding of a key, for comparisons: certificates may omit the NULL parameters of RSA keys. Returns other keys and
-    /// malformed bytes unchanged.
+    /// Returns a key's canonical encoding, for comparisons: certificates may omit the NULL parameters for RSA keys.
+    /// Returns other keys and malformed bytes unchanged.
     package static func canonical(_ der: [UInt8]) -> [UInt8] {
         guard let info = PublicKeyInfo(der), info.algorithm == .rsa else { return der }
         return encode(rsa: info.bytes)
     }
 
-    /// Converts the matching private key to the raw format of Apple's API: for RSA the same bytes, for a curve the point followed by the
-    /// private scalar (ANSI X9.63).
+    /// Converts the matching private key to the raw format in Apple's API: for RSA the same bytes, for a curve the
+    /// point followed by the private scalar (ANSI X9.63).
     ///
-    /// - Parameter der: The private key in the format of its algorithm (RFC 8017 §A.1.2, RFC 5915 §3).
+    /// - Parameter der: The private key in its algorithm's format (RFC 8017 §A.1.2, RFC 5915 §3).
+    /// - Returns: `nil` for another algorithm, or if the key is malformed.
     package func bare(privateKey der: [UInt8]) -> [UInt8]? {
         switch algorithm {
         case .rsa: return der

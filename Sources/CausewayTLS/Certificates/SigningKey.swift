@@ -1,6 +1,6 @@
-/// A public key for signature checks: its kind, its size, and the cost of a check.
+/// A public key for signature checks: kind, size, and verification cost.
 ///
-/// The key is parsed from the certificate without OpenSSL, so that OpenSSL does not compute with the key before the rules accept it.
+/// The key is parsed without OpenSSL, so that OpenSSL does not compute with a key before the rules accept it.
 struct SigningKey: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case rsa(modulusBits: Int, exponent: UInt64)
@@ -14,20 +14,20 @@ struct SigningKey: Hashable, Sendable {
 
     let kind: Kind
 
-    /// The reason why a key is rejected.
+    /// The reason to reject a key.
     struct Problem: Error, Hashable, Sendable {
         let reason: String
     }
 
     static let modulusBits = 2_048...8_192
-    /// The exponents that OpenSSL uses with a modulus of any size.
+    /// The exponents that OpenSSL accepts with any modulus size.
     static let exponents: ClosedRange<UInt64> = 3...UInt64.max
 
     /// Parses a key.
     ///
     /// - Parameters:
     ///   - publicKeyInfo: The SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7).
-    ///   - modulusBits: The accepted sizes of RSA keys. Keys of certificates need at least 2,048 bits.
+    ///   - modulusBits: The accepted RSA key sizes. Certificate keys need at least 2,048 bits.
     init(
         _ publicKeyInfo: ArraySlice<UInt8>, modulusBits: ClosedRange<Int> = Self.modulusBits
     ) throws(Problem) {
@@ -66,7 +66,7 @@ struct SigningKey: Hashable, Sendable {
         throw DERError("unsupported key algorithm (\(CertificateExtensions.dotted(identifier)))")
     }
 
-    /// Parses an RSA key (RFC 8017 §A.1.1). The modulus must be odd, as a product of odd primes; the exponent must be odd to be invertible.
+    /// Parses an RSA key (RFC 8017 §A.1.1). The modulus is odd, as a product of odd primes; the exponent must be odd to be invertible.
     private static func rsa(
         _ key: ArraySlice<UInt8>, _ modulusBits: ClosedRange<Int>
     ) throws(DERError) -> Kind {
@@ -86,18 +86,20 @@ struct SigningKey: Hashable, Sendable {
         return .rsa(modulusBits: bits, exponent: value)
     }
 
-    /// Returns the bytes of a positive integer without leading zeros.
+    /// Returns a positive integer's bytes without leading zeros.
     private static func positive(_ reader: inout DERReader) throws(DERError) -> ArraySlice<UInt8> {
         let content = try reader.next(DERTag.integer)
         guard let first = content.first, first < 0x80 else { throw DERError("RSA key with a negative number") }
         return content.drop { $0 == 0 }
     }
 
-    /// Cost of one signature check in microseconds, on a processor of 2023 with OpenSSL 3.0. The value is used for the verification budget.
+    /// The cost of one signature check in microseconds, on a processor from 2023 with OpenSSL 3.0. Used for the
+    /// verification budget.
     var verificationCost: Int {
         switch kind {
-        // RSA: one squaring and a part of a multiplication for each bit of the exponent, after a preparation. Each of these operations costs
-        // the square of the modulus length. With 2,048 bits, 13 were measured for 3, 33 for 65,537, 81 for 2^32-1, and 157 for 2^64-1.
+        // RSA: after a preparation, one squaring and part of a multiplication for each exponent bit. Each such
+        // operation costs the square of the modulus length. With 2,048 bits, 13 µs were measured for exponent 3, 33 µs
+        // for 65,537, 81 µs for 2^32-1, and 157 µs for 2^64-1.
         case .rsa(let bits, let exponent):
             bits * bits * (16 + 5 * (64 - exponent.leadingZeroBitCount)) / (2 * 2_048 * 2_048)
         case .curve(let curve): curve.verificationCost
@@ -105,10 +107,10 @@ struct SigningKey: Hashable, Sendable {
     }
 
     private enum Identifier {
-        /// The object identifiers 1.2.840.113549.1.1.1 (rsaEncryption) and 1.2.840.113549.1.1.10 (RSASSA-PSS).
+        /// Object identifiers 1.2.840.113549.1.1.1 (rsaEncryption) and 1.2.840.113549.1.1.10 (RSASSA-PSS).
         static let rsa: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01]
         static let rsaPSS: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0a]
-        /// The object identifier 1.2.840.10045.2.1 (ecPublicKey).
+        /// Object identifier 1.2.840.10045.2.1 (ecPublicKey).
         static let ellipticCurve: [UInt8] = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01]
     }
 }

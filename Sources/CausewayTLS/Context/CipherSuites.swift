@@ -20,7 +20,7 @@ enum CipherSuites {
         numbers.compactMap { names[$0] }.joined(separator: ":")
     }
 
-    /// All suites of the installed library, including weak ones.
+    /// All suites in the installed library, including weak ones.
     private static let names: [UInt16: String] = {
         guard let context = cw_SSL_CTX_new(cw_TLS_method()) else { return [:] }
         defer { cw_SSL_CTX_free(context) }
@@ -36,7 +36,7 @@ enum CipherSuites {
     }()
 }
 
-/// The key exchange groups (RFC 8446 §4.2.7).
+/// Key exchange groups (RFC 8446 §4.2.7).
 enum KeyExchangeGroups {
     private static let known: [(number: UInt16, name: String, identifier: Int)] = [
         (23, "P-256", 415), (24, "P-384", 715), (25, "P-521", 716), (29, "X25519", 1_034), (30, "X448", 1_035),
@@ -60,7 +60,7 @@ enum KeyExchangeGroups {
         numbers.compactMap { number in known.first { $0.number == number }?.name }.joined(separator: ":")
     }
 
-    /// Returns the number of a group from OpenSSL's identifier.
+    /// Returns the group number for OpenSSL's identifier.
     static func number(ofLibrary identifier: Int) -> UInt16? {
         // For groups without an identifier, OpenSSL returns the registered number with a flag.
         if identifier & 0x100_0000 != 0 { return UInt16(truncatingIfNeeded: identifier) }
@@ -69,13 +69,13 @@ enum KeyExchangeGroups {
 }
 
 extension TLSNegotiation {
-    /// Returns OpenSSL's name of the suite, such as `TLS_AES_128_GCM_SHA256`, or the number if it has no name.
+    /// Returns OpenSSL's name for the suite, such as `TLS_AES_128_GCM_SHA256`, or the number if it has no name.
     package static func name(ofCipherSuite number: UInt16) -> String {
         let name = CipherSuites.names([number])
         return name.isEmpty ? "suite \(number)" : name
     }
 
-    /// Returns the registered name of the group, such as `X25519`, or the number if the name is unknown.
+    /// Returns the group's registered name, such as `X25519`, or the number if the name is unknown.
     package static func name(ofGroup number: UInt16) -> String {
         let name = KeyExchangeGroups.names([number])
         return name.isEmpty ? "group \(number)" : name

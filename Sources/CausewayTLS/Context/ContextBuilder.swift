@@ -41,8 +41,8 @@ struct ContextBuilder {
         cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_MODE), mode, nil)
     }
 
-    /// `SSL_OP_NO_RX_CERTIFICATE_COMPRESSION` of OpenSSL 3.2 (RFC 8879): compressed certificates could not be checked before they are
-    /// decoded. Older versions do not support compression and ignore the option.
+    /// OpenSSL 3.2's `SSL_OP_NO_RX_CERTIFICATE_COMPRESSION` (RFC 8879): compressed certificates could not be checked
+    /// before they are decoded. Older versions do not support compression and ignore the option.
     private static let noCertificateDecompression: UInt64 = 1 << 33
 
     // MARK: Algorithms
@@ -76,7 +76,7 @@ struct ContextBuilder {
         else { throw fail("OpenSSL rejects the versions or cipher suites") }
     }
 
-    /// Returns the range of versions, limited to versions for which the settings have cipher suites.
+    /// Returns the version range, limited to versions for which the settings have cipher suites.
     private func versions(hasModern: Bool, hasOlder: Bool) throws(TLSFailure) -> (TLSVersion, TLSVersion) {
         let order: [TLSVersion] = settings.usesDatagrams ? [.dtls10, .dtls12] : [.tls10, .tls11, .tls12, .tls13]
         let usual: TLSVersion = settings.usesDatagrams ? .dtls12 : .tls12
@@ -142,8 +142,8 @@ struct ContextBuilder {
         guard isSet else { throw fail("the identity \"\(identity.certificates[0])\" cannot be used") }
     }
 
-    /// Works around OpenSSL 3.0, which finds no DTLS cipher suite for a server with only an Edwards curve key. The function adds an ECDSA
-    /// key, which is never used, because the server's signature schemes are limited to those of the real key.
+    /// Works around OpenSSL 3.0, which finds no DTLS cipher suite for a server with only an Edwards curve key. Adds an
+    /// ECDSA key, which is never used, because the server's signature schemes are limited to those for the real key.
     private func prepareEdwards(_ identity: TLSIdentity) throws(TLSFailure) {
         guard settings.usesDatagrams, settings.side == .server, let scheme = identity.edwardsScheme else { return }
         let other = try CertificateTemplate(subject: "unused", notBefore: 0, notAfter: 0).issue()
@@ -209,7 +209,7 @@ struct ContextBuilder {
 
     // MARK: Sessions
 
-    /// Maximum amount of early data in bytes that a server accepts.
+    /// The maximum early data in bytes that a server accepts.
     private static let maximumEarlyData: UInt32 = 16_384
     private static let serverSessions = 1_024
 

@@ -4,8 +4,8 @@ internal import CausewayTypes
 
 /// A client's resumable sessions, by peer.
 ///
-/// A cache belongs to one ``TLSContext`` and so to one set of settings, so a session is never resumed with other trust settings, another
-/// identity or other protocols. Thread-safe.
+/// A cache belongs to one ``TLSContext`` and so to one set of settings: a session is never resumed with other trust
+/// settings, another identity or other protocols. Thread-safe.
 final class SessionCache: Sendable {
     struct Peer: Hashable, Sendable {
         var host: String
@@ -25,7 +25,7 @@ final class SessionCache: Sendable {
     }
 
     private static let maximumPeers = 256
-    /// Maximum number of stored sessions of one peer. A TLS 1.3 server sends one or two sessions per connection, and each can be used once.
+    /// The maximum number of sessions per peer. A TLS 1.3 server sends one or two sessions per connection, and each can be used once.
     private static let maximumSessionsPerPeer = 4
 
     private let state = LockedValue(State())
@@ -66,8 +66,8 @@ final class SessionCache: Sendable {
         }
     }
 
-    /// Returns the protocol for which the next session with this peer permits early data (RFC 8446 §4.2.10): empty without one (RFC 7301), and
-    /// `nil` if the session does not permit early data.
+    /// Returns the ALPN protocol for which the next session with this peer permits early data (RFC 8446 §4.2.10): an
+    /// empty string for a session without ALPN (RFC 7301), `nil` if the session does not permit early data.
     func earlyProtocol(for peer: Peer) -> String? {
         state.withLock { state in
             guard let session = state.entries[peer]?.sessions.last, Self.isSingleUse(session),
@@ -82,7 +82,7 @@ final class SessionCache: Sendable {
 
     func removeAll() { state.withLock { $0.entries.removeAll() } }
 
-    /// Number of stored sessions.
+    /// The number of stored sessions.
     var count: Int { state.withLock { $0.entries.values.reduce(0) { $0 + $1.sessions.count } } }
 
     private static func isSingleUse(_ session: SharedObject) -> Bool {

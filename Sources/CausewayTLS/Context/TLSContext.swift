@@ -13,7 +13,7 @@ package final class TLSContext: Sendable {
 
     /// Creates a context.
     ///
-    /// - Throws: ``TLSFailure`` if OpenSSL is missing, or `errSSLBadConfiguration` with the problem in the settings.
+    /// - Throws: ``TLSFailure`` if OpenSSL is missing, or with `errSSLBadConfiguration` if the settings are invalid.
     package init(_ settings: TLSSettings) throws(TLSFailure) {
         try OpenSSLLibrary.load()
         cw_ERR_clear_error()
@@ -47,13 +47,14 @@ package final class TLSContext: Sendable {
     private static let shared = LockedValue(Shared())
     private static let maximumShared = 64
 
-    /// Returns the process-wide context for these settings. Creates it on the first call; the 64 most recently used contexts are kept.
+    /// Returns the process-wide context for these settings, and creates it if necessary. The 64 most recently used
+    /// contexts are kept.
     package static func shared(for settings: TLSSettings) throws(TLSFailure) -> TLSContext {
         if let found = shared.withLock({ $0.find(settings) }) { return found }
         let made = try TLSContext(settings)
         return shared.withLock { shared in
-            // Another thread may have created the context in the meantime. All connections must share one context, or resumable sessions
-            // would be lost.
+            // Another thread may have created the context in the meantime. All connections must share one context, or
+            // resumable sessions would be lost.
             if let found = shared.find(settings) { return found }
             shared.insert(made)
             return made
@@ -63,13 +64,13 @@ package final class TLSContext: Sendable {
     /// Removes all shared contexts and their resumable sessions. Existing connections keep their contexts.
     package static func removeShared() { shared.withLock { $0.contexts.removeAll() } }
 
-    /// Returns the protocol (RFC 7301) for which the next connection to this peer can send early data: empty without one, and `nil` if it
-    /// cannot send early data. The connection finds out whether the peer accepts it.
+    /// Returns the ALPN protocol for which the next connection to this peer can send early data: an empty string for a
+    /// session without ALPN (RFC 7301), `nil` if it cannot send early data. The peer may still reject the data.
     package func earlyProtocol(host: NWEndpoint.Host, port: UInt16) -> String? {
         guard settings.isEarlyDataEnabled, settings.isResumptionEnabled else { return nil }
         return sessions.earlyProtocol(for: SessionCache.Peer(host, port: port))
     }
 
-    /// Number of sessions that can be resumed.
+    /// The number of resumable sessions.
     package var sessionCount: Int { sessions.count }
 }

@@ -3,7 +3,7 @@ internal import CCausewayOpenSSL
 // Callbacks that OpenSSL makes on the same thread, during the engine's methods. Only the key log callback calls the engine's owner.
 
 extension OpenSSLEngine {
-    /// Validates the peer's certificates, or requests the validation from the engine's owner. Returns 1 to continue.
+    /// Validates the peer's certificates, or asks the engine's owner to do so. Returns 1 to continue.
     fileprivate func verify(_ chain: OpaquePointer) -> CInt {
         guard settings.peerAuthentication != .none else { return 1 }
         switch settings.verifier {
@@ -68,9 +68,9 @@ extension OpenSSLEngine {
 
     /// Checks the stapled OCSP response, which TLS 1.2 sends after the certificates (RFC 6066 §8).
     ///
-    /// A revocation ends the connection. An invalid response counts as missing, which matters only if the certificate requires a response
-    /// (RFC 7633 §4.3.3). An owner that validates certificates does so before the response arrives, so this function also rejects revoked
-    /// certificates that the owner has accepted.
+    /// A revocation ends the connection. An invalid response counts as missing, which matters only if the certificate
+    /// requires a response (RFC 7633 §4.3.3). An owner that validates certificates does so before the response arrives,
+    /// so this function also rejects revoked certificates accepted by the owner.
     fileprivate func checkStatus() -> CInt {
         let response = stapledResponse
         let failure =
@@ -80,7 +80,7 @@ extension OpenSSLEngine {
         return 0
     }
 
-    /// Staples the OCSP response of the settings. OpenSSL takes ownership of the copy.
+    /// Staples the configured OCSP response. OpenSSL takes ownership of the copy.
     fileprivate func sendStatus() -> CInt {
         guard let response = settings.stapledResponse, let copy = cw_CRYPTO_malloc(response.count, "causeway", 0) else {
             return CInt(CW_EXT_NO_ACK)
@@ -90,7 +90,7 @@ extension OpenSSLEngine {
         return CInt(CW_EXT_OK)
     }
 
-    /// Selects the first of the local protocols that the client offers.
+    /// Selects the first local protocol that the client offers.
     fileprivate func selectProtocol(_ offered: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
         for name in settings.applicationProtocols {
             var start = 0
@@ -112,7 +112,8 @@ extension OpenSSLEngine {
         return true
     }
 
-    /// Returns the next retransmission timeout in microseconds: doubles the previous one, up to a minute (RFC 6347 §4.2.4.1).
+    /// Returns the next retransmission timeout in microseconds: twice the previous one, up to a minute
+    /// (RFC 6347 §4.2.4.1).
     fileprivate func nextTimeout(after previous: UInt32) -> UInt32 {
         let (seconds, attoseconds) = settings.firstRetransmission.components
         let first = UInt32(clamping: seconds * 1_000_000 + attoseconds / 1_000_000_000_000)

@@ -62,8 +62,8 @@ extension OpenSSLEngine {
         return .bytes(filled)
     }
 
-    /// Returns whether all received data has been read, and stores the result. This check is cheaper than another read call, which costs as
-    /// much as reading a small record.
+    /// Returns whether all received data has been read, and stores the result. This check is cheaper than another read
+    /// call, which costs as much as reading a small record.
     private func noteDryness() -> Bool {
         isDry = cw_pipe_is_dry(pipe) && cw_SSL_has_pending(ssl) == 0
         return isDry
@@ -121,7 +121,7 @@ extension OpenSSLEngine {
         return taken
     }
 
-    /// Counts a record, because each successful write produces one. TLS 1.2 cannot change keys.
+    /// Counts a record: each successful write produces one. TLS 1.2 cannot change keys.
     private func countRecord() {
         recordsUntilKeyUpdate -= 1
         guard recordsUntilKeyUpdate <= 0 else { return }

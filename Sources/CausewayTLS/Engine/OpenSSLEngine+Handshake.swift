@@ -42,7 +42,7 @@ extension OpenSSLEngine {
         return .established
     }
 
-    /// Interprets the error of a handshake call.
+    /// Interprets the error from a handshake call.
     private func interpret(_ result: CInt) -> TLSProgress {
         switch Int(cw_SSL_get_error(ssl, result)) {
         case CW_ERROR_WANT_RETRY_VERIFY, CW_ERROR_WANT_READ:
@@ -145,7 +145,7 @@ extension OpenSSLEngine {
         }
     }
 
-    /// Reads early data before the handshake ends, up to the maximum that the server announced.
+    /// Reads early data before the handshake ends, up to the maximum announced by the server.
     private func readEarly() -> TLSProgress? {
         var block = [UInt8](repeating: 0, count: 16_384)
         while true {

@@ -14,17 +14,18 @@ package final class OpenSSLEngine: TLSEngine {
         case failed(TLSFailure)
     }
 
-    /// Number of unsent bytes at which ``write(_:)`` stops accepting plaintext.
+    /// The unsent byte count at which ``write(_:)`` stops accepting plaintext.
     static let unsentLimit = 256 << 10
-    /// Maximum number of received bytes that are not yet read.
+    /// The maximum number of received bytes not yet read.
     static let unreadLimit = 1 << 20
     static let unreadDatagramLimit = 64 << 10
 
-    /// Maximum early data in bytes, even if the server allows more: the data is kept for a resend and must then fit in ``unsentLimit``.
+    /// The maximum early data in bytes, even if the server allows more: the data is kept for a resend and must then fit
+    /// in ``unsentLimit``.
     static let maximumEarlyData = 64 << 10
 
     let context: TLSContext
-    // Copies of the settings that each read and write needs. A copy of all settings would retain many references.
+    // Copies of settings that each read and write needs. Copying all settings would retain many references.
     let usesDatagrams: Bool
     let isClient: Bool
     let ssl: OpaquePointer
@@ -33,15 +34,15 @@ package final class OpenSSLEngine: TLSEngine {
     let sessionPeer: SessionCache.Peer?
 
     var state = State.handshaking
-    /// Results of the callbacks that run during the current call.
+    /// Callback results from the current call.
     var pendingTrust: PeerTrust?
     var pendingChallenge: TLSChallenge?
     var pendingFailure: TLSFailure?
-    /// The peer's certificates and the chain that the built-in rules accepted.
+    /// The peer's certificates, and the chain accepted by the built-in rules.
     var accepted: (trust: PeerTrust, chain: [Certificate])?
-    /// The certificates that the owner accepted.
+    /// The certificates accepted by the owner.
     var ownersTrust: PeerTrust?
-    /// Whether the first flight was sent. The peer's certificates may then be in the next input.
+    /// Whether the first flight was sent. Further input may then contain the peer's certificates.
     var hasSpoken = false
     /// The owner's decisions; `nil` or `false` until the owner decides.
     var verdict: Bool?
@@ -49,22 +50,22 @@ package final class OpenSSLEngine: TLSEngine {
 
     /// Early data to send, or already sent.
     var earlyOutput: [UInt8] = []
-    /// Number of bytes of `earlyOutput` that OpenSSL has accepted.
+    /// Early data bytes that OpenSSL has accepted.
     var earlyOutputSent = 0
     /// Received early data, to be read after the handshake.
     var earlyInput: [UInt8] = []
     var isReadingEarly = false
-    /// The final result of reading, which every further read returns.
+    /// The final read result. Every further read returns it.
     var readEnd: TLSReadResult?
     /// Whether all received data has been read.
     var isDry = false
     var isClosed = false
-    /// Whether the memory pipe uses the owner's buffer (`isLending`), and whether the owner uses the pipe's buffer (`isShowing`). A buffer
-    /// must not move while it is in use.
+    /// `isLending`: the memory pipe borrows the owner's buffer. `isShowing`: the owner borrows the pipe's buffer. A
+    /// buffer must not move while it is borrowed.
     var isLending = false
     var isShowing = false
-    /// Number of records until the next key update. AES-GCM is safe for 2^24.5 records per key (RFC 8446 §5.5). The key is updated before
-    /// this limit.
+    /// Records until the next key update. AES-GCM is safe for 2^24.5 records per key (RFC 8446 §5.5). The key is
+    /// updated before this limit.
     var recordsUntilKeyUpdate = 1 << 24
     let cookie: [UInt8]
 
@@ -75,8 +76,9 @@ package final class OpenSSLEngine: TLSEngine {
     /// Creates an engine for one connection.
     ///
     /// - Parameters:
-    ///   - host: For a client, the server's host: the name that the certificate must contain and that the server name extension sends.
-    ///     If the program sets a separate name for TLS, pass that name.
+    ///   - context: The shared settings and sessions.
+    ///   - host: For a client, the server's host: the certificate must contain this name, and the server name
+    ///     extension sends it. If the program sets a separate name for TLS, pass that name.
     ///   - port: Distinguishes resumable sessions together with `host`.
     /// - Throws: ``TLSFailure`` with `errSSLInternal` if memory allocation fails.
     package init(_ context: TLSContext, host: NWEndpoint.Host? = nil, port: UInt16 = 0) throws(TLSFailure) {
@@ -109,7 +111,8 @@ package final class OpenSSLEngine: TLSEngine {
     }
 
     deinit {
-        // Without this call, OpenSSL treats an abrupt end as an error and invalidates the session for all connections that could resume it.
+        // Without this call, OpenSSL treats an abrupt end as an error and invalidates the session for all connections
+        // that could resume it.
         cw_SSL_set_shutdown(ssl, CInt(CW_SENT_SHUTDOWN | CW_RECEIVED_SHUTDOWN))
         cw_SSL_set_ex_data(ssl, 0, nil)
         cw_SSL_free(ssl)
@@ -133,10 +136,10 @@ package final class OpenSSLEngine: TLSEngine {
         isReadingEarly = settings.isEarlyDataEnabled && !usesDatagrams
     }
 
-    /// Traps if the closure of ``sendCiphertext(_:)`` calls the engine, because such a call could move the memory that the closure reads.
+    /// Traps if the ``sendCiphertext(_:)`` closure calls the engine. Such a call could move the memory read by the closure.
     func checkIsNotShowing() { precondition(!isShowing, "the engine was called from within sendCiphertext") }
 
-    /// Returns the engine that owns an OpenSSL object, for callbacks.
+    /// Returns an OpenSSL object's engine, for callbacks.
     static func of(_ ssl: OpaquePointer?) -> OpenSSLEngine? {
         guard let ssl, let pointer = cw_SSL_get_ex_data(ssl, 0) else { return nil }
         return Unmanaged<OpenSSLEngine>.fromOpaque(pointer).takeUnretainedValue()

@@ -1,9 +1,8 @@
 /// TLS for one connection, without sockets, threads or clocks: converts between ciphertext and plaintext.
 ///
-/// The owner always does the same steps. It passes in received bytes (``ciphertextArrived(_:_:)``), continues the handshake
-/// (``handshake()`` until the result is established, then ``read(into:)``), writes its content (``write(_:)``), and sends the resulting
-/// bytes (``sendCiphertext(_:)``). The owner must send after every call, because a handshake, a closure and a failure also produce bytes to
-/// send.
+/// The owner passes in received bytes (``ciphertextArrived(_:_:)``), continues the handshake (``handshake()`` until the result is
+/// established, then ``read(into:)``), writes its content (``write(_:)``), and sends the resulting bytes (``sendCiphertext(_:)``).
+/// The owner must send after every call, because a handshake, a closure and a failure also produce bytes.
 ///
 /// Not `Sendable`: use from one thread at a time.
 package protocol TLSEngine: AnyObject {
@@ -28,7 +27,7 @@ package protocol TLSEngine: AnyObject {
     /// Passes the identity for ``TLSProgress/chooseIdentity(_:)`` to the engine. Then call ``handshake()`` to continue.
     func identityChosen(_ identity: TLSIdentity?)
 
-    /// Number of bytes that may be sent before the handshake (RFC 8446 §2.3). Zero without a session that allows early data.
+    /// Bytes that may be sent before the handshake (RFC 8446 §2.3). Zero without a session that allows early data.
     var earlyDataLimit: Int { get }
     /// Sends a request before the handshake. The request must be harmless if it arrives twice. Call before ``handshake()``.
     ///
@@ -41,27 +40,27 @@ package protocol TLSEngine: AnyObject {
     ///
     /// Reading also processes tickets, closures, and retransmitted flights, so call this function after each arrival.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> TLSReadResult
-    /// Whether ``read(into:)`` may have a result. `false` after this call has returned `needsCiphertext`, until more ciphertext
-    /// arrives.
+    /// Whether ``read(into:)`` may have a result. `false` after it has returned `needsCiphertext`, until more
+    /// ciphertext arrives.
     var mayHavePlaintext: Bool { get }
     /// Encrypts plaintext.
     ///
-    /// - Returns: The number of bytes accepted. It is less than the number of bytes passed in if 256 KiB are waiting to be sent.
+    /// - Returns: The number of bytes accepted: fewer than passed in if 256 KiB are waiting to be sent.
     /// - Throws: The failure that ended the connection; `errSSLBufferOverflow` for a message that does not fit in one datagram.
     func write(_ plaintext: UnsafeRawBufferPointer) throws(TLSFailure) -> Int
     /// Ends writing with a close_notify alert (RFC 8446 §6.1). Reading continues.
     func close()
 
-    /// Calls `body` with bytes to send, if any; `body` returns the number of bytes that it sent. With datagrams, calls it once per
-    /// datagram. `body` must not call the engine.
+    /// Calls `body` with bytes to send, if any; `body` returns the number of bytes that it sent. With datagrams, calls
+    /// it once per datagram. `body` must not call the engine.
     func sendCiphertext(_ body: (UnsafeRawBufferPointer) -> Int)
-    /// Number of bytes to send.
+    /// Bytes to send.
     var unsentCount: Int { get }
 
-    /// DTLS: time until ``timeoutElapsed()`` is due; `nil` without a pending retransmission. Read this value again after each call of the
-    /// engine.
+    /// DTLS: time until ``timeoutElapsed()`` is due; `nil` without a pending retransmission. Read this value again
+    /// after each call to the engine.
     var timeout: Duration? { get }
-    /// DTLS: retransmits if the timeout has passed. A call that is early or late is harmless.
+    /// DTLS: retransmits if the timeout has passed. An early or late call is harmless.
     func timeoutElapsed() -> TLSProgress
 
     /// The negotiated parameters; `nil` before the handshake is complete.
@@ -72,7 +71,7 @@ package protocol TLSEngine: AnyObject {
     var keyLog: ((String) -> Void)? { get set }
 }
 
-/// The state of the handshake.
+/// The handshake state.
 package enum TLSProgress: Sendable {
     /// The handshake waits for bytes from the peer.
     case needsCiphertext
@@ -86,7 +85,7 @@ package enum TLSProgress: Sendable {
     case failed(TLSFailure)
 }
 
-/// The result of a read.
+/// A read result.
 package enum TLSReadResult: Hashable, Sendable {
     case bytes(Int)
     /// No data is available. A read into an empty buffer returns `bytes(0)` instead.
@@ -98,25 +97,25 @@ package enum TLSReadResult: Hashable, Sendable {
 
 /// A server's request for a client certificate.
 package struct TLSChallenge: Hashable, Sendable {
-    /// The subjects, in DER, of the authorities that the server accepts. If empty, the server accepts any authority.
+    /// The subjects, in DER, of accepted authorities. If empty, the server accepts any authority.
     package let authorities: [[UInt8]]
-    /// The signature scheme numbers that the server accepts (RFC 8446 §4.2.3).
+    /// The accepted signature scheme numbers (RFC 8446 §4.2.3).
     package let signatureSchemes: [UInt16]
 }
 
-/// The parameters that client and server negotiated.
+/// The negotiated connection parameters.
 package struct TLSNegotiation: Sendable {
     package let version: TLSVersion
-    /// The registered number of the cipher suite.
+    /// The registered cipher suite number.
     package let cipherSuite: UInt16
-    /// The registered number of the key exchange group; `nil` if none was used.
+    /// The registered key exchange group number; `nil` if none was used.
     package let group: UInt16?
     package let applicationProtocol: String?
-    /// The server name that the client requested.
+    /// The server name requested by the client.
     package let serverName: String?
     package let isResumed: Bool
     package let isEarlyDataAccepted: Bool
-    /// The peer's certificates, its own first. For a resumed session, these are the certificates of the original handshake.
+    /// The peer's certificates, its own first. For a resumed session, they come from the original handshake.
     package let peerCertificates: [Certificate]
     /// The server's stapled OCSP response, in DER.
     package let stapledResponse: [UInt8]?
@@ -124,10 +123,10 @@ package struct TLSNegotiation: Sendable {
     package let datagrams: TLSDatagramLimits?
 }
 
-/// The datagram limits of a DTLS connection.
+/// A DTLS connection's datagram limits.
 package struct TLSDatagramLimits: Hashable, Sendable {
-    /// Maximum size of a message in bytes.
+    /// The maximum message size in bytes.
     package let longestMessage: Int
-    /// Maximum number of bytes that a record adds to a message.
+    /// The maximum number of bytes that a record adds to a message.
     package let overhead: Int
 }

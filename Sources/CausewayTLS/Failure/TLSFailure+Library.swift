@@ -3,7 +3,7 @@ internal import CCausewayOpenSSL
 extension TLSFailure {
     /// Converts this thread's OpenSSL errors to a failure, and empties the error queue.
     ///
-    /// For a damaged record OpenSSL queues an error of the cipher and then an error of the protocol. The protocol error is used.
+    /// For a damaged record, OpenSSL queues a cipher error and then a protocol error. The protocol error is used.
     static func takeFromLibrary(isInHandshake: Bool) -> TLSFailure {
         var first: UInt?
         while case let number = cw_ERR_get_error(), number != 0 {
@@ -17,7 +17,7 @@ extension TLSFailure {
         return TLSFailure(.library, first.map(OpenSSLLibrary.reason) ?? "OpenSSL reports no reason")
     }
 
-    /// Converts a reason number. Numbers from 1000 on are alerts from the peer.
+    /// Converts a reason number. Numbers from 1000 to 1255 are alerts from the peer.
     private static func from(_ number: Int, reason: String, isInHandshake: Bool) -> TLSFailure {
         if let alert = UInt8(exactly: number - 1_000) {
             return TLSFailure(.alert(alert), "the peer sent a fatal alert: \(name(ofAlert: alert))")
@@ -42,7 +42,7 @@ extension TLSFailure {
         }
     }
 
-    /// OpenSSL reason numbers that map to their own error code.
+    /// OpenSSL reason numbers with their own error code.
     private enum Reason: Int {
         case badVersion = 116
         case digestCheck = 149

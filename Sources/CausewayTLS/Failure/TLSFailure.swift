@@ -76,7 +76,7 @@ package struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The failure in the form that higher layers use.
+    /// The failure as reported to higher layers.
     package var failure: Failure { Failure(.tls, status) }
 
     package var description: String { "\(message) (\(status))" }

@@ -1,4 +1,4 @@
-/// The elliptic curves of keys that Apple's interface makes (FIPS 186-4 §D.1.2).
+/// The elliptic curves for which Apple's API generates keys (FIPS 186-4 §D.1.2).
 package enum NamedCurve: CaseIterable, Hashable, Sendable {
     case p256, p384, p521
 
@@ -10,10 +10,10 @@ package enum NamedCurve: CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Size of a coordinate or private value in bytes.
+    /// The size in bytes of a coordinate or private value.
     package var byteCount: Int { (bitCount + 7) / 8 }
 
-    /// OpenSSL's name of the curve.
+    /// OpenSSL's curve name.
     var name: String { "P-\(bitCount)" }
 
     /// The DER-encoded object identifier, without header.

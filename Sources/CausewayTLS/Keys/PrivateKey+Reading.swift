@@ -1,7 +1,7 @@
 internal import CCausewayOpenSSL
 
 extension PrivateKey {
-    /// Parses an RSA key. The numbers must belong together: a test signature must verify.
+    /// Parses an RSA key. The numbers must be consistent: a test signature must verify.
     ///
     /// - Parameter der: The RSAPrivateKey in DER, with two primes (RFC 8017 §A.1.2).
     /// - Throws: ``TLSFailure`` with `errSSLBadCert`.
@@ -22,7 +22,7 @@ extension PrivateKey {
         }
     }
 
-    /// Parses a key on a curve.
+    /// Parses an elliptic curve key.
     ///
     /// - Parameter bytes: The uncompressed point, followed by the private value (ANSI X9.63).
     /// - Throws: ``TLSFailure`` with `errSSLBadCert`, for example if the value does not belong to the point.
@@ -42,7 +42,7 @@ extension PrivateKey {
         }
     }
 
-    /// Whether the private value of a curve's key is at least 1 and less than the order of the curve.
+    /// Whether an elliptic curve key's private value is at least 1 and less than the curve order.
     private var isInRange: Bool {
         guard let context = cw_EVP_PKEY_CTX_new_from_pkey(nil, object.pointer, nil) else { return false }
         defer { cw_EVP_PKEY_CTX_free(context) }
@@ -62,8 +62,8 @@ extension PrivateKey {
         return SharedObject(owning: pointer, .key)
     }
 
-    /// Returns the RSAPublicKey in an RSAPrivateKey. No number may be longer than the modulus, so that the cost of a test signature has a
-    /// limit.
+    /// Returns an RSAPrivateKey's public part, RSAPublicKey. No number may be longer than the modulus: this limits the
+    /// cost of the test signature.
     private static func publicPart(rsa der: [UInt8]) throws(DERError) -> [UInt8] {
         var outer = DERReader(der[...])
         var fields = DERReader(try outer.next(DERTag.sequence))

@@ -14,7 +14,7 @@ package struct PrivateKey: Sendable {
         self.init(try Self.make("RSA", parameter: "rsa_keygen_bits", "\(bitCount)"))
     }
 
-    /// Generates a key on a curve.
+    /// Generates an elliptic curve key.
     ///
     /// - Throws: ``TLSFailure`` with `errSSLInternal` if OpenSSL fails.
     package init(generating curve: NamedCurve) throws(TLSFailure) {
@@ -22,13 +22,13 @@ package struct PrivateKey: Sendable {
         self.init(try Self.make("EC", parameter: "ec_paramgen_curve", curve.name))
     }
 
-    /// The key in the format of its algorithm: RSAPrivateKey (RFC 8017 §A.1.2) or ECPrivateKey (RFC 5915 §3). Treat as a secret.
+    /// The key in its algorithm's format: RSAPrivateKey (RFC 8017 §A.1.2) or ECPrivateKey (RFC 5915 §3). Treat as a secret.
     package var der: [UInt8] { encoded { cw_i2d_PrivateKey(object.pointer, $0) } }
 
-    /// The SubjectPublicKeyInfo of the matching public key in DER.
+    /// The matching public key as SubjectPublicKeyInfo in DER.
     package var publicKeyInfo: [UInt8] { encoded { cw_i2d_PUBKEY(object.pointer, $0) } }
 
-    /// Generates a key by the names of OpenSSL, which must be loaded.
+    /// Generates a key by OpenSSL's names. OpenSSL must be loaded.
     static func make(_ name: String, parameter: String?, _ value: String) throws(TLSFailure) -> SharedObject {
         cw_ERR_clear_error()
         guard let context = cw_EVP_PKEY_CTX_new_from_name(nil, name, nil) else {

@@ -4,7 +4,7 @@ internal import CCausewayOpenSSL
 package struct PublicKey: Sendable {
     let object: SharedObject
 
-    /// Sizes of RSA keys. The cost of an operation grows with the square of the size.
+    /// The accepted RSA key sizes in bits. The cost of an operation grows with the square of the size.
     package static let modulusBits = 1_024...8_192
 
     /// Parses a key. The rules of ``SigningKey`` apply before OpenSSL computes with the key, except that 1,024 bits suffice for RSA.
@@ -29,7 +29,7 @@ package struct PublicKey: Sendable {
         object = SharedObject(owning: pointer, .key)
     }
 
-    /// Parses a key that must have exactly the encoding that OpenSSL would write.
+    /// Parses a key that must be encoded exactly as OpenSSL would encode it.
     ///
     /// - Throws: ``TLSFailure`` with `errSSLBadCert`, for example for a point that is not on its curve.
     package init(exactly der: [UInt8]) throws(TLSFailure) {

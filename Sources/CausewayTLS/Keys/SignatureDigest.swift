@@ -1,6 +1,6 @@
 internal import CCausewayOpenSSL
 
-/// The digests of signatures (FIPS 180-4 §1).
+/// Signature digests (FIPS 180-4 §1).
 package enum SignatureDigest: Int, CaseIterable, Hashable, Sendable {
     case sha1 = 160
     case sha224 = 224
@@ -10,7 +10,7 @@ package enum SignatureDigest: Int, CaseIterable, Hashable, Sendable {
 
     package var byteCount: Int { rawValue / 8 }
 
-    /// The name in OpenSSL and in Apple's interface.
+    /// The name in OpenSSL and Apple's API.
     package var name: String { self == .sha1 ? "SHA1" : "SHA\(rawValue)" }
 
     /// Computes the digest. Returns `nil` if OpenSSL cannot be loaded or fails.

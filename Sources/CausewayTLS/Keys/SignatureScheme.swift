@@ -28,12 +28,13 @@ package struct SignatureScheme: Hashable, Sendable {
 
     package var algorithm: PublicKeyInfo.Algorithm { padding == .ecdsa ? .ellipticCurve : .rsa }
 
-    /// Whether an RSA key of this size has room for the padding. The first bit of PSS is outside of the last byte (RFC 8017 §8.1.1).
+    /// Whether an RSA key of this size in bits can hold the padding. PSS encodes into one bit less than the modulus
+    /// (RFC 8017 §8.1.1).
     package func fits(bitCount: Int) -> Bool {
         padding != .pss || (bitCount + 6) / 8 >= 2 * (digest?.byteCount ?? 0) + 2
     }
 
-    /// Whether an input of `count` bytes can be signed with a key of this size.
+    /// Whether a key of this size in bits can sign an input of `count` bytes.
     package func accepts(_ count: Int, bitCount: Int) -> Bool {
         if hashesInput { return true }
         if let digest { return count == digest.byteCount }
@@ -61,7 +62,7 @@ package struct SignatureScheme: Hashable, Sendable {
         return Array(signature.prefix(count))
     }
 
-    /// Whether a signature of a message or digest was made with the matching private key. `false` for malformed signatures.
+    /// Returns whether the matching private key signed a message or digest. `false` for malformed signatures.
     package func verify(_ input: [UInt8], _ signature: [UInt8], _ key: PublicKey) -> Bool {
         guard (try? OpenSSLLibrary.load()) != nil else { return false }
         defer { OpenSSLLibrary.forgetErrors() }
@@ -76,7 +77,7 @@ package struct SignatureScheme: Hashable, Sendable {
         return digest.hash(input)
     }
 
-    /// Calls `body` with a context that `begin` and the options of this scheme prepared. Returns `false` if OpenSSL fails.
+    /// Calls `body` with a context prepared by `begin` and this scheme's options. Returns `false` if OpenSSL fails.
     private func withContext(
         _ key: SharedObject, _ begin: (OpaquePointer) -> CInt, _ body: (OpaquePointer) -> Bool
     ) -> Bool {
@@ -87,7 +88,7 @@ package struct SignatureScheme: Hashable, Sendable {
             && options.allSatisfy { cw_EVP_PKEY_CTX_ctrl_str(context, $0.name, $0.value) == 1 } && body(context)
     }
 
-    /// The names and values of OpenSSL, in the order in which it accepts them.
+    /// OpenSSL's option names and values, in the order in which it accepts them.
     private var options: [(name: String, value: String)] {
         let digest = digest.map { [("digest", $0.name)] } ?? []
         return switch padding {

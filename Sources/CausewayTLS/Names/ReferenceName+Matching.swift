@@ -1,4 +1,4 @@
-/// A subject alternative name of a certificate (RFC 5280 §4.2.1.6).
+/// A certificate's subject alternative name (RFC 5280 §4.2.1.6).
 package enum SubjectAlternativeName: Hashable, Sendable {
     case name(String)
     /// An address. In a valid certificate it has 4 or 16 bytes.
@@ -9,7 +9,7 @@ package enum SubjectAlternativeName: Hashable, Sendable {
 }
 
 extension ReferenceName {
-    /// Maximum number of names of one certificate to compare, which limits the work that a peer can cause.
+    /// The maximum number of names to compare per certificate. It limits the work that a peer can cause.
     static let nameLimit = 2_048
 
     /// Returns whether a certificate with these names belongs to this peer (RFC 9525 §6).
@@ -39,7 +39,7 @@ extension ReferenceName {
         return areEqual(name[dot...], fixed)
     }
 
-    /// Compares two labels, ignoring the case of ASCII letters. `name` is in lower case.
+    /// Compares names, ignoring ASCII case in `pattern`. `name` is in lower case.
     private static func areEqual(_ name: Substring.UTF8View, _ pattern: Substring.UTF8View) -> Bool {
         name.count == pattern.count
             && zip(name, pattern).allSatisfy { mine, theirs in

@@ -1,17 +1,17 @@
 package import CausewayTypes
 
-/// The expected identity of the peer (RFC 9525 §6.1): a name or an address, in the format of certificates.
+/// The peer's expected identity (RFC 9525 §6.1): a name or an address, in the form used in certificates.
 package enum ReferenceName: Hashable, Sendable, CustomStringConvertible {
     /// A-labels in lower case, without a trailing dot.
     case name(String)
     /// An address of 4 or 16 bytes.
     case address([UInt8])
 
-    /// Converts a host that a program specified.
+    /// Converts a host specified by the program.
     ///
     /// Drops one trailing dot, which marks an absolute name and never occurs in certificates.
     ///
-    /// - Returns: `nil` if the text is not a name that a certificate can contain, so that no certificate matches.
+    /// - Returns: `nil` if no certificate can contain the name. Then no certificate matches.
     package init?(_ host: NWEndpoint.Host) {
         switch host {
         case .ipv4(let address): self = .address([UInt8](address.rawValue))
@@ -53,8 +53,8 @@ package enum ReferenceName: Hashable, Sendable, CustomStringConvertible {
         return name.utf8.count <= 253 ? name : nil
     }
 
-    /// Returns whether `text` is a label of 1 to 63 letters, digits and hyphens (RFC 1034 §3.5). The underscore is also allowed, because
-    /// names in use contain it.
+    /// Returns whether `text` is a label: 1 to 63 letters, digits and hyphens (RFC 1034 §3.5). The underscore is also
+    /// allowed, because some names in use contain it.
     private static func isLabel(_ text: String) -> Bool {
         guard (1...63).contains(text.utf8.count), text.utf8.first != UInt8(ascii: "-") else { return false }
         return text.utf8.allSatisfy { byte in

@@ -46,8 +46,8 @@ package enum LibraryCipher {
 
     private static var isLoaded: Bool { (try? OpenSSLLibrary.load()) != nil }
 
-    /// Calls `body` with a new context. Clears OpenSSL's error queue of this thread after a failure, because a connection would otherwise
-    /// report these errors as its own.
+    /// Calls `body` with a new context. Clears this thread's OpenSSL error queue after a failure, because a connection
+    /// would otherwise report these errors as its own.
     private static func withContext(_ body: (OpaquePointer) -> [UInt8]?) -> [UInt8]? {
         guard let context = cw_EVP_CIPHER_CTX_new() else { return nil }
         defer { cw_EVP_CIPHER_CTX_free(context) }
@@ -56,7 +56,7 @@ package enum LibraryCipher {
         return result
     }
 
-    /// Encrypts or decrypts bytes. Returns `nil` if the output has another length than the input.
+    /// Encrypts or decrypts bytes. Returns `nil` if the output length differs from the input length.
     private static func update(_ context: OpaquePointer, _ bytes: [UInt8]) -> [UInt8]? {
         var output = [UInt8](repeating: 0, count: bytes.count + blockLength)
         var count: CInt = 0

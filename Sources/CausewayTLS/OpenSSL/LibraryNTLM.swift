@@ -1,7 +1,7 @@
 internal import CCausewayOpenSSL
 package import CausewayProtocols
 
-/// The functions of NTLM by OpenSSL, whose legacy provider has MD4.
+/// NTLM functions from OpenSSL, whose legacy provider has MD4.
 package enum LibraryNTLM {
     /// An error message with the package to install; `nil` if the functions are available. The first use loads the provider.
     package static var problem: String? { cw_ntlm_digests_load().map { String(cString: $0) } }

@@ -4,7 +4,7 @@ internal import CCausewayOpenSSL
 ///
 /// OpenSSL uses the processor's SHA instructions, several times as fast as portable code. Not `Sendable`: use from one thread at a time.
 package final class LibrarySHA256 {
-    /// Size of a digest in bytes.
+    /// The digest size in bytes.
     package static let byteCount = 32
 
     private let context: OpaquePointer
@@ -25,7 +25,7 @@ package final class LibrarySHA256 {
         isSound = cw_EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1 && isSound
     }
 
-    /// Ends the input and returns the digest. Returns an empty array, which equals no digest, if OpenSSL failed.
+    /// Ends the input and returns the digest. Returns an empty array, which equals no digest, if OpenSSL failed. Call once.
     package func finish() -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: Self.byteCount)
         var count: CUnsignedInt = 0

@@ -25,7 +25,7 @@ package enum OpenSSLLibrary {
         return message.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     }
 
-    /// Returns the first error of this thread's last OpenSSL call, and clears the error queue.
+    /// Returns the first error from this thread's last OpenSSL call, and clears the error queue.
     static func takeReason() -> String {
         let code = cw_ERR_get_error()
         cw_ERR_clear_error()
@@ -38,7 +38,7 @@ package enum OpenSSLLibrary {
         if cw_ERR_peek_error() != 0 { cw_ERR_clear_error() }
     }
 
-    /// Returns the text of an OpenSSL error.
+    /// Returns the text for an OpenSSL error.
     static func reason(_ code: UInt) -> String {
         if let reason = cw_ERR_reason_error_string(code) { return String(cString: reason) }
         var text = [CChar](repeating: 0, count: 256)

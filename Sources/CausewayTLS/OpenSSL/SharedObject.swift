@@ -25,7 +25,7 @@ final class SharedObject: @unchecked Sendable {
     }
 }
 
-/// Returns the bytes that one of OpenSSL's `i2d` functions writes.
+/// Returns the bytes written by an OpenSSL `i2d` function.
 func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> CInt) -> [UInt8] {
     var bytes: UnsafeMutablePointer<UInt8>?
     let count = encode(&bytes)
@@ -35,7 +35,7 @@ func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> C
 }
 
 extension Certificate {
-    /// Returns the certificates of an OpenSSL stack, each retained.
+    /// Returns an OpenSSL stack's certificates, each retained.
     static func all(in stack: OpaquePointer?) -> [Certificate] {
         guard let stack else { return [] }
         return (0..<max(0, cw_OPENSSL_sk_num(stack))).compactMap { index in

@@ -1,6 +1,6 @@
 internal import CCausewayOpenSSL
 
-/// The local identity: a private key, its certificate, and the intermediate certificates.
+/// A local identity: a private key, its certificate, and the intermediate certificates.
 package struct TLSIdentity: Sendable {
     /// The certificates, the identity's own first.
     package let certificates: [Certificate]
@@ -19,7 +19,7 @@ package struct TLSIdentity: Sendable {
         self.key = key
     }
 
-    /// Combines certificates in DER with a private key.
+    /// Combines DER certificates with a private key.
     ///
     /// - Throws: ``TLSFailure`` with `errSSLBadCert` if a certificate is malformed, or if the key does not match the first one.
     package init(derCertificates: [[UInt8]], key: PrivateKey) throws(TLSFailure) {
@@ -31,7 +31,7 @@ package struct TLSIdentity: Sendable {
     /// The private key without its certificates.
     package var privateKey: PrivateKey { PrivateKey(key) }
 
-    /// OpenSSL's name of the signature scheme for an Edwards curve key; `nil` for other keys.
+    /// OpenSSL's signature scheme name for an Edwards curve key; `nil` for other keys.
     var edwardsScheme: String? {
         switch cw_EVP_PKEY_get0_type_name(key.pointer).map({ String(cString: $0) }) {
         case "ED25519": "ed25519"
@@ -40,7 +40,7 @@ package struct TLSIdentity: Sendable {
         }
     }
 
-    /// Parses certificates and a key from PEM, which may be in the same text.
+    /// Parses PEM certificates and a PEM key, which may be in the same text.
     ///
     /// - Throws: ``TLSFailure`` with `errSSLBadCert`, for example if the password is wrong or missing.
     package init(certificates: [UInt8], key: [UInt8], password: String? = nil) throws(TLSFailure) {
@@ -56,7 +56,7 @@ package struct TLSIdentity: Sendable {
         try self.init(certificates: chain, key: Self.key(pointer, "PEM"))
     }
 
-    /// Parses certificates and a key in DER: PKCS #8, or the older format of the key's algorithm.
+    /// Parses DER certificates and a DER key: PKCS #8, or its algorithm's older format.
     ///
     /// - Throws: ``TLSFailure`` with `errSSLBadCert`.
     package init(derCertificates: [[UInt8]], derKey: [UInt8]) throws(TLSFailure) {
@@ -70,9 +70,10 @@ package struct TLSIdentity: Sendable {
         try self.init(certificates: chain, key: Self.key(pointer, "DER"))
     }
 
-    /// Parses an archive (PKCS #12, RFC 7292).
+    /// Parses a PKCS #12 archive (RFC 7292).
     ///
-    /// - Throws: ``TLSFailure`` with `errSSLBadCert`, for example if the archive has a cipher that OpenSSL 3 does not support, such as RC2.
+    /// - Throws: ``TLSFailure`` with `errSSLBadCert`, for example for an archive with a cipher that OpenSSL 3 does
+    ///   not support, such as RC2.
     package init(pkcs12: [UInt8], password: String) throws(TLSFailure) {
         try OpenSSLLibrary.load()
         var key: OpaquePointer?
@@ -98,7 +99,7 @@ package struct TLSIdentity: Sendable {
     /// The private key in DER. Treat as a secret.
     package var privateKeyDER: [UInt8] { encoded { cw_i2d_PrivateKey(key.pointer, $0) } }
 
-    /// Exports certificates and key as an archive (PKCS #12, RFC 7292). Returns an empty array if OpenSSL fails.
+    /// Exports certificates and key as a PKCS #12 archive (RFC 7292). Returns an empty array if OpenSSL fails.
     package func pkcs12(password: String) -> [UInt8] {
         let archive = withStack(of: Array(certificates.dropFirst())) { others in
             cw_PKCS12_create(password, nil, key.pointer, certificates[0].object.pointer, others, 0, 0, 0, 0, 0)

@@ -1,4 +1,4 @@
-/// TLS settings of a connection. Connections with equal settings share a ``TLSContext``.
+/// A connection's TLS settings. Connections with equal settings share a ``TLSContext``.
 package struct TLSSettings: Hashable, Sendable {
     package enum Side: Hashable, Sendable { case client, server }
 
@@ -10,12 +10,12 @@ package struct TLSSettings: Hashable, Sendable {
         case required
     }
 
-    /// The component that validates the peer's certificates.
+    /// Validates the peer's certificates.
     package enum Verifier: Hashable, Sendable {
         /// ``PeerTrust/evaluate()`` validates the certificates immediately.
         case rules
-        /// The engine pauses until its owner has validated the certificates. The number identifies the owner's validator; sessions are not
-        /// shared between validators.
+        /// The engine pauses until its owner has validated the certificates. The number identifies the owner's
+        /// validator: validators do not share sessions.
         case owner(UInt64)
     }
 
@@ -34,21 +34,21 @@ package struct TLSSettings: Hashable, Sendable {
     }
 
     package var side: Side
-    /// Whether to use DTLS (RFC 6347), which sends each record in a datagram.
+    /// Whether to use DTLS (RFC 6347) instead of TLS.
     package var usesDatagrams = false
     /// The minimum version; `nil` for the default: TLS 1.2 or DTLS 1.2.
     package var minimumVersion: TLSVersion?
     /// The maximum version; `nil` for the highest version that OpenSSL supports.
     package var maximumVersion: TLSVersion?
-    /// Cipher suite numbers in order of preference. Empty for the default: suites with forward secrecy and authenticated encryption; with a
-    /// pre-shared key also the PSK suites.
+    /// Cipher suite numbers in order of preference. If empty, suites with forward secrecy and authenticated encryption
+    /// are used; with a pre-shared key, also the PSK suites.
     package var cipherSuites: [UInt16] = []
-    /// Group numbers in order of preference. Empty for the default: elliptic curves and their post-quantum hybrids.
+    /// Group numbers in order of preference. If empty, elliptic curves and their post-quantum hybrids are used.
     package var groups: [UInt16] = []
     /// ALPN protocols to offer (client) or accept (server), in order of preference (RFC 7301).
     package var applicationProtocols: [String] = []
     package var identity: TLSIdentity?
-    /// OCSP response in DER, which a server staples to its certificate.
+    /// An OCSP response in DER, which a server staples to its certificate.
     package var stapledResponse: [UInt8]?
     package var preSharedKeys: [PreSharedKey] = []
     /// The server's PSK identity hint (RFC 4279 §5.2).
@@ -56,7 +56,7 @@ package struct TLSSettings: Hashable, Sendable {
     package var peerAuthentication: PeerAuthentication
     package var verifier = Verifier.rules
     package var trust = TrustSettings()
-    /// Whether a client's engine requests an identity from its owner when the server requests a certificate.
+    /// Whether a client's engine asks its owner for an identity when the server requests a certificate.
     package var asksForIdentity = false
     package var isResumptionEnabled = true
     package var areTicketsEnabled = true
@@ -65,7 +65,7 @@ package struct TLSSettings: Hashable, Sendable {
     package var requestsStatus = true
     /// Whether this connection is a retry after a failed attempt with a higher version (RFC 7507).
     package var isFallbackAttempt = false
-    /// Whether to pass the secrets to ``TLSEngine/keyLog``.
+    /// Whether to report the secrets through ``TLSEngine/keyLog``.
     package var logsKeys = false
     /// DTLS: maximum datagram size in bytes, and the first retransmission timeout.
     package var maximumDatagram = 1_400

@@ -2,7 +2,7 @@
 ///
 /// The stage does not use its engine until ``TLSStage/stepEnded(_:)`` is called.
 package struct TLSHandshakeStep: Sendable {
-    /// The object that contains the stage's core. Weak, because the stage stores the event that contains this step.
+    /// The object with the stage's core. Weak, because the stage stores the event that contains this step.
     private weak var home: TLSStageHome?
     private let piece: ArraySlice<UInt8>?
 
@@ -13,7 +13,7 @@ package struct TLSHandshakeStep: Sendable {
 
     /// Runs the step. Call once, on any thread.
     package func run() -> TLSProgress {
-        // If the stage is deallocated, the connection no longer exists.
+        // If the stage has been deallocated, the connection no longer exists.
         guard let home else { return .needsCiphertext }
         return Self.take(home.engine, on: piece)
     }

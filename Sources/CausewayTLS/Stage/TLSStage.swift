@@ -1,7 +1,7 @@
 package import CausewayProtocols
 package import CausewayTypes
 
-/// Requests and notifications of a ``TLSStage``.
+/// Requests and notifications from a ``TLSStage``.
 package enum TLSEvent: StageEvent {
     /// The owner must validate the peer and call ``TLSStage/trustEvaluated(isTrusted:)``.
     case evaluateTrust(PeerTrust)
@@ -17,10 +17,10 @@ package enum TLSEvent: StageEvent {
     case keyLog(String)
 }
 
-/// TLS or DTLS as a stage of a protocol stack, with ciphertext below and plaintext above.
+/// TLS or DTLS as a protocol stack stage, with ciphertext below and plaintext above.
 ///
-/// Over a stream, each direction is one message that a close_notify ends (RFC 8446 §6.1); over datagrams, each datagram is a message.
-/// Copies of a stage share one engine and its state.
+/// Over a stream, each direction is one message that a close_notify ends (RFC 8446 §6.1); over datagrams, each datagram
+/// is a message. Copies of a stage share one engine and its state.
 package struct TLSStage: ProtocolStage {
     private let home: TLSStageHome
     private var core: UnsafeMutablePointer<TLSStageCore> { home.core }
@@ -29,7 +29,9 @@ package struct TLSStage: ProtocolStage {
     ///
     /// - Parameters:
     ///   - engine: A new engine, which the stage then uses exclusively.
-    ///   - stepsElsewhere: Whether the owner runs the slow steps: see ``TLSEvent/step(_:)``. Otherwise the stage runs them immediately.
+    ///   - usesDatagrams: Whether the engine uses DTLS.
+    ///   - stepsElsewhere: Whether the owner runs the slow steps: see ``TLSEvent/step(_:)``. Otherwise the stage runs
+    ///     them immediately.
     package init(_ engine: sending any TLSEngine, usesDatagrams: Bool, stepsElsewhere: Bool = false) {
         home = TLSStageHome(engine, usesDatagrams: usesDatagrams, stepsElsewhere: stepsElsewhere)
     }

@@ -21,7 +21,7 @@ extension TLSStageCore {
         moveOn(stepping: true)
     }
 
-    /// Processes the result of a step that ran on a background thread. The stage may use the engine again.
+    /// Processes the result from a background step. The stage may use the engine again.
     mutating func stepEnded(_ progress: TLSProgress) {
         guard awaited == .step else { return }
         awaited = .peer
@@ -30,7 +30,7 @@ extension TLSStageCore {
         moveOn()
     }
 
-    /// Continues the handshake, then reading, while there is ciphertext and room for plaintext.
+    /// Continues the handshake, then reading, while there is ciphertext and plaintext capacity.
     ///
     /// - Parameter isStepping: Whether to continue the handshake without new ciphertext.
     mutating func moveOn(stepping isStepping: Bool = false) {
@@ -82,7 +82,7 @@ extension TLSStageCore {
         return datagrams.pop().map { $0.bytes.bytes[...] }
     }
 
-    /// Reports the end of the transport to the engine after all ciphertext was passed in. Returns whether the end was reported.
+    /// Reports the end of the transport to the engine, after all ciphertext was passed in. Returns whether it was reported.
     mutating func tellEnd() -> Bool {
         guard hasTransportEnded, !wasEngineTold else { return false }
         wasEngineTold = true

@@ -13,7 +13,7 @@ extension TLSStageCore {
         }
     }
 
-    /// Number of plaintext bytes for which there is room.
+    /// The plaintext bytes, or datagram bytes, that the queues can still accept.
     @inline(__always) private var plaintextRoom: Int {
         guard usesDatagrams else { return Self.limit - plaintext.count }
         return messages.count < Self.maximumMessages ? Self.limit - messages.byteCount : 0
@@ -68,7 +68,7 @@ extension TLSStageCore {
         guard chunk.endsMessage, !datagramSoFar.isEmpty else { return }
         let whole = datagramSoFar
         datagramSoFar = ByteChain()
-        // The number of datagrams that arrive while the program validates a certificate is unlimited, so drop the excess.
+        // An unlimited number of datagrams can arrive while the program validates a certificate, so the excess is dropped.
         guard datagrams.count < Self.maximumMessages else { return }
         datagrams.append(MessageChunk(whole))
     }
@@ -95,7 +95,7 @@ extension TLSStageCore {
         while !hasFailed, !hasPeerClosed {
             let room = plaintextRoom
             guard room > 0 else { return }
-            // First read the bytes that the engine kept because there was no room for their plaintext.
+            // First read the bytes that the engine kept when there was no capacity for their plaintext.
             if engine.mayHavePlaintext {
                 guard keep(readOnce(atMost: min(room, Self.record))) else { continue }
             }
@@ -125,7 +125,7 @@ extension TLSStageCore {
         return (bytes, result)
     }
 
-    /// Queues the result of a read, or records the end of reading. Returns whether the engine needs more ciphertext.
+    /// Queues a read result, or records the end of reading. Returns whether the engine needs more ciphertext.
     private mutating func keep(_ outcome: (bytes: [UInt8], result: TLSReadResult)) -> Bool {
         switch outcome.result {
         case .bytes:

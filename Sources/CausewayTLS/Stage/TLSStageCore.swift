@@ -1,10 +1,11 @@
 internal import CausewayProtocols
 internal import CausewayTypes
 
-/// The engine of a ``TLSStage`` and its queues on both sides.
+/// A ``TLSStage``'s engine and queues.
 ///
-/// Received bytes are decrypted immediately while there is room, directly from the transport's buffer into the piece for the stage above.
-/// This detects closures, alerts and tickets even if the program does not read. Content is encrypted when the stage below requests it.
+/// Received bytes are decrypted immediately while there is capacity, directly from the transport's buffer into the
+/// piece for the stage above. This detects closures, alerts and tickets even if the program does not read. Content is
+/// encrypted when the stage below requests it.
 struct TLSStageCore {
     enum Phase {
         case idle, handshaking, established
@@ -18,25 +19,25 @@ struct TLSStageCore {
         }
     }
 
-    /// The event for which the handshake waits.
+    /// The event that the handshake waits for.
     enum Awaited {
         case peer
         /// The owner's validation result or identity.
         case answer
-        /// A handshake step that runs on a background thread. The core must not use the engine until the step has ended.
+        /// A background handshake step. The core must not use the engine until the step has ended.
         case step
     }
 
     static var limit: Int { TLSStage.bufferLimit }
-    /// Maximum number of unread messages, regardless of their size.
+    /// The maximum number of unread messages, regardless of their size.
     static let maximumMessages = 256
-    /// Maximum size of a record's plaintext in bytes.
+    /// The maximum plaintext size of a record in bytes.
     static let record = 16 << 10
 
     let engine: any TLSEngine
     let usesDatagrams: Bool
-    /// The shared object that contains this core. The owner runs slow steps through it, see ``TLSEvent/step(_:)``; `nil` to run slow steps
-    /// immediately.
+    /// The shared object that contains this core. The owner runs slow steps through it, see ``TLSEvent/step(_:)``;
+    /// `nil` to run slow steps immediately.
     weak var home: TLSStageHome?
     var phase = Phase.idle
     var events: [TLSEvent] = []
@@ -44,10 +45,11 @@ struct TLSStageCore {
     var awaited = Awaited.peer
     var failure: TLSFailure?
     var abortion: Failure?
-    /// Whether there is a failure. This flag is cheaper to check than the large optional values, and it is checked often.
+    /// Whether the core has failed or was aborted. This flag is cheaper to check than the large optional values, and it
+    /// is checked often.
     private(set) var hasFailed = false
 
-    /// Ciphertext that was not yet passed to the engine: a stream, or datagrams.
+    /// Ciphertext not yet passed to the engine: a stream, or datagrams.
     var arrears = ByteChain()
     var datagrams = MessageChunkQueue()
     /// The first part of a datagram that arrives in several chunks.
@@ -69,14 +71,17 @@ struct TLSStageCore {
     var wasClosureSent = false
     var wasEndPassed = false
 
-    /// The time of the last call.
+    /// The time passed to the last call.
     var now: Duration = .zero
     /// The time of the engine's next retransmission.
     private var retransmissionTime: Duration?
 
     /// Creates the core.
     ///
-    /// - Parameter home: The shared object that contains this core, for slow steps; `nil` to run slow steps immediately.
+    /// - Parameters:
+    ///   - engine: The engine, used exclusively by this core.
+    ///   - usesDatagrams: Whether the engine uses DTLS.
+    ///   - home: The shared object that contains this core, for slow steps; `nil` to run slow steps immediately.
     init(_ engine: any TLSEngine, usesDatagrams: Bool, home: TLSStageHome?) {
         self.engine = engine
         self.home = home
@@ -143,7 +148,7 @@ struct TLSStageCore {
         return events.isEmpty ? nil : events.removeFirst()
     }
 
-    /// Adds an event after the key log lines that came before it.
+    /// Adds an event after the key log lines that preceded it.
     mutating func note(_ event: TLSEvent) {
         noteKeyLines()
         events.append(event)
@@ -192,8 +197,8 @@ struct TLSStageCore {
         }
     }
 
-    /// Stores the time of the next retransmission. The engine computes its timeout from its own clock, so reading the timeout again later
-    /// would give a different time.
+    /// Stores the next retransmission time. The engine computes its timeout from its own clock, so reading the timeout
+    /// again later would give a different time.
     mutating func noteDeadline() {
         guard awaited != .step else { return }
         retransmissionTime = usesDatagrams ? engine.timeout.map { now + $0 } : nil
@@ -208,7 +213,7 @@ struct TLSStageCore {
     }
 }
 
-/// Key log lines from the engine that were not yet reported.
+/// Key log lines not yet reported.
 private final class KeyLines {
     var waiting: [String] = []
 }

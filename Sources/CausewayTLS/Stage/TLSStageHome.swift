@@ -1,4 +1,4 @@
-/// Holds the core that a stage and its copies share.
+/// Holds the core shared by a stage and its copies.
 ///
 /// Access is through a pointer, which avoids the runtime's exclusivity checks. The owner's lock guarantees exclusive access.
 // SAFETY: an engine is used by one thread at a time. Access is through the stage and the stack, whose owner holds a lock during each call,

@@ -1,7 +1,7 @@
-/// The certificates that may form a chain. Each has an index: first the peer's own certificate with index 0, then the other certificates
-/// from the peer. Anchors are added when their name is first looked up.
+/// The certificates from which chains are built, by index: the peer's own certificate has index 0, the peer's other
+/// certificates follow, and anchors are added when their name is first looked up.
 ///
-/// Names and keys are compared once, when a certificate is added, not for each step of the search.
+/// Names and keys are compared once, when a certificate is added, not at each search step.
 struct CandidateCertificates {
     private struct Facts {
         var subject: Int
@@ -17,7 +17,7 @@ struct CandidateCertificates {
     private var facts: [Facts] = []
     private var names: [DistinguishedName: Int] = [:]
     private var keys: [ArraySlice<UInt8>: Int] = [:]
-    /// The indices of the peer's certificates, except its own, by the index of their subject name.
+    /// The peer's other certificates, by subject name: each value lists certificate indices.
     private var sent: [Int: [Int]] = [:]
     private var anchorsByName: [Int: [Int]] = [:]
     private var issuers: [Int: [Int]] = [:]
@@ -36,13 +36,13 @@ struct CandidateCertificates {
     func isAnchor(_ number: Int) -> Bool { facts[number].isAnchor }
     func isKnownAsAnchor(_ number: Int) -> Bool { facts[number].isKnownAsAnchor }
 
-    /// Returns whether both certificates have the same subject and the same key. Issuers and validity periods may differ.
+    /// Returns whether both certificates have the same subject and key. Issuers and validity periods may differ.
     func haveSameHolder(_ a: Int, _ b: Int) -> Bool {
         facts[a].subject == facts[b].subject && facts[a].key == facts[b].key
     }
 
-    /// Returns the indices of the certificates whose subject is the issuer of `child`: first the anchors, then the peer's
-    /// certificates, those with a matching key identifier first.
+    /// Returns the possible issuers for `child` by name: first the anchors, then the peer's certificates, those with a
+    /// matching key identifier first.
     mutating func issuers(of child: Int) -> [Int] {
         if let known = issuers[child] { return known }
         let name = facts[child].issuer

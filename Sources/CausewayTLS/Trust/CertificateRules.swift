@@ -1,6 +1,7 @@
-/// The validation rules for a single certificate of a chain (RFC 5280 §4 and §6.1).
+/// The validation rules for a single certificate in a chain (RFC 5280 §4 and §6.1).
 ///
-/// The extensions of an anchor are checked if present, but none is required, because an anchor is only a name and a key (RFC 5280 §6.1.1).
+/// An anchor's extensions are checked if present, but none is required, because an anchor is only a name and a key
+/// (RFC 5280 §6.1.1).
 struct CertificateRules {
     let role: PeerTrust.Role
     /// The validation time in seconds since 1970.
@@ -35,15 +36,15 @@ struct CertificateRules {
         if let usage = extensions.keyUsage, !usage.contains(.certificateSigning) {
             return Objection(.notAnAuthority, "its key usage")
         }
-        // An anchor may be a device's own certificate, which is not an authority. Without basic constraints, accept an anchor of
-        // version 1 or 2, which cannot have extensions, and an anchor with a key usage, which was checked above.
+        // An anchor may be a device's own certificate, which is not an authority. Without basic constraints, version 1 and 2
+        // anchors are accepted, because they cannot have extensions, and anchors with a key usage, which was checked above.
         let isAuthority = constraints?.isAuthority ?? (issuer.fields.version < 3 || extensions.keyUsage != nil)
         return isAuthority ? nil : Objection(.notAnAuthority, "it is not marked as an authority")
     }
 
     // MARK: Every certificate
 
-    /// Checks one certificate of a chain, except its permission to sign. Returns the first violation, or `nil`.
+    /// Checks a certificate, except its permission to sign. Returns the first violation, or `nil`.
     func objection(to parsed: ParsedCertificate, isLeaf: Bool, isAnchor: Bool) -> Objection? {
         if let objection = objectionToTime(of: parsed.fields) { return objection }
         if let problem = parsed.keyProblem { return Objection(.weakKey, problem) }
@@ -53,7 +54,7 @@ struct CertificateRules {
             if let reason = Self.profileProblem(parsed.fields) { return Objection(.malformed, reason) }
         }
         if isLeaf { return objectionToLeaf(parsed, isAnchor: isAnchor) }
-        // The extended key usage of an authority restricts the certificates that it signs.
+        // An authority's extended key usage restricts the certificates that it signs.
         return allows(parsed.fields.extensions, .authority) ? nil : Objection(.wrongPurpose, "extended key usage")
     }
 
@@ -74,8 +75,8 @@ struct CertificateRules {
 
     private enum Position { case leaf, authority }
 
-    /// Returns whether the extended key usage allows this side of TLS. A missing extension allows all uses. `anyExtendedKeyUsage` is
-    /// accepted for authorities but not for a leaf certificate, which it would make valid for every purpose.
+    /// Returns whether the extended key usage allows this TLS role. A missing extension allows all uses. `anyExtendedKeyUsage`
+    /// is accepted for authorities but not for a leaf certificate, which it would make valid for every purpose.
     private func allows(_ extensions: CertificateExtensions, _ position: Position) -> Bool {
         guard role != .any, let purposes = extensions.purposes else { return true }
         let needed = role == .server ? CertificateExtensions.Purpose.server : CertificateExtensions.Purpose.client
@@ -85,7 +86,7 @@ struct CertificateRules {
 
     // MARK: The profile
 
-    /// Returns the first violated requirement of RFC 5280 that the parser does not check, or `nil`.
+    /// Returns the first violated RFC 5280 requirement that the parser does not check, or `nil`.
     private static func profileProblem(_ fields: CertificateFields) -> String? {
         if !fields.isAlgorithmConsistent { return "its two signature algorithm fields differ, §4.1.1.2" }
         if fields.serialNumber.count > 20 || fields.serialNumber.first.map({ $0 >= 0x80 }) ?? true

@@ -1,26 +1,27 @@
 /// Searches for a valid chain from the peer's certificate to an anchor (RFC 4158, RFC 5280 §6.1).
 ///
-/// Tries all paths until one is valid, because a peer may send certificates in any order and authorities may cross-sign each other: an
-/// expired path does not exclude another path. The work is bounded for any input: see ``VerificationBudget``.
+/// Tries all paths until one is valid: a peer may send certificates in any order, and authorities may cross-sign each
+/// other, so an expired path does not exclude another one. The work is bounded for any input: see
+/// ``VerificationBudget``.
 struct ChainSearch {
     private let rules: CertificateRules
     private var certificates: CandidateCertificates
-    /// The error of the first malformed certificate from the peer.
+    /// The error from the peer's first malformed certificate.
     private let unreadable: TrustFailure?
 
     private var budget = VerificationBudget()
-    /// Results of signature checks, by the indices of both certificates.
+    /// Signature check results, by both certificates' indices.
     private var checked: [Link: Bool] = [:]
-    /// The names that were compared with name constraints, by the index of the certificate.
+    /// Names for comparison with name constraints, by certificate index.
     private var comparableNames: [Int: [ComparableName]] = [:]
     private var worst: (rank: Rank, failure: TrustFailure)?
 
     private struct Link: Hashable { let child, issuer: Int }
 
-    /// The progress of a path before it failed. The search reports the failure of the path that made most progress.
+    /// How far a path came before it failed. The search reports the failure on the path that came furthest.
     private enum Rank: Int { case noIssuer, unreadable, badIssuer, wholeChain, gaveUp }
 
-    /// Maximum number of authorities between the peer's certificate and the anchor.
+    /// The maximum number of authorities between the peer's certificate and the anchor.
     private static let maximumIntermediates = 8
 
     init(
@@ -35,7 +36,7 @@ struct ChainSearch {
     /// Runs the search.
     ///
     /// - Returns: The chain from the peer's own certificate to the anchor.
-    /// - Throws: The failure of the path that made most progress.
+    /// - Throws: The failure on the path that came furthest.
     mutating func run() throws(TrustFailure) -> [ParsedCertificate] {
         // A peer certificate that is itself an anchor needs no issuer.
         if certificates.isKnownAsAnchor(0) {
@@ -50,7 +51,7 @@ struct ChainSearch {
 
     /// Extends a path to an anchor; returns `nil` if that fails.
     ///
-    /// - Parameter path: The indices of the certificates, starting with the peer's own certificate.
+    /// - Parameter path: Certificate indices, starting with the peer's own certificate.
     private mutating func extend(_ path: [Int]) -> [Int]? {
         let current = path[path.count - 1]
         guard budget.spend(.step) else { return giveUp("too many possible chains") }
@@ -74,7 +75,7 @@ struct ChainSearch {
         return nil
     }
 
-    /// Returns whether the certificate with the index `number` was allowed to sign, and did sign, the last certificate of `path`. The
+    /// Returns whether certificate `number` was allowed to sign, and did sign, the last certificate in `path`. The
     /// signature is checked last, because this check is expensive.
     private mutating func canSign(_ path: [Int], _ number: Int) -> Bool {
         let issuer = certificates[number]
@@ -120,8 +121,8 @@ struct ChainSearch {
         return isSigned
     }
 
-    /// Records the failure of a signature check. If the key identifiers differ, the issuer is a different authority with the same name, and
-    /// the failure is a missing issuer.
+    /// Records a failed signature check. If the key identifiers differ, the issuer is a different authority with the
+    /// same name, and a missing issuer is reported.
     private mutating func noteForeignKey(_ child: ParsedCertificate, _ issuer: ParsedCertificate, at path: [Int]) {
         let wanted = child.fields.extensions.authorityKeyIdentifier
         let own = issuer.fields.extensions.subjectKeyIdentifier
@@ -134,7 +135,7 @@ struct ChainSearch {
 
     // MARK: A whole chain
 
-    /// Returns the first violation of a complete chain, or `nil`.
+    /// Returns the first violation in a complete chain, or `nil`.
     private mutating func failure(of numbers: [Int]) -> TrustFailure? {
         let chain = numbers.map { certificates[$0] }
         guard budget.spend(.chain(byteCount: chain.reduce(0) { $0 + $1.der.count })) else {
@@ -153,7 +154,7 @@ struct ChainSearch {
             detail: objection.isUnreadable ? "malformed policies" : nil)
     }
 
-    /// Compares the names of each certificate with the constraints of all authorities above it (RFC 5280 §6.1.3 (b), (c)).
+    /// Compares each certificate's names with the constraints from all authorities above it (RFC 5280 §6.1.3 (b), (c)).
     private mutating func constraintFailure(of numbers: [Int], _ chain: [ParsedCertificate]) -> TrustFailure? {
         for (depth, parsed) in chain.enumerated() {
             // Self-issued certificates are exempt, except the peer's own.

@@ -1,4 +1,4 @@
-/// A host name in the form that name constraints compare (RFC 5280 §4.2.1.10).
+/// A host name for comparison with name constraints (RFC 5280 §4.2.1.10).
 struct ConstrainedName: Sendable {
     /// The name in lower case, without the wildcard label.
     private let name: [UInt8]
@@ -13,7 +13,7 @@ struct ConstrainedName: Sendable {
         guard labels.allSatisfy({ !$0.isEmpty && $0.count <= 63 && $0.allSatisfy(Self.isLetter) }) else { return nil }
     }
 
-    /// Extracts the host of a URI. Returns `nil` if there is no host or the host is an address.
+    /// Extracts the host from a URI. Returns `nil` if there is no host or the host is an address.
     init?(uri: String) {
         guard let authority = Self.authority(of: uri.utf8) else { return nil }
         let host = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[$0...].dropFirst() } ?? authority
@@ -35,10 +35,10 @@ struct ConstrainedName: Sendable {
 
     // The bases below are in lower case: see `NameSubtree`.
 
-    /// Returns whether the name is `base` or a subdomain of it. For a wildcard, this must be true of all names that it matches.
+    /// Returns whether the name is `base` or one of its subdomains. For a wildcard, this must hold for every matching name.
     func lies(in base: [UInt8]) -> Bool { base.isEmpty || name == base || isBelow(base) }
 
-    /// Returns whether the name is `base` or a subdomain of it. For a wildcard, it is enough if this is true of any name that it matches.
+    /// Returns whether the name is `base` or one of its subdomains. For a wildcard, it is enough if this holds for any matching name.
     func mayLie(in base: [UInt8]) -> Bool {
         if lies(in: base) { return true }
         guard isWildcard, base.count > name.count + 1, base.suffix(name.count).elementsEqual(name) else { return false }
@@ -46,7 +46,7 @@ struct ConstrainedName: Sendable {
         return label.last == UInt8(ascii: ".") && !label.dropLast().contains(UInt8(ascii: "."))
     }
 
-    /// Compares the host of an email address or URI with a constraint: `base` is a host, or a domain if it starts with a dot. A domain
+    /// Compares an email or URI host with a constraint: `base` is a host, or a domain if it starts with a dot. A domain
     /// includes only its subdomains.
     func isOf(hostOrDomain base: [UInt8]) -> Bool {
         if base.isEmpty { return true }

@@ -10,7 +10,7 @@ struct NameConstraints: Sendable {
 
     /// Parses the extension.
     ///
-    /// - Parameter content: The content of the SEQUENCE.
+    /// - Parameter content: The content of the outer SEQUENCE.
     init(_ content: ArraySlice<UInt8>) throws(DERError) {
         var reader = DERReader(content)
         var subtrees: [UInt8: Subtrees] = [:]
@@ -30,20 +30,22 @@ struct NameConstraints: Sendable {
         try DERReader.all(content) { reader throws(DERError) in
             var tree = DERReader(try reader.next(DERTag.sequence))
             let base = try GeneralName(try tree.next())
-            // RFC 5280 allows no minimum or maximum depth, so reject a subtree that has one.
+            // RFC 5280 allows no minimum or maximum depth, so a subtree with one is rejected.
             try tree.end()
             add(base.kind, try NameSubtree(base))
         }
     }
 
-    /// Maximum number of bytes to compare while validating one peer, for all chains together. This takes about two milliseconds.
+    /// The maximum number of bytes to compare while validating one peer, for all chains together. This takes about two milliseconds.
     static let maximumWork = 2_000_000
-    /// Fixed cost of a comparison, in bytes.
+    /// The fixed cost per comparison, in bytes.
     private static let comparisonCost = 16
 
     /// Returns the reason why the authority must not sign these names, or `nil`.
     ///
-    /// - Parameter work: Number of bytes that may still be compared. The initial value is ``maximumWork``.
+    /// - Parameters:
+    ///   - names: The certificate's names.
+    ///   - work: The remaining bytes that may be compared, initially ``maximumWork``.
     func objection(to names: [ComparableName], work: inout Int) -> Objection? {
         for name in names {
             guard let own = subtrees[name.name.kind] else { continue }

@@ -1,19 +1,19 @@
-/// A name of a certificate, decoded once for comparisons with name constraints.
+/// A certificate name, decoded once for comparison with name constraints.
 struct ComparableName: Sendable {
     enum Form: Sendable {
-        /// A DNS name, or the host of a URI.
+        /// A DNS name, or a URI's host.
         case host(ConstrainedName)
         case mail(local: [UInt8], host: ConstrainedName)
         case directory(DistinguishedName)
         /// An address of 4 or 16 bytes.
         case address([UInt8])
-        /// A name that cannot be compared: every constraint of its type excludes it.
+        /// A name that cannot be compared: every constraint on its type excludes it.
         case incomparable
     }
 
     let name: GeneralName
     let form: Form
-    /// Maximum number of bytes that a comparison reads.
+    /// The maximum number of bytes that a comparison reads.
     let byteCount: Int
 
     init(_ name: GeneralName) {
@@ -42,16 +42,16 @@ struct ComparableName: Sendable {
     }
 }
 
-/// A subtree that a constraint permits or excludes, decoded once (RFC 5280 §4.2.1.10).
+/// A subtree permitted or excluded by a constraint, decoded once (RFC 5280 §4.2.1.10).
 struct NameSubtree: Sendable {
     enum Base: Sendable {
         /// A host name in lower case. For email and URIs it may start with a dot.
         case host([UInt8])
         case mailbox(local: [UInt8], host: [UInt8])
         case directory(DistinguishedName)
-        /// An address and a mask of the same length.
+        /// An address and a mask with the same length.
         case network([UInt8])
-        /// A name type that this library does not compare: the constraint excludes all names of this type.
+        /// A name type that this library does not compare: the constraint excludes all such names.
         case other
     }
 
@@ -83,7 +83,7 @@ struct NameSubtree: Sendable {
         }
     }
 
-    /// Checks an address and a mask of the same length, whose one bits must come first.
+    /// Checks an address and a mask with the same length. The mask's one bits must come first.
     private static func checkMask(_ network: [UInt8]) throws(DERError) {
         guard network.count == 8 || network.count == 32 else {
             throw DERError("an address constraint has an invalid length")
@@ -99,7 +99,7 @@ struct NameSubtree: Sendable {
 
     // MARK: Comparison
 
-    /// Returns whether the name, or any name that its wildcard matches, is in the subtree.
+    /// Returns whether the name, or any name matched by its wildcard, is in the subtree.
     func excludes(_ name: ComparableName) -> Bool {
         if case (.host(let host), .host(let base), true) = (name.form, base, name.name.kind == GeneralName.dnsKind) {
             return host.mayLie(in: base)
@@ -107,7 +107,7 @@ struct NameSubtree: Sendable {
         return contains(name) ?? true
     }
 
-    /// Returns whether the name, or every name that its wildcard matches, is in the subtree.
+    /// Returns whether the name, or every name matched by its wildcard, is in the subtree.
     func permits(_ name: ComparableName) -> Bool {
         if case (.host(let host), .host(let base), true) = (name.form, base, name.name.kind == GeneralName.dnsKind) {
             return host.lies(in: base)
@@ -140,7 +140,7 @@ struct NameSubtree: Sendable {
 extension GeneralName {
     static let dnsKind: UInt8 = 2
 
-    /// Size of the name's text or content in bytes.
+    /// The text or content length in bytes.
     fileprivate var byteCount: Int {
         switch self {
         case .mail(let text), .dns(let text), .uri(let text): text.utf8.count

@@ -25,7 +25,7 @@ struct ParsedCertificate: Sendable {
 
     // MARK: Signatures (OpenSSL)
 
-    /// Minimum security in bits. 112 bits exclude SHA-1 and MD5 signatures.
+    /// The minimum security level in bits. 112 bits exclude SHA-1 and MD5 signatures.
     private static let minimumSecurity: CInt = 112
 
     /// The reason why the signature algorithm is rejected; `nil` if it is accepted.
@@ -38,7 +38,7 @@ struct ParsedCertificate: Sendable {
         return nil
     }
 
-    /// Returns whether the key of `issuer` created this certificate's signature. The caller has already validated the key.
+    /// Returns whether the issuer's key created this certificate's signature. The caller has already validated the key.
     func isSigned(by issuer: ParsedCertificate) -> Bool {
         defer { cw_ERR_clear_error() }
         guard let key = cw_X509_get0_pubkey(issuer.certificate.object.pointer) else { return false }

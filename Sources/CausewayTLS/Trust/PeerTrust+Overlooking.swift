@@ -37,7 +37,7 @@ extension PeerTrust {
         }
     }
 
-    /// Returns a copy with adjusted settings in which this violation does not occur. Returns `nil` for violations that cannot be ignored: a
+    /// Returns a copy whose settings avoid this violation. Returns `nil` for violations that cannot be ignored: a
     /// malformed certificate, an insecure key, a revocation, and the program's own requirements.
     private func overlooking(_ failure: TrustFailure) -> PeerTrust? {
         guard let leaf = certificates.first else { return nil }

@@ -1,19 +1,19 @@
 internal import FoundationEssentials
 
-/// The certificates of a peer, for validation. Validation takes milliseconds and does no network I/O. Thread-safe.
+/// A peer's certificates, for validation. Validation takes milliseconds and does no network I/O. Thread-safe.
 package struct PeerTrust: Sendable {
-    /// The peer's side of TLS; `any` if the certificate need not be for TLS.
+    /// The peer's TLS role; `any` if the certificate need not be for TLS.
     package enum Role: Hashable, Sendable { case server, client, any }
 
     /// The certificates from the peer, its own first.
     package let certificates: [Certificate]
     package let role: Role
-    /// The host that the program requested; `nil` if the peer is a client, or if a certificate cannot contain such a host.
+    /// The requested host; `nil` if the peer is a client, or if no certificate can contain such a host.
     package let reference: ReferenceName?
     /// The stapled OCSP response (RFC 6066 §8), in DER.
     package let stapledResponse: [UInt8]?
     package var settings: TrustSettings
-    /// Whether a server's certificate must contain the name ``reference``.
+    /// Whether a server's certificate must contain ``reference``.
     let isNameChecked: Bool
     private let store: TrustStore?
 
@@ -32,7 +32,12 @@ package struct PeerTrust: Sendable {
 
     /// Creates a validation without a connection.
     ///
-    /// - Parameter isNameChecked: `false` if the program identifies the peer by other means than a name.
+    /// - Parameters:
+    ///   - certificates: The peer's certificates, its own first.
+    ///   - role: The peer's TLS role.
+    ///   - reference: The requested host; `nil` if no certificate can contain it.
+    ///   - isNameChecked: `false` if the program identifies the peer by other means than a name.
+    ///   - settings: The trust settings.
     package init(
         certificates: [Certificate], role: Role, reference: ReferenceName?, isNameChecked: Bool = true,
         settings: TrustSettings
@@ -52,7 +57,7 @@ package struct PeerTrust: Sendable {
             settings: settings)
     }
 
-    /// Maximum number of certificates to accept, far more than a valid chain needs. The check precedes all other work.
+    /// The maximum number of accepted certificates, far more than a valid chain needs. The check precedes all other work.
     static let maximumCertificates = 64
 
     /// Validates the certificates: the chain by RFC 5280, the name by RFC 9525.
@@ -90,7 +95,7 @@ package struct PeerTrust: Sendable {
         }
     }
 
-    /// Parses the other certificates from the peer, without duplicates. A malformed certificate matters only if the chain needs it.
+    /// Parses the peer's other certificates, without duplicates. A malformed certificate matters only if the chain needs it.
     private func readOthers(except own: ParsedCertificate) -> ([ParsedCertificate], TrustFailure?) {
         var others: [ParsedCertificate] = []
         var unreadable: TrustFailure?
@@ -137,11 +142,11 @@ package struct PeerTrust: Sendable {
         }
     }
 
-    /// Maximum number of candidate issuers. Each issuer costs one check of the response's signature.
+    /// The maximum number of candidate issuers. Each one costs a signature check on the response.
     private static let maximumStatusIssuers = 8
 
-    /// Checks whether a stapled response revokes a certificate that the program validated. Candidates for the issuer are the chain that
-    /// ``evaluate()`` finds, if any, and the certificates from the peer.
+    /// Checks whether a stapled response revokes a certificate that the program validated. Candidate issuers are the
+    /// chain from ``evaluate()``, if any, and the peer's certificates.
     package func revocation(_ response: [UInt8]?) -> TrustFailure? {
         guard let response, let leaf = certificates.first, !isExcepted else { return nil }
         let issuers = ((try? evaluate()) ?? []).dropFirst() + certificates.dropFirst() + [leaf]

@@ -1,23 +1,23 @@
-/// Checks certificate policies if an authority in the chain requires an explicit policy (RFC 5280 §6.1; sets of policies as in RFC 9618).
+/// Checks certificate policies if an authority in the chain requires an explicit policy (RFC 5280 §6.1; policy sets as in RFC 9618).
 ///
-/// The program itself requires no policy, so only the constraints of an authority can make the check fail.
+/// The program itself requires no policy, so only an authority's constraints can make the check fail.
 struct PolicyCheck {
     typealias Policy = ArraySlice<UInt8>
 
-    /// The object identifier 2.5.29.32.0 (anyPolicy).
+    /// Object identifier 2.5.29.32.0 (anyPolicy).
     private static let any: Policy = [0x55, 0x1d, 0x20, 0x00]
 
-    /// The policies that the next certificate may assert. If this set is empty and `expectsAny` is false, no policy is valid for the whole
-    /// chain.
+    /// The policies that the next certificate may assert. If this set is empty and `expectsAny` is false, no policy is
+    /// valid for the whole chain.
     private var expected: Set<Policy> = []
     private var expectsAny = true
-    /// Number of further certificates until a policy is required, until mapping is forbidden, and until anyPolicy is forbidden.
+    /// The number of further certificates until a policy is required, until mapping is forbidden, and until anyPolicy is forbidden.
     private var untilExplicit: Int
     private var untilUnmapped: Int
     private var untilUnwild: Int
 
-    /// Returns the depth of the first certificate that violates the policy constraints, or `nil`. `chain` starts with the peer's
-    /// certificate.
+    /// Returns the depth at which a certificate first violates the policy constraints, or `nil`. `chain` starts with
+    /// the peer's certificate.
     static func objection(to chain: [ParsedCertificate]) -> (depth: Int, isUnreadable: Bool)? {
         let certificates = chain.dropLast()
         guard certificates.contains(where: { $0.fields.extensions.policyConstraints != nil }) else { return nil }

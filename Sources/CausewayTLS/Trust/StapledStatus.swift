@@ -1,24 +1,26 @@
 internal import CCausewayOpenSSL
 internal import FoundationEssentials
 
-/// The status of a certificate in a stapled OCSP response (RFC 6960 §4.2).
+/// A certificate's status from a stapled OCSP response (RFC 6960 §4.2).
 enum StapledStatus: Equatable {
     case good
     case revoked
     /// There is no response, or the response is invalid. The value is the reason.
     case unusable(String)
 
-    /// Accepted clock difference in seconds.
+    /// The accepted clock difference in seconds.
     private static let tolerance: Int64 = 300
-    /// Validity in seconds of a response without a nextUpdate time.
+    /// The validity in seconds for a response without nextUpdate.
     private static let usualLife: Int64 = 7 * 86_400
-    /// Maximum size of a response in bytes. Usual responses have a few kilobytes.
+    /// The maximum response size in bytes. Usual responses have a few kilobytes.
     private static let largest = 64 << 10
 
-    /// Parses a response in DER and checks its signature, its times, and that it is about this certificate.
+    /// Parses a DER response, and checks that its signature and times are valid and that it is about this certificate.
     ///
     /// - Parameters:
-    ///   - issuer: The certificate that signed `leaf`. It must have signed the response, or authorized the certificate that did.
+    ///   - der: The response; `nil` if there was none.
+    ///   - leaf: The certificate.
+    ///   - issuer: The certificate that signed `leaf`. It must have signed the response, or authorized the signing certificate.
     ///   - time: The validation time in seconds since 1970; `nil` for now.
     init(_ der: [UInt8]?, leaf: Certificate, issuer: Certificate, time: Int64?) {
         guard let der, !der.isEmpty else {
@@ -48,8 +50,8 @@ enum StapledStatus: Equatable {
             let basic = cw_OCSP_response_get1_basic(response)
         else { return .unusable("the OCSP response reports an error") }
         defer { cw_OCSP_BASICRESP_free(basic) }
-        // The issuer was validated with the chain, so its own signature needs no further validation. Any other responder needs a
-        // certificate from the issuer for this purpose (RFC 6960 §4.2.2.2).
+        // The issuer was validated with the chain, so its own signature needs no further validation. Any other
+        // responder needs a certificate from the issuer for this purpose (RFC 6960 §4.2.2.2).
         guard let store = cw_X509_STORE_new() else { return .unusable("out of memory") }
         defer { cw_X509_STORE_free(store) }
         cw_X509_STORE_add_cert(store, issuer.object.pointer)

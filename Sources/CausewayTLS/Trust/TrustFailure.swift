@@ -1,7 +1,7 @@
 internal import CCausewayOpenSSL
 package import CausewayTypes
 
-/// The reason why the peer's certificates are not accepted: the certificate, the violated rule, and advice.
+/// The reason why the peer's certificates are rejected: the certificate, the violated rule, and advice.
 package struct TrustFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Rule: String, Hashable, Sendable, CaseIterable {
         case noCertificate = "the peer sent no certificate"
@@ -30,9 +30,9 @@ package struct TrustFailure: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     package let rule: Rule
-    /// The subject of the certificate that violates the rule.
+    /// The name of the certificate that violates the rule: its subject, or its first alternative name.
     package let certificate: String?
-    /// The index of the certificate in the chain: 0 for the peer's own certificate, 1 for its issuer, and so on.
+    /// The certificate's index in the chain: 0 for the peer's own, 1 for its issuer, and so on.
     package let depth: Int?
     /// Human-readable details.
     package let detail: String?
@@ -61,7 +61,7 @@ package struct TrustFailure: Error, Hashable, Sendable, CustomStringConvertible 
         }
     }
 
-    /// The action that can solve the problem.
+    /// How to solve the problem.
     package var advice: String {
         switch rule {
         case .unknownIssuer:
@@ -90,7 +90,7 @@ package struct TrustFailure: Error, Hashable, Sendable, CustomStringConvertible 
         return text + "; " + advice
     }
 
-    /// The OpenSSL verification result that selects the matching alert.
+    /// OpenSSL's verification result for this rule. It selects the alert to send.
     var libraryResult: CInt {
         let result =
             switch rule {

@@ -1,6 +1,6 @@
 /// Trust settings in addition to, or instead of, the system's authorities.
 package struct TrustSettings: Hashable, Sendable {
-    /// A certificate that is accepted from one host regardless of any violation, for example of a device with a self-signed certificate.
+    /// A certificate accepted from one host regardless of any violation, for example a device's self-signed certificate.
     package struct Exception: Hashable, Sendable {
         package let host: ReferenceName
         /// The ``Certificate/fingerprint`` of the peer's own certificate.

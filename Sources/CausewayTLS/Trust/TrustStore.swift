@@ -4,7 +4,7 @@ internal import CausewaySystem
 /// The trust anchors: the program's, the system's, or both.
 package struct TrustStore: Sendable {
     private let own: [ParsedCertificate]
-    /// A closure that returns the system's anchors; `nil` if the settings do not trust them.
+    /// Returns the system's anchors; `nil` if the settings do not trust them.
     private let system: (@Sendable () -> SystemAnchors)?
 
     /// Creates a store. This is fast, because the system's authorities are loaded only for validation.
@@ -60,12 +60,13 @@ final class SystemAnchors: Sendable {
     }
 }
 
-/// The locations of the system's authorities.
+/// Locations of the system's authorities.
 struct SystemAnchorPlaces {
     var files: [String]
     var folders: [String]
 
-    /// Uses `SSL_CERT_FILE` and `SSL_CERT_DIR` (directories separated by colons) if set, else the locations of known distributions.
+    /// Uses `SSL_CERT_FILE` and `SSL_CERT_DIR` (directories separated by colons) if set, otherwise the locations on
+    /// known distributions.
     init(environment: [String: String]) {
         let file = environment["SSL_CERT_FILE"] ?? ""
         let folder = environment["SSL_CERT_DIR"] ?? ""
@@ -89,7 +90,7 @@ struct SystemAnchorPlaces {
     private static let largestFile = 16 << 20
     private static let maximumFiles = 4_096
 
-    /// Returns the certificates in DER of the first file that contains any, or else of the first directory.
+    /// Returns the DER certificates from the first file that contains any, otherwise from the first such directory.
     func read() -> [[UInt8]] {
         for file in files {
             let found = Self.certificates(inFile: file)

@@ -1,27 +1,27 @@
-/// Limits the work of validating one peer's certificates.
+/// Limits the work for validating one peer's certificates.
 ///
-/// The peer is not authenticated during validation, so each kind of work that the peer can cause has a limit: in total about 20
-/// milliseconds on a processor of 2023.
+/// The peer is not authenticated during validation, so each kind of work that it can cause has a limit: in total about
+/// 20 milliseconds on a processor from 2023.
 struct VerificationBudget {
     enum Expense {
-        /// The extension of a chain by one certificate.
+        /// Extending a chain by one certificate.
         case step
-        /// One signature check over a certificate of `byteCount` bytes.
+        /// One signature check over a certificate with `byteCount` bytes.
         case signature(SigningKey, byteCount: Int)
-        /// One complete chain of certificates with `byteCount` bytes in total.
+        /// One complete chain with `byteCount` bytes in total.
         case chain(byteCount: Int)
     }
 
     private var steps = 512
     private var signatureMicroseconds = 10_000
     private var chainBytes = 2 << 20
-    /// Number of bytes that name constraint checks may still compare: see ``NameConstraints``.
+    /// The bytes that name constraint checks may still compare: see ``NameConstraints``.
     var comparedBytes = NameConstraints.maximumWork
 
-    /// Number of bytes that a digest processes in about one microsecond.
+    /// The bytes that a digest processes in about one microsecond.
     private static let digestedBytesPerMicrosecond = 256
 
-    /// Subtracts the cost of an operation.
+    /// Subtracts an operation's cost.
     ///
     /// - Returns: Whether the budget was sufficient. If not, the caller must not do the work.
     mutating func spend(_ expense: Expense) -> Bool {
