@@ -2,14 +2,18 @@ package import CausewaySystem
 internal import Dispatch
 
 extension BonjourEngine {
-    /// The maximum time to wait until the goodbyes are sent at the end of the process. Sending them is usually fast, but the loop's thread
-    /// may have to wait for the CPU.
+    /// Seconds to wait at process exit until all goodbyes are sent. Sending is usually fast, but the loop's thread may
+    /// have to wait for the CPU.
     private static let farewellPatience: DispatchTimeInterval = .seconds(2)
 
-    /// Sends goodbyes when the process exits. Without them other hosts would keep the services in their caches for up to 75 minutes.
+    /// Sends goodbyes when the process exits. Without them, other hosts keep the services in their caches for up to 75
+    /// minutes.
     static let exitGoodbyes: Void = System.atExit { BonjourEngine.shared.farewell() }
 
-    /// Sends goodbyes for all services, including those just withdrawn, and returns when they are sent. Handlers are not called.
+    /// Sends goodbyes for all services, including those just withdrawn, and returns when they are sent. Calls no
+    /// handlers.
+    ///
+    /// Blocks the calling thread for at most two seconds, except on the engine's loop.
     package func farewell() {
         guard !loop.isCurrent else { return leave() }
         let done = DispatchSemaphore(value: 0)
@@ -22,7 +26,7 @@ extension BonjourEngine {
 
     private static let endings = LockedValue<Set<CInt>>([])
 
-    /// Sends goodbyes when a signal would end the process. After that, the signal ends the process as usual.
+    /// Sends goodbyes when a signal is about to end the process, then lets the signal end the process as usual.
     ///
     /// - Throws: `EMFILE` or `ENFILE` if too few descriptors are free. The signal then ends the process without goodbyes.
     package static func farewell(before number: CInt) throws(SystemError) {

@@ -22,7 +22,8 @@ extension BonjourEngine {
         state.value.links = [:]
     }
 
-    /// Takes a snapshot of the network on a separate loop, because the kernel may take some time.
+    /// Takes a network snapshot on a separate loop, because the kernel may take some time, and passes it to
+    /// ``adopt(_:)`` on the engine's loop.
     private func look() {
         Engine.networkLoop.execute {
             guard let snapshot = try? NetworkSnapshot.current() else { return }
@@ -84,8 +85,8 @@ extension BonjourEngine: MulticastSocket.Receiver {
         state.value.links[reader]?.take(bytes, origin.peer, isMulticast: origin.isMulticast)
     }
 
-    /// Answers the received queries, then processes some of the received responses. The remaining responses are processed after the next
-    /// read of the sockets.
+    /// Answers received queries, then processes some received responses. The rest follow after the next socket read, so
+    /// that a burst of responses cannot delay answers to queries.
     func receivedBatch() {
         settle()
         guard !state.value.isReading else { return }
@@ -102,8 +103,8 @@ extension BonjourEngine: MulticastSocket.Receiver {
 }
 
 extension NetworkSnapshot {
-    /// The interfaces for browsing and advertising: all interfaces with a link to other hosts. Loopback is included only if there is no
-    /// other interface. Ports of a bridge are not included, because the bridge itself is included.
+    /// Interfaces for browsing and advertising: those that are up and can reach other hosts. Loopback is used only
+    /// without any other interface. Bridge ports are left out, because the bridge itself is included.
     package var multicastInterfaces: [Interface] {
         let running = interfaces.filter { facts in
             facts.isUp && facts.isRunning && facts.supportsMulticast && !facts.isLoopback && !facts.isPointToPoint
@@ -121,7 +122,8 @@ extension NetworkSnapshot {
         }
     }
 
-    /// Returns whether the interface is a bridge to containers or virtual machines on this host. Services are not advertised there.
+    /// Returns whether the name belongs to a bridge for containers or virtual machines on this host. Services are not
+    /// advertised there.
     private static func isVirtualBridge(_ name: String) -> Bool {
         ["docker", "br-", "virbr", "podman", "cni"].contains { name.hasPrefix($0) }
     }

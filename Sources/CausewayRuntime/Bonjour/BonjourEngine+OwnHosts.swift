@@ -3,14 +3,14 @@ internal import CausewaySystem
 package import CausewayWire
 
 extension BonjourEngine {
-    /// The records of a service on a link. A service with its own host name brings the addresses along.
+    /// Returns a service's records on a link. A service with its own host name also gets address records for that name.
     func records(of service: ServiceDescription, on link: LinkDriver) -> RecordSet {
         let records = service.records(on: hostName)
         guard let host = service.ownHost else { return records }
         return RecordSet(records.records + link.addressRecords(of: host))
     }
 
-    /// The addresses of the host on this link changed.
+    /// Updates the services with their own host names after this host's addresses on the link have changed.
     func updateOwnHosts(on link: LinkDriver) {
         for (id, advertising) in state.value.advertising
         where advertising.service.ownHost != nil && advertising.concerns(link) {
@@ -18,8 +18,8 @@ extension BonjourEngine {
         }
     }
 
-    /// Requests a new check of a service instance that cannot be reached. It is removed after ten seconds unless a host confirms it
-    /// (RFC 6762 §10.4).
+    /// Requests a new check of an unreachable service instance. It is removed after ten seconds unless a host confirms
+    /// it (RFC 6762 §10.4).
     ///
     /// - Parameter type: The service type with its domain.
     package func reconfirm(_ instance: DNSName, of type: DNSName) {

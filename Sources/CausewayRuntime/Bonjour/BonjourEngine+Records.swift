@@ -3,8 +3,8 @@ internal import CausewaySystem
 package import CausewayWire
 
 extension BonjourEngine {
-    /// Registers any records on one interface until ``withdraw(_:_:)``. All records form one registration, and the unique records are
-    /// probed together.
+    /// Registers arbitrary records on one interface until ``withdraw(_:_:)``. They form one registration, and the
+    /// unique records are probed together.
     ///
     /// - Parameter loss: Called with the conflicting name if another host already uses one of the names. All records are then withdrawn.
     package func answer(
@@ -20,7 +20,7 @@ extension BonjourEngine {
         return id
     }
 
-    /// Replaces the records of a registration.
+    /// Replaces a registration's records.
     package func update(_ id: RegistrationID, _ records: [DNSRecord]) {
         loop.execute {
             guard let advertising = self.state.value.advertising[id] else { return }

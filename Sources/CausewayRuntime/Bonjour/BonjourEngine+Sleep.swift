@@ -2,7 +2,7 @@ internal import CausewayProtocols
 internal import CausewaySystem
 
 extension BonjourEngine {
-    /// Starts to monitor sleep and wake-up. The kernel's clock reports the wake-up; logind, if it runs, reports the beginning of sleep.
+    /// Starts monitoring sleep. The boot-time clock reveals a wake-up; logind, if it runs, announces sleep in advance.
     func followSleep() {
         state.value.slept = System.sleepTime
         state.value.resumption = ResumptionWatch(on: loop) { self.settle() }
@@ -15,8 +15,10 @@ extension BonjourEngine {
         state.value.isAsleep = false
     }
 
-    /// - Parameter status: The new state; `nil` if no more notifications will follow. The wake-up would then be missed, so `nil` counts as
-    ///   awake.
+    /// Handles a notification from logind.
+    ///
+    /// - Parameter status: The new state; `nil` if no more notifications will follow. The wake-up notification would
+    ///   then be missing, so `nil` counts as awake.
     private func told(_ status: SleepNotices.State?) {
         guard state.value.watch != nil, state.value.isAsleep != (status == .asleep) else { return }
         state.value.isAsleep = status == .asleep
@@ -26,11 +28,13 @@ extension BonjourEngine {
             rouse()
         }
         settle()
-        // The machine is about to sleep, so send all messages without rate limit.
+        // The machine is about to sleep: send all messages now, without the rate limit.
         if state.value.isAsleep { for link in state.value.links.values { link.flush(all: true) } }
     }
 
-    /// Sends all queries, probes and announcements again after sleep, because the links may have changed (RFC 6762 §8, §10.3).
+    /// Repeats all queries, probes and announcements after sleep, because the links may have changed (RFC 6762 §8,
+    /// §10.3). ``settle()`` calls this each time; it has no effect unless the machine slept for more than a second
+    /// since the last call.
     func wakeUp() {
         let slept = System.sleepTime
         defer { state.value.slept = slept }

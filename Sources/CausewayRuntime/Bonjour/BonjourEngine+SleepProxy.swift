@@ -4,9 +4,10 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension BonjourEngine {
-    /// Uses sleep proxies on all links with registrations: the records are transferred to a proxy when the machine sleeps.
+    /// Uses sleep proxies on all links with registrations: when the machine sleeps, it transfers its records to a
+    /// proxy.
     ///
-    /// Use this only on hosts that a packet can wake up, because the proxy answers as if this host were awake.
+    /// Use this only on hosts that a packet can wake, because the proxy answers as if this host were awake.
     package func useSleepProxies() {
         loop.execute {
             guard !self.state.value.usesSleepProxies else { return }
@@ -33,7 +34,7 @@ extension BonjourEngine {
 
     // MARK: Sleep
 
-    /// Transfers the records of a link to a sleep proxy. If the link has no sleep proxy, sends goodbyes.
+    /// Transfers a link's records to a sleep proxy. Without a proxy, sends goodbyes.
     func fallAsleep(_ link: LinkDriver) {
         let records = link.machine.answeredRecords
         guard link.sleepProxy != nil, !records.isEmpty, let owner = owner(on: link) else { return link.machine.sleep() }
@@ -42,7 +43,7 @@ extension BonjourEngine {
         performSleepProxies(on: link)
     }
 
-    /// Takes the records back from the sleep proxy when this host is awake again. The owner option in this host's messages informs the
+    /// Takes the records back from the sleep proxy after wake-up. The owner option in this host's messages notifies the
     /// proxy.
     func takeBack(_ link: LinkDriver) {
         guard link.sleepProxy != nil else { return }

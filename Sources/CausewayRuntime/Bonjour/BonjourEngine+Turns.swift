@@ -2,13 +2,15 @@ internal import CausewayBonjourProtocols
 internal import CausewaySystem
 internal import CausewayWire
 
-/// Performs the actions of the links and sets the timer.
+/// Performs the actions of the links' state machines and sets the timer.
 extension BonjourEngine {
     var isIdle: Bool { state.value.asking.isEmpty && state.value.advertising.isEmpty }
 
-    /// Performs the actions of all links and sets the timer for their next deadline.
+    /// Performs all pending actions, sends queued messages and sets the timer. Call it after every event for a state
+    /// machine.
     func settle() {
-        // A handler may call this method during the loop below. The outer call continues until no actions are left.
+        // A handler may call this method during the loop below. The outer call then continues until no actions are
+        // left.
         guard !state.value.isPerforming else { return }
         state.value.isPerforming = true
         wakeUp()
@@ -23,16 +25,17 @@ extension BonjourEngine {
             }
         }
         state.value.isPerforming = false
-        // Before the machine sleeps, send all messages without rate limit: they may be goodbyes after a failed transfer to a sleep proxy.
+        // Before the machine sleeps, ignore the rate limit: the messages may be goodbyes after a failed transfer to a
+        // sleep proxy.
         for link in state.value.links.values { link.flush(all: state.value.isAsleep && link.sleepProxy != nil) }
         restWhenIdle()
         setTimer()
     }
 
-    /// The time for which the caches are kept after the last query has ended, because programs often query again soon.
+    /// How long the caches stay after the last query has ended, because programs often query again soon.
     private static let lingering: Duration = .seconds(10)
 
-    /// Closes the links after they were unused for some time and all goodbyes are sent.
+    /// Closes the links when they have been unused for ``lingering`` and all goodbyes are sent.
     private func restWhenIdle() {
         guard isIdle, state.value.departures.isEmpty, !state.value.links.values.contains(where: \.isBusy) else {
             return state.value.restDue = nil
@@ -70,7 +73,7 @@ extension BonjourEngine {
         if isSettled { advertising.handler(.registered(name: advertising.service.name)) }
     }
 
-    /// Handles a name conflict: withdraws the name on all links and tries another name.
+    /// Handles a name conflict: withdraws the registration on all links and tries another name.
     private func conflicted(_ id: RegistrationID, _ name: DNSName) {
         if id == Self.host {
             guard name == hostName else { return }

@@ -7,22 +7,22 @@ internal import Dispatch
 
 /// Runs multicast DNS for the whole process: all interfaces, queries and services.
 ///
-/// The engine monitors the network while it is used, and holds no resources otherwise. All work runs on one loop. Every method may be
-/// called from any thread; every handler is called on the loop.
+/// The engine monitors the network while it is in use, and holds no resources otherwise. All work runs on one loop.
+/// Every method may be called from any thread; every handler is called on the loop.
 package final class BonjourEngine: Sendable {
     package static let shared = BonjourEngine(on: Engine.nextLoop())
 
-    /// The interfaces and the role of an engine.
+    /// An engine's interfaces and role.
     package struct Scope: Sendable {
-        /// The permitted interfaces; `nil` for all that are suitable.
+        /// The permitted interfaces; `nil` for all suitable ones.
         var interfaces: Set<Int>?
-        /// Whether the engine answers for the name of this host, and finds its own services.
+        /// Whether the engine answers for this host's name and finds its own services.
         var isHost = true
 
-        /// The scope of an engine that represents this host, on all its links.
+        /// The scope for an engine that represents this host, on all its links.
         package static let host = Scope()
 
-        /// Returns the scope of an agent that answers for other hosts, on the given interfaces.
+        /// Returns the scope for an agent that answers for other hosts, on the given interfaces.
         package static func agent(on interfaces: Set<Int>) -> Scope { Scope(interfaces: interfaces, isHost: false) }
     }
 
@@ -35,7 +35,8 @@ package final class BonjourEngine: Sendable {
     struct Advertising {
         var service: ServiceDescription
         var handler: @Sendable (ServiceEvent) -> Void
-        /// The interfaces on which the name has passed probing; `nil` once the name has passed on all interfaces and this was reported.
+        /// The interfaces on which the name has passed probing; `nil` after it has passed on all interfaces and the
+        /// handler was called.
         var settled: Set<Int>? = []
 
         var isTold: Bool { settled == nil }
@@ -45,27 +46,27 @@ package final class BonjourEngine: Sendable {
         var links: [Int: LinkDriver] = [:]
         var asking: [QuestionID: Asking] = [:]
         var advertising: [RegistrationID: Advertising] = [:]
-        /// The handlers to call when a registration ends because of a name conflict. Only a few registrations have such a handler.
+        /// Handlers for registrations that ended with a name conflict. Only a few registrations have one.
         var losses: [RegistrationID: @Sendable (DNSName) -> Void] = [:]
         var hostLabel: String { didSet { hostName = Self.name(hostLabel) } }
-        /// The name of this host, shared by all its services.
+        /// This host's name, shared by all its services.
         private(set) var hostName: DNSName
         var watch: NetworkChangeMonitor.Subscription?
-        /// Whether a snapshot of the network was taken before. If so, a link that is new in the next snapshot has just come up.
+        /// Whether an earlier network snapshot exists. If so, a link that is new in the next snapshot has just come up.
         var hasLooked = false
         var timer: (id: TimerID, due: Duration)?
-        /// The time at which unused links are closed.
+        /// When unused links are closed.
         var restDue: Duration?
         var isPerforming = false
         /// Whether responses are waiting to be read.
         var isReading = false
-        /// Whether another process already used port 5353 when the engine started to monitor the network.
+        /// Whether another process already used port 5353 when network monitoring started.
         var sharesPort = false
-        /// The completion handlers of withdrawals, called when the goodbyes are sent.
+        /// Completion handlers for withdrawals, called when the goodbyes are sent.
         var departures: [@Sendable () -> Void] = []
         /// Runs code on the loop after the machine wakes up, even if no timer is due.
         var resumption: ResumptionWatch?
-        /// The time that the machine has slept since boot, as of the last check.
+        /// How long the machine had slept since boot at the last check.
         var slept: Duration = .zero
         /// Receives notifications that the machine is about to sleep.
         var sleepWatch: BusWatch<SleepNotices>?
@@ -73,7 +74,7 @@ package final class BonjourEngine: Sendable {
         var isAsleep = false
         /// Whether sleep proxies answer while the machine sleeps.
         var usesSleepProxies = false
-        /// The sequence number of the owner option. It changes with each wake-up.
+        /// The owner option's sequence number. It changes with each wake-up.
         var wakeups = UInt8.random(in: .min ... .max)
 
         init(hostLabel: String) {
@@ -84,7 +85,7 @@ package final class BonjourEngine: Sendable {
         private static func name(_ label: String) -> DNSName { DNSName(label, in: .local) ?? "linux.local" }
     }
 
-    /// The registration of the host's name.
+    /// The registration for the host's name.
     static let host = RegistrationID(rawValue: 0)
 
     package let loop: any EventLoop
@@ -100,7 +101,7 @@ package final class BonjourEngine: Sendable {
         state = LoopBound(State(hostLabel: hostLabel), to: loop)
     }
 
-    /// Returns the first label of the system's host name; `linux` if there is no usable name.
+    /// Returns the first label of the system's host name, or `linux` if there is no usable name.
     package static func systemHostLabel() -> String {
         let label = SystemHost.name.prefix { $0 != "." }
         return label.isEmpty || label == "localhost" ? "linux" : String(label.prefix(32))
@@ -153,7 +154,7 @@ package final class BonjourEngine: Sendable {
         return id
     }
 
-    /// Replaces the TXT record of a service. Name, type and port stay the same.
+    /// Replaces a service's TXT record. Name, type and port stay the same.
     package func update(_ id: RegistrationID, text: [UInt8]) {
         loop.execute {
             self.state.value.advertising[id]?.service.exchange(text: text)
@@ -165,10 +166,10 @@ package final class BonjourEngine: Sendable {
         }
     }
 
-    /// Time for which withdrawals are collected, so that they share goodbye messages.
+    /// How long withdrawals are collected, so that they share goodbye messages.
     private static let departure: Duration = .milliseconds(5)
 
-    /// Withdraws a registration and sends goodbyes. `completion` is called when they are sent.
+    /// Withdraws a registration and sends goodbyes. Calls `completion` on the loop when they are sent.
     package func withdraw(_ id: RegistrationID, _ completion: @escaping @Sendable () -> Void = {}) {
         loop.execute {
             self.state.value.losses[id] = nil
@@ -184,7 +185,7 @@ package final class BonjourEngine: Sendable {
 
     private func depart() {
         settle()
-        // The process may end after `completion`, so send waiting messages now.
+        // The process may end after `completion`, so send queued messages now.
         for link in state.value.links.values { link.flush(all: true) }
         let completions = state.value.departures
         state.value.departures = []
@@ -220,7 +221,7 @@ package final class BonjourEngine: Sendable {
             records(of: service, on: link), id, isKnownUnique: service.ownHost != nil, at: System.now)
     }
 
-    /// Ends a registration because another program uses port 5353 exclusively, so that queries cannot arrive at this engine.
+    /// Ends a registration because another program uses port 5353 exclusively, so that this engine receives no queries.
     private func refuse(_ id: RegistrationID) {
         guard let advertising = state.value.advertising[id],
             !state.value.links.values.contains(where: { advertising.concerns($0) && $0.canAnswer })

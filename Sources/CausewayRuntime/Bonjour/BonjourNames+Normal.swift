@@ -1,8 +1,8 @@
 @_spi(_Unicode) internal import Swift
 
 extension BonjourNames {
-    /// Converts the name to Unicode normal form C and truncates it at a character boundary to the length of a label. Other hosts compare
-    /// the bytes of names (RFC 6762 §16).
+    /// Converts the name to Unicode normal form C, because other hosts compare the bytes of names (RFC 6762 §16).
+    /// Truncates it at a character boundary to 63 bytes.
     static func normal(_ name: String) -> String {
         var scalars = String.UnicodeScalarView()
         scalars.append(contentsOf: name._nfc)

@@ -18,7 +18,7 @@ package enum BonjourNames {
         return shortened(String(name[..<dash]), by: "-\(number + 1)")
     }
 
-    /// Cuts the name at a character boundary, so that name and suffix fit into a label of 63 bytes.
+    /// Truncates the name at a character boundary, so that name and suffix fit into a 63-byte label.
     private static func shortened(_ name: String, by suffix: String) -> String {
         var name = name
         while name.utf8.count + suffix.utf8.count > 63 { name.removeLast() }

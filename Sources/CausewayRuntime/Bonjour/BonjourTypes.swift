@@ -9,22 +9,22 @@ package struct ServiceDescription: Sendable, Equatable {
     private var content: Content
     /// Whether another name may be chosen after a conflict.
     package let mayRename: Bool
-    /// The index of the only interface on which the service is advertised; 0 for all interfaces.
+    /// The index of the service's only interface; 0 for all interfaces.
     private let onlyInterface: UInt32
-    /// A host name that only this service uses, and that no other host can have; `nil` for the name of the host. Neither the host name nor
-    /// the instance name is probed then (RFC 6762 §8.1).
+    /// A host name for this service alone, which no other host can have; `nil` for this host's name. With it, neither
+    /// the host name nor the instance name is probed (RFC 6762 §8.1).
     package var ownHost: DNSName?
 
     private enum Content: Sendable, Equatable {
         /// An advertised service. Copies of the description that differ only in the name share one attributes object.
         case service(ServiceAttributes)
-        /// Records that are registered instead of a service.
+        /// Records registered instead of a service.
         case records([DNSRecord])
     }
 
     /// - Parameters:
     ///   - type: The service type, such as `_http._tcp`.
-    ///   - subtypes: Labels of subtypes (RFC 6763 §7.1).
+    ///   - subtypes: Subtype labels (RFC 6763 §7.1).
     ///   - text: The TXT record: strings with length bytes.
     package init(
         name: String, type: DNSName, subtypes: [String] = [], port: UInt16, text: [UInt8] = [], mayRename: Bool = true,
@@ -39,13 +39,13 @@ package struct ServiceDescription: Sendable, Equatable {
         onlyInterface = interfaceIndex.flatMap { UInt32(exactly: $0) } ?? 0
     }
 
-    /// Creates a description of a single record, which keeps its own name.
+    /// Creates a description for a single record, which keeps its own name.
     package init(record: DNSRecord, interfaceIndex: Int? = nil) {
         self.init(records: [record], interfaceIndex: interfaceIndex)
         name = record.name.description
     }
 
-    /// Creates a description of any records, each of which keeps its own name.
+    /// Creates a description for arbitrary records. Each keeps its own name.
     package init(records: [DNSRecord], interfaceIndex: Int?) {
         name = ""
         content = .records(records)
@@ -53,16 +53,16 @@ package struct ServiceDescription: Sendable, Equatable {
         onlyInterface = interfaceIndex.flatMap { UInt32(exactly: $0) } ?? 0
     }
 
-    /// The index of the only interface on which the service is advertised; `nil` for all interfaces.
+    /// The index of the service's only interface; `nil` for all interfaces.
     var interfaceIndex: Int? { onlyInterface == 0 ? nil : Int(onlyInterface) }
 
-    /// The port of the service; 0 for other records.
+    /// The service's port; 0 for other records.
     package var port: UInt16 {
         get { if case .service(let terms) = content { terms.port } else { 0 } }
         set { if case .service(let terms) = content { content = .service(terms.listening(on: newValue)) } }
     }
 
-    /// Replaces the TXT record of a service.
+    /// Replaces a service's TXT record.
     mutating func exchange(text: [UInt8]) {
         if case .service(let terms) = content { content = .service(terms.saying(text)) }
     }
@@ -79,7 +79,10 @@ package struct ServiceDescription: Sendable, Equatable {
         try rename(to: name)
     }
 
-    /// Renames the service. The other attributes stay shared with the copies of this description.
+    /// Renames the service. The description's copies still share the other attributes.
+    ///
+    /// - Throws: ``DNSServiceType/Mistake/name`` for an invalid name, or for a name that would have to be shortened but
+    ///   must not change.
     package mutating func rename(to name: String) throws(DNSServiceType.Mistake) {
         let normal = BonjourNames.normal(name)
         let isLong = normal.utf8.count < name.utf8.count && name.utf8.count > 63
@@ -87,7 +90,7 @@ package struct ServiceDescription: Sendable, Equatable {
         self.name = normal
     }
 
-    /// Returns the records of the service, for a host with this name.
+    /// Returns the service's records for a host with this name.
     package func records(on host: DNSName) -> RecordSet {
         switch content {
         case .records(let records): RecordSet(records)
@@ -97,12 +100,12 @@ package struct ServiceDescription: Sendable, Equatable {
     }
 }
 
-/// A change of an advertised service.
+/// A change to an advertised service.
 package enum ServiceEvent: Sendable, Equatable {
     /// The service is registered with this name.
     case registered(name: String)
     case removed(name: String)
-    /// Another host already uses the name, and no other name may be chosen.
+    /// Another host already uses the name, and renaming is not allowed.
     case failed
     /// Another program uses port 5353 exclusively, so queries cannot arrive.
     case portTaken
@@ -113,6 +116,6 @@ package struct QuestionEvent: Sendable {
     package var interface: NWInterface
     package var added: [DNSRecord]
     package var removed: [DNSRecord]
-    /// Whether the owner of the name states that the record type does not exist (RFC 6762 §6.1).
+    /// Whether the name's owner states that the record type does not exist (RFC 6762 §6.1).
     package var isDenied = false
 }

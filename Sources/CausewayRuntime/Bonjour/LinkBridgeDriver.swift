@@ -11,13 +11,13 @@ package final class LinkBridgeDriver: Sendable {
         /// The service can now be found on this interface.
         case bridged(Service, on: NWInterface)
         case ended(Service, on: NWInterface)
-        /// Another host on this interface already uses the name of the service.
+        /// Another host on this interface already uses the service's name.
         case taken(Service, on: NWInterface)
         /// Another program uses port 5353 exclusively, so queries on this interface cannot arrive.
         case portTaken(on: NWInterface)
     }
 
-    /// The name and type of a service, for display.
+    /// A service's name and type, for display.
     package struct Service: Sendable, Equatable {
         package var name: String
         package var type: String
@@ -38,7 +38,7 @@ package final class LinkBridgeDriver: Sendable {
 
     /// - Parameters:
     ///   - types: The service types to bridge.
-    ///   - near: The interface on which services of the far interface are registered.
+    ///   - near: The interface on which services from the far interface are registered.
     ///   - isBothWays: Whether services are bridged in both directions.
     package init(
         _ types: [DNSServiceType], near: NWInterface, far: NWInterface, isBothWays: Bool,
@@ -125,7 +125,7 @@ package final class LinkBridgeDriver: Sendable {
     private func register(_ records: [DNSRecord], _ service: DNSName, _ side: LinkBridge.Side) {
         guard let interface = interfaces[side] else { return }
         let number = LockedValue<RegistrationID?>(nil)
-        // Events may still arrive after a registration was withdrawn.
+        // A registration's events may still arrive after it was withdrawn.
         let isCurrent: @Sendable () -> Bool = {
             guard let id = number.withLock({ $0 }) else { return false }
             return !self.state.value.hasEnded && self.state.value.registrations[side]?[service] == id

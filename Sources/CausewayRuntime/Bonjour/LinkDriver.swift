@@ -3,27 +3,27 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Runs multicast DNS on one interface: contains the state machine, the sockets and the interface's addresses.
+/// Runs multicast DNS on one interface: holds the state machine, the sockets and the interface's addresses.
 ///
 /// Confined to the engine's loop.
 final class LinkDriver {
     let interface: NWInterface
     var machine = MulticastLink()
     private(set) var addresses: [NetlinkAddress]
-    /// All addresses of the host, including those of other interfaces: two interfaces may be on the same link.
+    /// All addresses of this host, including those of other interfaces, because two interfaces may be on the same link.
     var hostAddresses: Set<InternetAddress> = []
     private var sockets: [MulticastSocket] = []
-    /// Limits the rate of sent messages.
+    /// Limits the send rate.
     private var pacer = PacketPacer()
-    /// Received responses that are not read yet.
+    /// Received responses that are not processed yet.
     private var inbox = MulticastInbox()
-    /// The maximum number of responses read in one turn of the loop.
+    /// The maximum number of responses processed in one turn of the loop.
     private static let readingBudget = 128
     /// Whether the host's own name is registered on this interface.
     var hasHost = false
-    /// The hardware address of the interface; `nil` if it has none.
+    /// The interface's hardware address; `nil` if it has none.
     let hardwareAddress: LinkAddress?
-    /// Identifies this link of this process in forwarded messages.
+    /// Identifies this process and link in forwarded messages.
     private let origin = UInt64.random(in: .min ... .max)
     /// The sleep proxy client; `nil` if sleep proxies are not used.
     var sleepProxy: SleepProxyLink?
@@ -34,13 +34,14 @@ final class LinkDriver {
         hardwareAddress = LinkAddress(facts.link.hardwareAddress).flatMap { $0.bits == 0 ? nil : $0 }
     }
 
-    /// Opens and closes sockets so that there is one for each address family of the interface. Returns whether the advertised addresses
-    /// have changed.
+    /// Adopts the interface's new state. Keeps one open socket for each of its address families.
+    ///
+    /// - Returns: Whether the advertised addresses have changed.
     func adopt(
         _ facts: NetworkSnapshot.Interface, _ loop: any EventLoop, _ receiver: any MulticastSocket.Receiver
     ) -> Bool {
-        // Compare the advertised records, not the addresses: an address that becomes deprecated is no longer advertised, like a removed
-        // address.
+        // Compare advertised records, not addresses: a deprecated address is no longer advertised, as if it were
+        // removed.
         let isChanged =
             Self.addressRecords(of: .local, at: facts.addresses) != Self.addressRecords(of: .local, at: addresses)
         addresses = facts.addresses
@@ -65,7 +66,7 @@ final class LinkDriver {
     private func open(
         _ family: SocketAddress.Family, _ loop: any EventLoop, _ receiver: any MulticastSocket.Receiver
     ) {
-        // If opening fails, try again at the next change of the network.
+        // If opening fails, the next network change tries again.
         guard let socket = try? MulticastSocket(family, on: interface.index, loop, receiver),
             (try? socket.start()) != nil
         else { return }
@@ -87,7 +88,7 @@ final class LinkDriver {
     /// Queues a message to the multicast group, for all address families.
     func send(_ bytes: [UInt8]) { pacer.add(bytes) }
 
-    /// Sends the messages that the rate limit permits now. If `all` is set, sends all messages.
+    /// Sends as many queued messages as the rate limit permits. If `all` is set, sends every message.
     func flush(all: Bool = false) {
         var messages = pacer.take(at: System.now)
         while all, !pacer.isEmpty { messages += pacer.take(at: System.now + .seconds(1)) }
@@ -99,11 +100,11 @@ final class LinkDriver {
         }
     }
 
-    /// The time after boot within which the services of the machine start.
+    /// The time after boot during which the machine's services start.
     private static let startingTime: Duration = .seconds(120)
 
-    /// Estimates the time of the last event after which many hosts may send at once, from the ages of the interface's addresses: an address
-    /// is usually added when the link comes up. An address without a time counts as new.
+    /// Estimates when many hosts last had a reason to send at once: when the link came up. The kernel usually adds an
+    /// address at that moment, so the youngest address dates it. An address without a creation time counts as new.
     static func upheaval(of addresses: [NetlinkAddress], at now: Duration) -> Duration {
         guard now >= startingTime else { return now }
         let hundredths = UInt32(truncatingIfNeeded: Int64(now / .milliseconds(10)))
@@ -117,7 +118,7 @@ final class LinkDriver {
 
     // MARK: Receiving
 
-    /// Processes a received message, or a message that another process of this host has forwarded.
+    /// Processes a received message, or a message forwarded by another process on this host.
     func take(_ bytes: UnsafeRawBufferPointer, _ peer: SocketAddress, isMulticast: Bool) {
         guard let (arrival, isSelf) = arrival(from: peer, isMulticast: isMulticast) else { return }
         bytes.withMemoryRebound(to: UInt8.self) { bytes in
@@ -133,7 +134,7 @@ final class LinkDriver {
         }
     }
 
-    /// Queries are answered at once, responses are read later, and irrelevant messages are dropped.
+    /// Answers queries at once, queues responses, and drops irrelevant messages.
     private func take(_ bytes: Span<UInt8>, _ arrival: MulticastArrival, isSelf: Bool) {
         let now = System.now
         switch machine.interest(in: bytes, arrival, isSelf: isSelf, at: now) {
@@ -145,17 +146,17 @@ final class LinkDriver {
         }
     }
 
-    /// Forwards a unicast message to the other processes of this host, because the kernel delivers it to one socket of the port only
-    /// (RFC 6762 §15.1).
+    /// Forwards a unicast message to the other processes on this host, because the kernel delivers it to only one of
+    /// the sockets that share the port (RFC 6762 §15.1).
     private func forward(_ bytes: Span<UInt8>, _ arrival: MulticastArrival, _ family: SocketAddress.Family) {
-        // Without other processes, and for messages from beyond the link, which no process processes, nothing is forwarded.
+        // Forward nothing without other processes, nor for messages from beyond the link, which every process ignores.
         guard arrival.isOnLink, machine.hasSiblings || !machine.acceptsUnicast,
             let message = ForwardedMessage(bytes, from: arrival.peer, origin: origin)
         else { return }
         for socket in sockets where socket.family == family { socket.sendToHost(message.encoded) }
     }
 
-    /// Informs the state machine if packets to a peer wait because its link-layer address is not known.
+    /// Notifies the state machine if packets to a peer wait for its link-layer address.
     func checkNeighbour(_ peer: MulticastPeer) {
         guard var socket = try? NetlinkSocket(),
             let neighbour = try? socket.neighbour(peer.address, on: interface.index), !neighbour.isResolved
@@ -163,7 +164,7 @@ final class LinkDriver {
         machine.neighbourUnresolved(peer, at: System.now)
     }
 
-    /// Reads some of the waiting responses. Returns whether there are more.
+    /// Processes some queued responses. Returns whether there are more.
     func readAnswers() -> Bool {
         for _ in 0..<Self.readingBudget {
             guard let message = inbox.next() else { return false }
@@ -172,7 +173,7 @@ final class LinkDriver {
         return !inbox.isEmpty
     }
 
-    /// Whether messages must still be sent before the link may be closed.
+    /// Whether messages must still be sent before the link may close.
     var isBusy: Bool { machine.isDeparting || !pacer.isEmpty }
 
     var nextDeadline: Duration? {
@@ -182,8 +183,8 @@ final class LinkDriver {
     /// Queues a unicast message. The rate limit applies too, because one peer may get thousands of answers.
     func send(_ bytes: [UInt8], to peer: MulticastPeer) { pacer.add(bytes, to: peer) }
 
-    /// Describes the origin of a received message for the state machine. `isSelf` is set if this host sent the message. Returns `nil` if
-    /// the sender's address cannot be used.
+    /// Describes a received message's origin for the state machine. `isSelf` is set if this host sent the message.
+    /// Returns `nil` if the sender's address cannot be used.
     func arrival(from peer: SocketAddress, isMulticast: Bool) -> (MulticastArrival, isSelf: Bool)? {
         guard let sender = MulticastPeer(peer) else { return nil }
         let isOnLink = addresses.contains { own in
@@ -193,11 +194,11 @@ final class LinkDriver {
         return (MulticastArrival(from: sender, isMulticast: isMulticast, isOnLink: isOnLink || isSelf), isSelf)
     }
 
-    /// Returns the address records of the host on this link.
+    /// Returns this host's address records on this link.
     func addressRecords(of host: DNSName) -> [DNSRecord] { Self.addressRecords(of: host, at: addresses) }
 
-    /// Returns the address records that other hosts on the link can use (RFC 6762 §6.2). Link-local IPv4 addresses are included only if
-    /// there is no better address (RFC 3927 §1.9).
+    /// Returns the address records that other hosts on the link can use (RFC 6762 §6.2). Link-local IPv4 addresses are
+    /// included only if there is no routable address (RFC 3927 §1.9).
     static func addressRecords(of host: DNSName, at addresses: [NetlinkAddress]) -> [DNSRecord] {
         let usable = addresses.filter { $0.flags.isDisjoint(with: [.tentative, .duplicate, .deprecated]) }
         let hasRoutable = usable.contains { own in

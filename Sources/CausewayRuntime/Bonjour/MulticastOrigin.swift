@@ -1,12 +1,12 @@
 package import CausewaySystem
 
-/// The sender and the receiving interface of a datagram, and whether it was multicast.
+/// A datagram's sender and receiving interface, and whether it was multicast.
 package struct MulticastOrigin: Sendable {
     package var peer: SocketAddress
     /// The index of the interface on which the datagram arrived; 0 if the kernel does not report the interface.
     package var interface: Int
     package var isMulticast: Bool
-    /// The index of the interface to which the receiving socket belongs.
+    /// The index of the receiving socket's own interface.
     package var link: Int
 
     package init(peer: SocketAddress, interface: Int, isMulticast: Bool, link: Int) {
@@ -16,16 +16,18 @@ package struct MulticastOrigin: Sendable {
         self.link = link
     }
 
-    /// The link that processes the datagram; `nil` if the socket of that link receives its own copy.
+    /// The index of the interface whose link processes the datagram; `nil` if that link's socket receives its own copy.
     package var reader: Int? {
         // If several sockets share the port, the kernel delivers a unicast packet to any of them.
         guard isMulticast, interface != link else { return interface }
         guard interface != 0 else { return link }
         switch peer.family {
-        // If the sockets share the port by `SO_REUSEPORT`, the kernel may deliver the only copy to the socket of another interface.
+        // If sockets share the port with `SO_REUSEPORT`, the kernel may deliver the only copy to another interface's
+        // socket.
         case .ipv4: return interface
-        // An IPv6 socket receives the group's packets from every interface on which any socket has joined the group. Packets from another
-        // interface must be ignored, because otherwise the host would treat its own records on its other links as conflicts.
+        // An IPv6 socket receives the group's packets from every interface on which any socket has joined the group.
+        // Ignore packets from another interface: otherwise this host would treat its own records on its other links as
+        // conflicts.
         case .ipv6, .unix: return nil
         }
     }

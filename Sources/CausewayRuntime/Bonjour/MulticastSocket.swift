@@ -6,7 +6,7 @@ internal import CausewayTypes
 ///
 /// Confined to its loop.
 final class MulticastSocket: ReadinessHandler {
-    /// The receiver of datagrams.
+    /// Receives datagrams on the loop.
     protocol Receiver: AnyObject, Sendable {
         /// Processes a datagram. `bytes` is valid only during the call. The receiver must not close the socket.
         func received(_ bytes: UnsafeRawBufferPointer, _ origin: MulticastOrigin)
@@ -14,14 +14,14 @@ final class MulticastSocket: ReadinessHandler {
         func receivedBatch()
     }
 
-    /// Returns the multicast group of the link, 224.0.0.251 or ff02::fb (RFC 6762 §3).
+    /// Returns the link's multicast group: 224.0.0.251 or ff02::fb (RFC 6762 §3).
     static func group(_ family: SocketAddress.Family, on interface: Int) -> SocketAddress {
         family == .ipv4
             ? .ipv4(bits: 0xE000_00FB, port: MulticastDNS.port)
             : .ipv6(high: 0xFF02_0000_0000_0000, low: 0xFB, port: MulticastDNS.port, scope: UInt32(interface))
     }
 
-    /// The maximum number of datagrams per system call, and the maximum number of system calls per turn of the loop.
+    /// Limits: datagrams per system call, and system calls per turn of the loop.
     private static let batch = 16
     private static let budget = 16
 
@@ -30,8 +30,8 @@ final class MulticastSocket: ReadinessHandler {
     private let loop: any EventLoop
     private let receiver: any Receiver
     private let descriptor: CInt
-    /// Whether another program uses port 5353 exclusively. This socket then has another port: it can only send queries and gets unicast
-    /// responses (RFC 6762 §5.1).
+    /// Whether another program uses port 5353 exclusively. This socket then has another port: it can only send queries,
+    /// and gets unicast responses (RFC 6762 §5.1).
     let isOneShot: Bool
     private let reader: LoopBound<PacketReader>
     private let registration: LoopBound<Registration?>
@@ -50,13 +50,14 @@ final class MulticastSocket: ReadinessHandler {
         descriptor = socket.release()
     }
 
-    /// Whether another process already uses the port. Unicast packets to this host may then be delivered to that process (RFC 6762 §15.1).
+    /// Whether another process already uses the port. The kernel may then deliver unicast packets to that process (RFC
+    /// 6762 §15.1).
     static var isPortTaken: Bool {
         guard let socket = try? Socket.open(.ipv4, .datagram) else { return false }
         return (try? Socket.bind(socket.rawValue, to: .ipv4(bits: 0, port: MulticastDNS.port))) == nil
     }
 
-    /// The size of the receive buffer in bytes, for bursts of responses from many hosts or from one with thousands of services.
+    /// The receive buffer's size in bytes, for response bursts from many hosts or from one with thousands of services.
     private static let room = 4 << 20
 
     private static func open(_ family: SocketAddress.Family, on interface: Int) throws(SystemError) -> Descriptor {
@@ -67,7 +68,7 @@ final class MulticastSocket: ReadinessHandler {
             try Socket.set(.receiveIPv4PacketInfo, to: 1, on: fd)
             try Socket.set(.ipv4MulticastTimeToLive, to: 255, on: fd)
             try Socket.set(.ipv4TimeToLive, to: 255, on: fd)
-            // Receive only from groups that this socket has joined, not from groups that only other sockets have joined.
+            // Receive only from groups joined by this socket, not from those joined only by other sockets.
             try Socket.set(.ipv4MulticastAll, to: 0, on: fd)
         } else {
             try Socket.set(.ipv6Only, to: 1, on: fd)
@@ -105,13 +106,14 @@ final class MulticastSocket: ReadinessHandler {
         }
     }
 
-    /// Sends one datagram. Errors are ignored, like a loss on the network: important messages are repeated.
+    /// Sends one datagram. Ignores errors, like packet loss: important messages are repeated.
     func send(_ bytes: [UInt8], to peer: SocketAddress) {
         guard registration.value != nil else { return }
         Self.send(bytes, to: peer, over: interface, descriptor)
     }
 
-    /// Sends one datagram to all sockets of this host that have joined the group. A hop limit of 0 keeps it on this host.
+    /// Sends one datagram to all sockets on this host that have joined the group. A hop limit of 0 keeps it on this
+    /// host.
     func sendToHost(_ bytes: [UInt8]) {
         let option: SocketOption = family == .ipv4 ? .ipv4MulticastTimeToLive : .ipv6MulticastHopLimit
         guard registration.value != nil, (try? Socket.set(option, to: 0, on: descriptor)) != nil else { return }
@@ -139,7 +141,7 @@ final class MulticastSocket: ReadinessHandler {
     func ready(for readiness: Readiness) {
         var isEmpty = false
         for _ in 0..<Self.budget where !isEmpty {
-            // Ignore an error from an ICMP message: it concerns an earlier sent datagram, not a received one.
+            // Ignore an ICMP error: it concerns a datagram sent earlier, not a received one.
             guard registration.value != nil, let count = try? reader.value.receive(descriptor, wantsPeer: true) else {
                 break
             }

@@ -3,15 +3,15 @@ internal import CausewaySystem
 package import CausewayTypes
 package import CausewayWire
 
-/// Monitors the records of one name on the links of this host. Results are plain values, for display and for programs that browse records
-/// other than services.
+/// Monitors one name's records on this host's links. Results are plain values, for display and for programs that browse
+/// records other than services.
 package struct RecordWatch: Sendable {
-    /// A record that was found.
+    /// A record in an answer.
     package struct Record: Sendable, Hashable {
         package var name: String
         package var type: String
         package var timeToLive: UInt32
-        /// The record's content in the text form that DNS tools use.
+        /// The record's content in the text form of DNS tools.
         package var content: String
         /// The domain name in the record's content; `nil` for record types whose content has no name.
         package var target: DNSName?
@@ -22,7 +22,7 @@ package struct RecordWatch: Sendable {
     package enum Event: Sendable {
         case added(Record)
         case removed(Record)
-        /// The owner of the name states that it has no record of this type.
+        /// The name's owner states that it has no record of this type.
         case denied
     }
 
@@ -48,7 +48,7 @@ package struct RecordWatch: Sendable {
         self.interfaceIndex = interfaceIndex
     }
 
-    /// Whether multicast DNS is used for the name (RFC 6762 §3, §4). All other names are for DNS servers.
+    /// Whether multicast DNS resolves the name (RFC 6762 §3, §4). DNS servers resolve all other names.
     package var isOfLink: Bool { question.name.isOfLink }
 
     /// Returns the changes as a stream that ends when `limit` has passed or the consumer stops.
@@ -72,7 +72,8 @@ package struct RecordWatch: Sendable {
         return events
     }
 
-    /// Reports the changes to a handler, which is called on the engine's loop. Changes that arrive together are reported in one call.
+    /// Reports changes to a handler, which is called on the engine's loop. Changes that arrive together are reported in
+    /// one call.
     package func follow(
         of engine: BonjourEngine = .shared, _ handler: @escaping @Sendable ([Event]) -> Void
     ) -> Watching {
@@ -109,7 +110,8 @@ extension RecordWatch.Record {
 }
 
 extension DNSName {
-    /// Whether the name is resolved on the link: names in `local`, and reverse names of link-local addresses (RFC 6762 §3, §4).
+    /// Whether the name is resolved on the link: names in `local`, and reverse names of link-local addresses (RFC 6762
+    /// §3, §4).
     package var isOfLink: Bool { Self.linkDomains.contains { isWithin($0) } }
 
     private static let linkDomains: [DNSName] =
@@ -117,8 +119,8 @@ extension DNSName {
 }
 
 extension BonjourEngine {
-    /// Requests a new check of a record that the caller found to be invalid. The record is removed after ten seconds unless a host confirms
-    /// it (RFC 6762 §10.4).
+    /// Requests a new check of a record that turned out to be invalid. It is removed after ten seconds unless a host
+    /// confirms it (RFC 6762 §10.4).
     package func reconfirm(_ found: RecordWatch.Record) {
         loop.execute {
             self.state.value.links[found.interface.index]?.machine.reconfirm(found.record, at: System.now)

@@ -6,13 +6,14 @@ package import CausewayWire
 
 /// Resolves a service or a host name once, with multicast DNS.
 ///
-/// Confined to the engine's loop. The resolution ends when the first addresses are known, or after ``patience``.
+/// Confined to the engine's loop. The resolution ends ``gathering`` after the first address, or after ``patience``
+/// without one.
 package final class ServiceResolution: Sendable {
     package typealias Completion = @Sendable (Result<[SocketAddress], NameProblem>) -> Void
 
     /// The maximum time to wait for an answer.
     private static let patience: Duration = .seconds(5)
-    /// How long to wait for addresses of the other family after the first address (RFC 8305 §3).
+    /// How long to wait for further addresses, mainly of the other family, after the first one (RFC 8305 §3).
     private static let gathering: Duration = .milliseconds(50)
 
     private struct State {
@@ -115,8 +116,7 @@ package final class ServiceResolution: Sendable {
 }
 
 extension SocketAddress {
-    /// The rank of the address; lower ranks come first. Addresses with a larger scope are preferred. Among addresses with the same scope,
-    /// IPv6 addresses are preferred (RFC 6724 §6).
+    /// The address's rank; lower ranks come first. Larger scopes are preferred, then IPv6 (RFC 6724 §6).
     fileprivate var preference: Int {
         switch self {
         case .ipv6(let high, _, _, _): high >> 54 == 0x3FA ? 2 : 0

@@ -2,7 +2,7 @@ internal import CausewayBonjourProtocols
 internal import CausewaySystem
 internal import CausewayWire
 
-/// The sleep proxy client of one link: the state machine, its queries, and a socket during a registration.
+/// One link's sleep proxy client: the state machine, its queries, and a socket during a registration.
 ///
 /// Confined to its loop.
 struct SleepProxyLink {
@@ -13,7 +13,7 @@ struct SleepProxyLink {
 
     init(on loop: any EventLoop) { self.loop = loop }
 
-    /// Sends a message. Errors are ignored, like a loss on the network.
+    /// Sends a message. Ignores errors, like packet loss.
     mutating func send(
         _ bytes: [UInt8], to peer: SocketAddress, over interface: Int,
         _ receive: @escaping @Sendable ([UInt8], SocketAddress) -> Void
@@ -23,16 +23,16 @@ struct SleepProxyLink {
         socket?.send(bytes, to: peer)
     }
 
-    /// Closes the socket.
+    /// Closes the socket, if one is open.
     mutating func hangUp() { socket.take()?.close() }
 }
 
-/// A socket for one registration with a sleep proxy. It has its own port, because the kernel may deliver unicast packets for port 5353 to
-/// another program (RFC 6762 §15.1).
+/// A socket for one registration with a sleep proxy. It has its own port, because the kernel may deliver unicast
+/// packets for port 5353 to another program (RFC 6762 §15.1).
 ///
 /// Confined to its loop.
 final class SleepProxySocket: ReadinessHandler {
-    /// The number of datagrams read in one turn of the loop.
+    /// The maximum number of datagrams read in one turn of the loop.
     private static let batch = 16
 
     let family: SocketAddress.Family
@@ -78,7 +78,7 @@ final class SleepProxySocket: ReadinessHandler {
     }
 
     func ready(for readiness: Readiness) {
-        // Ignore an error from an ICMP message: it concerns an earlier sent datagram, not a received one.
+        // Ignore an ICMP error: it concerns a datagram sent earlier, not a received one.
         let count = (try? reader.value.receive(descriptor, wantsPeer: true)) ?? 0
         var arrived: [([UInt8], SocketAddress)] = []
         for index in 0..<count {

@@ -3,10 +3,10 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// Establishes an outbound connection: runs the attempts and the handshakes of the protocols above the transport, and chooses the next
+/// Establishes an outbound connection: runs the attempts and the handshakes above the transport, and chooses the next
 /// attempt.
 extension ConnectionDriver {
-    /// Calls `body` with the progress of establishment: all DNS answers and attempts so far, or `nil` before establishment begins.
+    /// Calls `body` with the establishment so far: all DNS answers and attempts, or `nil` before establishment begins.
     ///
     /// - Parameter body: Called on any thread.
     package func reportProgress(_ body: @escaping @Sendable (EstablishmentFacts?) -> Void) {
@@ -36,7 +36,8 @@ extension ConnectionDriver {
         if let planner = frozen.planner { plan?.begin(planner, on: flow.loop) { plan in self.planned(plan) } }
     }
 
-    /// Maximum number of bytes to offer for the first packet. The kernel adds as many of these bytes to the SYN as fit into one packet.
+    /// The maximum number of bytes to offer for the first packet. The kernel adds as many of them to the SYN as fit
+    /// into one packet.
     private static let maximumEarlyContent = 4 << 10
 
     func makeConnector(_ target: Connector.Target, _ resolver: any NameResolver) -> Connector {
@@ -153,7 +154,7 @@ extension ConnectionDriver {
             }
         case .ended: ended()
         case .failed(let failure):
-            // A failure that the program's own protocol reports is final, like the failure of a connection that is ready.
+            // A failure reported by the program's own protocol is final, as if the connection were ready.
             if channel.delegates.contains(where: { $0.hasGivenUp }) {
                 flow.confirm()
                 return flow.fail(failure)

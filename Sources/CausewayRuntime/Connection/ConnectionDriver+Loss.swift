@@ -2,7 +2,8 @@ internal import CausewayProtocols
 internal import CausewaySystem
 package import CausewayTypes
 
-/// Ends a connection whose transport failed. The program first receives the content that arrived before the failure, then the failure.
+/// Ends a connection whose transport failed. The program first receives the content that arrived earlier, then the
+/// failure.
 extension ConnectionDriver {
     package func flowFailed(_ error: Failure) {
         dropAssociation()
@@ -15,10 +16,11 @@ extension ConnectionDriver {
         if channel == nil { ended() }
     }
 
-    /// Fails a connection after both directions have ended, because no more content can be exchanged. Later receives still return the end
-    /// of the stream.
+    /// Fails a connection after both directions have ended, because it can exchange no more content. Later receives
+    /// still return the end of the stream.
     ///
-    /// A connection without a queue is not failed: the tasks that use it receive the end, and their scope closes the connection.
+    /// A connection without a queue does not fail: the tasks that use it receive the end, and their scope closes the
+    /// connection.
     func ended() {
         transition { progress in
             progress.delivery == nil ? [] : progress.lifecycle.lost(Failure(errno: Errno.notConnected))
@@ -36,11 +38,11 @@ extension ConnectionDriver {
 
     package func flowLost(_ error: Failure) { awaitReader(error) }
 
-    /// Maximum time that a connection with a failed transport waits for the program to receive the content that is left. After that, the
+    /// How long a connection with a failed transport waits for the program to receive the remaining content. Then the
     /// connection fails.
     ///
-    /// Many programs stop receiving when a connection fails, so the failure is delayed as long as the program receives. A program that
-    /// never receives must get the failure too, so the delay has a limit.
+    /// Many programs stop receiving when a connection fails, so the failure is delayed as long as the program receives.
+    /// A program that never receives must get the failure too, so the delay is limited.
     private static let readerPatience = Duration.seconds(5)
 
     private func awaitReader(_ error: Failure) {

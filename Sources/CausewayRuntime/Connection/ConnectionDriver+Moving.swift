@@ -4,12 +4,12 @@ internal import CausewayTypes
 
 /// Reacts to the loss of a connection's local address.
 extension ConnectionDriver {
-    /// Time that the interface has to get the lost address back before a stream fails. A DHCP client that restarts restores the old address
-    /// within this time.
+    /// How long the interface has to restore the lost address before a stream fails. A restarting DHCP client restores
+    /// it within this time.
     private static let renumberingLimit = Duration.seconds(2)
 
-    /// Whether the connection's datagrams may be sent from another local address. The peer then receives them from a different sender, so
-    /// another address is not permitted for protocols that keep a session with the peer, or for a proxy that relays the datagrams.
+    /// Whether the connection's datagrams may be sent from another local address. The peer then sees a different
+    /// sender, so this is not permitted for protocols with a session, nor for datagrams through a relaying proxy.
     var canMove: Bool {
         guard settings.transport == .udp, settings.localAddress == nil, frozen.makeLayers == nil, frozen.routes.isEmpty,
             frozen.planner == nil, case .connect = progress.withLock({ progress in progress.origin })
@@ -17,8 +17,8 @@ extension ConnectionDriver {
         return flow.addresses?.remote?.isLoopback == false
     }
 
-    /// Handles the loss of the local address. A datagram connection moves to another network; a stream fails if the interface does not get
-    /// the address back in time.
+    /// Handles the local address's loss. A datagram connection moves to another network; a stream fails if the
+    /// interface does not restore the address in time.
     func leaveLostAddress(in model: NetworkModel, _ follower: PathFollower) {
         if settings.transport == .udp {
             guard follower.hasLostPath(in: model), canMove, move(in: model), let followed else { return }

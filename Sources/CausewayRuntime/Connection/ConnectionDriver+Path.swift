@@ -7,7 +7,7 @@ internal import CausewayWire
 extension ConnectionDriver {
     // MARK: Waiting
 
-    /// The service that the connection needs from the network: a route to addresses, name resolution, a link, or nothing.
+    /// The connection's need from the network: a route to addresses, name resolution, a link, or nothing.
     package var networkNeed: NetworkNeed {
         guard case .connect(let target, _) = progress.withLock({ progress in progress.origin }) else { return .nothing }
         return Self.networkNeed(of: firstTarget(target))
@@ -29,7 +29,7 @@ extension ConnectionDriver {
     /// Returns the failure to report: `ENETDOWN` if no usable network exists, otherwise `failure`.
     func reason(to failure: Failure) -> Failure {
         guard failure.lacksWay else { return failure }
-        // Reading the model is cheap if other connections already wait for the network, which is usual when the network is down.
+        // Reading the model is cheap if other connections already wait for the network, as is usual when it is down.
         let model = NetworkStateMonitor.shared.model
         let gate = RetryGate(networkNeed, settings.pathConstraints, in: model)
         return gate.isSatisfied || model.path(settings.pathConstraints).isSatisfied || networkNeed == .nothing
@@ -51,7 +51,7 @@ extension ConnectionDriver {
         if isLate { watch.cancel() }
     }
 
-    /// Returns the path that the connection would use if it connected now; `nil` for an endpoint on this host.
+    /// Returns the path that the connection would use now; `nil` for an endpoint on this host.
     package func awaitedPath(in model: NetworkModel) -> PathEvaluation? {
         let constraints = settings.pathConstraints
         switch networkNeed {
@@ -71,7 +71,7 @@ extension ConnectionDriver {
             progress.withLock { progress in _ = progress.noteRetryAtOnce(false) }
             restart()
         case .retryOnce:
-            // The network may have become available again while the attempt failed, so retry at once. If the retry fails too, the
+            // The network may have returned while the attempt failed, so retry at once. If the retry fails too, the
             // connection waits.
             if progress.withLock({ progress in progress.noteRetryAtOnce(true) }) {
                 restart()
@@ -81,15 +81,16 @@ extension ConnectionDriver {
         }
     }
 
-    /// Reports the path if the connection goes on waiting and the path is new. A connection that tries again reports its path when it is
-    /// ready, or when it waits again.
+    /// Reports a new path if the connection keeps waiting. A connection that retries reports its path when it is ready,
+    /// or when it waits again.
     private func reportAwaitedPath(in model: NetworkModel, _ wait: NetworkWait) {
         guard progress.withLock({ progress in progress.observer })?.wantsPathReports == true else { return }
         let path = awaitedPath(in: model)
         if wait.isNew(path) { report(path) }
     }
 
-    /// Reports the path of a waiting connection. Queued under the lock, so that the report of a later state cannot come before it.
+    /// Reports a waiting connection's path. Queues the report under the lock, so that it cannot follow a later state's
+    /// report.
     private func report(_ path: PathEvaluation?) {
         let (unqueued, dispatch) = progress.withLock { progress -> ((any ConnectionObserver)?, Delivery?) in
             guard case .waiting = progress.lifecycle.state, !progress.lifecycle.isEnding,
@@ -104,7 +105,7 @@ extension ConnectionDriver {
 
     // MARK: Ready
 
-    /// Starts to monitor the path if the connection is ready and its path is not monitored yet.
+    /// Starts monitoring the path if the connection is ready and its path is not monitored yet.
     package func followPath() {
         guard case .ready = state, progress.withLock({ progress in !progress.followsPath }) else { return }
         let follower = PathFollower(followed)
@@ -149,8 +150,8 @@ extension ConnectionDriver {
         return [connection]
     }
 
-    /// The subflows to monitor. The list may be empty for a while, because the kernel adds and removes subflows; the connection is then not
-    /// viable.
+    /// The subflows to monitor. The list may be empty for a while, because the kernel adds and removes subflows; the
+    /// connection is then not viable.
     private var followedSubflows: [FollowedConnection]? {
         subflows?.compactMap { followed(from: $0.local, to: $0.remote) }
     }
@@ -158,7 +159,7 @@ extension ConnectionDriver {
     private func followed(from local: SocketAddress, to remote: SocketAddress) -> FollowedConnection? {
         guard let localAddress = local.internetAddress, let remoteAddress = remote.internetAddress else { return nil }
         var constraints = settings.pathConstraints
-        // The connection already has its addresses, so the constraints on the address and its family no longer apply.
+        // The connection already has its addresses, so the constraints on local address and family no longer apply.
         (constraints.localAddress, constraints.family) = (nil, nil)
         constraints.port = remote.port
         let need = networkNeed
@@ -171,13 +172,13 @@ extension ConnectionDriver {
         let subflows = followedSubflows
         if subflows == nil { leaveLostAddress(in: model, follower) }
         let (reports, home) = follower.networkChanged(to: model, subflowsNow: subflows)
-        // A Multipath TCP connection is not bound: the kernel's path manager selects the interface of each subflow.
+        // A Multipath TCP connection is not bound: the kernel's path manager selects each subflow's interface.
         if let home, settings.requiredInterface == nil, subflows == nil, networkNeed != .nothing {
-            // Without the binding, packets would leave over another network but have the source address of this network.
+            // Unbound packets would leave over another network, but with this network's source address.
             _ = flow.withDescriptor { fd in try? Socket.bindToInterface(named: home.name, fd) }
         }
         guard !reports.isEmpty else { return }
-        // The report is queued under the lock, so that it cannot follow the report of the final state.
+        // Queue the report under the lock, so that it cannot follow the final state's report.
         let (unqueued, dispatch) = progress.withLock { progress -> ((any ConnectionObserver)?, Delivery?) in
             guard progress.lifecycle.state == .ready, !progress.lifecycle.isEnding, let observer = progress.observer
             else { return (nil, nil) }
@@ -192,7 +193,7 @@ extension ConnectionDriver {
 extension ConnectionDriver.Progress {
     fileprivate var followsPath: Bool { establishments.first?.pathWatch != nil }
 
-    /// Records whether the connection was retried at once. Returns whether this is the first such retry in a row.
+    /// Records whether the connection retried at once. Returns whether this is the first such retry in a row.
     fileprivate mutating func noteRetryAtOnce(_ isAtOnce: Bool) -> Bool {
         guard !establishments.isEmpty else { return false }
         defer { establishments[0].wasRetriedAtOnce = isAtOnce }
@@ -201,7 +202,7 @@ extension ConnectionDriver.Progress {
 }
 
 extension Failure {
-    /// Whether the network may have become available between the failed attempt and the start of the state `waiting`.
+    /// Whether the network may have returned between the failed attempt and the `waiting` state.
     fileprivate var mayHavePassed: Bool {
         switch domain {
         case .posix:
@@ -211,7 +212,7 @@ extension Failure {
         }
     }
 
-    /// Whether the failure may be due to a missing network: there was no route or source address, or the name was not resolved.
+    /// Whether a missing network may be the cause: there was no route or source address, or the name was not resolved.
     fileprivate var lacksWay: Bool {
         switch domain {
         case .posix:
@@ -225,7 +226,7 @@ extension Failure {
     }
 }
 
-/// One period that the connection spends in the state `waiting`.
+/// One period in the `waiting` state.
 private final class NetworkWait: Sendable {
     enum Verdict { case none, retry, retryOnce }
 
@@ -235,7 +236,7 @@ private final class NetworkWait: Sendable {
     /// Whether the host has changed to another network since the failed attempts.
     private let hasMoved: Bool
     private let gate = LockedValue<RetryGate?>(nil)
-    /// The path of the last report, of which there may be none.
+    /// The last reported path; the outer optional is `nil` before the first report.
     private let reported = LockedValue<PathEvaluation??>(nil)
 
     init(_ need: NetworkNeed, _ constraints: PathConstraints, mayHavePassed: Bool, hasMoved: Bool) {
@@ -245,7 +246,7 @@ private final class NetworkWait: Sendable {
         self.hasMoved = hasMoved
     }
 
-    /// Records the path. Returns whether it differs from the last one.
+    /// Records the path. Returns whether it differs from the last reported one.
     func isNew(_ path: PathEvaluation?) -> Bool {
         reported.withLock { reported in
             if let reported, reported == path { return false }

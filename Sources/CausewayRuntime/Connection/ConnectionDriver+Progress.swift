@@ -2,10 +2,10 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Updates the record of a connection's establishment.
+/// Updates a connection's establishment record.
 extension ConnectionDriver.Progress {
-    /// Begins a new establishment, which keeps the totals, the route, the route plan and the relay of the previous establishment. Requests
-    /// stay queued in the protocols above the transport.
+    /// Begins a new establishment, which keeps the previous one's totals, route, route plan and relay. Requests stay
+    /// queued in the protocols above the transport.
     mutating func establish(_ establishment: ConnectionDriver.Establishment) {
         var establishment = establishment
         establishment.firstStarted = establishments.first?.firstStarted
@@ -19,7 +19,7 @@ extension ConnectionDriver.Progress {
         establishments = [establishment]
     }
 
-    /// Adds to the number of attempts, and stores the number of attempts before the last attempt in the history of the establishment.
+    /// Adds to the total number of attempts, and stores the number before the last one in the establishment's history.
     mutating func countAttempts(_ count: Int) {
         guard !establishments.isEmpty else { return }
         var last = establishments[0]
@@ -29,12 +29,12 @@ extension ConnectionDriver.Progress {
         establishments[0] = last
     }
 
-    /// Records the history of a failed establishment for later reports.
+    /// Records a failed establishment's history for later reports.
     mutating func noteDefeat(_ facts: EstablishmentFacts) {
         if !establishments.isEmpty { establishments[0].defeat = facts }
     }
 
-    /// Records the start of the handshakes of an accepted connection, which has no other establishment.
+    /// Records when an accepted connection's handshakes start; such a connection has no other establishment.
     mutating func beginAgreement() {
         guard !establishments.isEmpty, establishments[0].facts == nil else { return }
         var facts = EstablishmentFacts()

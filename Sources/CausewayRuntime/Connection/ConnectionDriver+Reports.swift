@@ -1,6 +1,6 @@
-/// Reports of states to the connection's observer.
+/// Reports states to the connection's observer.
 extension ConnectionDriver {
-    /// Reports a state, on the queue of the program or at once.
+    /// Reports a state on the program's queue; without a queue, at once.
     func report(_ state: State) {
         let (delivery, observer, hasStarted, isStarting) = progress.withLock { progress in
             (progress.delivery, progress.observer, progress.hasStarted, progress.isStarting)
@@ -17,7 +17,7 @@ extension ConnectionDriver {
         } else if hasStarted {
             observer.connectionChanged(to: state)
         }
-        // Only the state `cancelled` can follow, and the caller of `cancel` passes the observer again.
+        // Only `cancelled` can follow, and the caller of `cancel` passes the observer again.
         if case .failed = state {
             progress.withLock { progress in if !progress.lifecycle.isEnding { progress.observer = nil } }
         }
@@ -30,7 +30,8 @@ extension ConnectionDriver {
         guard let observer else { return }
         let last: @Sendable () -> Void = {
             if hasStarted { observer.connectionChanged(to: .cancelled) }
-            // The handlers are released after the last report, because they may retain objects that the program expects to be deallocated.
+            // Release the handlers after the last report, because they may retain objects that the program expects to
+            // be deallocated.
             observer.connectionReleased()
         }
         if let delivery { delivery.post(.call(last)) } else { last() }

@@ -1,10 +1,10 @@
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Tries the routes to one endpoint. The next route is tried when the previous route has failed, because no address was reachable or
-/// because the proxy refused the request.
+/// Tries the routes to one endpoint in order. The next route follows when the previous one has failed: no address was
+/// reachable, or the proxy refused the request.
 extension ConnectionDriver {
-    /// The current route; `nil` if the connection has no routes except the direct one.
+    /// The current route; `nil` if the connection has only the direct one.
     package var route: Route? {
         progress.withLock { progress in
             let number = progress.establishments.first?.route ?? 0
@@ -13,7 +13,7 @@ extension ConnectionDriver {
         }
     }
 
-    /// Returns the target of the first route, or `target` if there are no routes.
+    /// Returns the first route's target, or `target` if there are no routes.
     func firstTarget(_ target: Connector.Target) -> Connector.Target {
         progress.withLock { progress in routes(progress) }.first?.target ?? target
     }
@@ -24,12 +24,12 @@ extension ConnectionDriver {
 
     // MARK: Route planning
 
-    /// The reason why no route was found, as text for the user.
+    /// Why no route was found, as text for the user.
     package var routeProblem: String? {
         progress.withLock { progress in progress.establishments.first?.plan }?.problem?.reason
     }
 
-    /// Continues after route planning: connects over the first route, or reports the failure of the planning.
+    /// Continues after route planning: connects over the first route, or reports the planning failure.
     func planned(_ plan: RoutePlan) {
         guard let first = plan.routes?.first else {
             let failure = plan.problem?.failure ?? Failure(errno: Errno.notSupported)
@@ -50,7 +50,7 @@ extension ConnectionDriver {
 
     // MARK: Datagram relay
 
-    /// Retains the association with a proxy until the transport that uses it has ended.
+    /// Retains the association with a proxy until the transport over it has ended. Cancels an earlier one.
     func hold(_ association: any DatagramRelay) {
         let unwanted = progress.withLock { progress -> (any DatagramRelay)? in
             guard !progress.lifecycle.isEnding else { return association }

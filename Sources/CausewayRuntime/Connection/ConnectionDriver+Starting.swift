@@ -3,11 +3,11 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import Synchronization
 
-/// Delays the report of `.ready` until `start` has returned and the state of the network has been read, so that viability and path are
-/// reported together with `.ready`.
+/// Delays the `.ready` report until `start` has returned and the network state has been read, so that viability and
+/// path are reported together with `.ready`.
 extension ConnectionDriver {
-    /// Makes a transition like ``transition(_:)``, but for a call of `start` on the program's thread. The program receives the report of
-    /// `ready` only after `start` has returned, because it may finish its set-up after that call.
+    /// Makes a transition like ``transition(_:)``, but for `start` on the program's thread. The program receives the
+    /// `ready` report only after `start` has returned, because it may finish its set-up after that call.
     func begin(_ body: (inout Progress) -> [Lifecycle.Action]) {
         let mustPerform = progress.withLock { progress in
             let mustPerform = progress.actions.add(body(&progress))
@@ -19,9 +19,10 @@ extension ConnectionDriver {
         progress.withLock { progress in progress.isStarting = false }
     }
 
-    /// The number of times that a report of `ready` lets other threads run while `start` is in progress, before it waits 1 ms each time.
+    /// The number of times that a `ready` report yields the processor while `start` is in progress, before it waits 1
+    /// ms each time.
     private static let startPatience = 1_000
-    /// The number of these waits.
+    /// The number of 1 ms waits that follow.
     private static let longPatience = 1_000
 
     /// Whether `start` is in progress.
@@ -29,12 +30,12 @@ extension ConnectionDriver {
 
     /// Waits until `start` has returned. Call this on the program's queue only.
     ///
-    /// A report wakes the queue's thread, which can preempt the thread that is about to return from `start`. That thread then needs the
-    /// processor for less than a microsecond.
+    /// A report wakes the queue's thread, which can preempt the thread about to return from `start`. That thread then
+    /// needs the processor for less than a microsecond.
     func awaitStart() {
         for attempt in 0..<(Self.startPatience + Self.longPatience) {
             guard isStarting else { return }
-            // On a busy computer, the other thread can have lost its processor for several milliseconds.
+            // On a busy computer, the other thread can be off the processor for several milliseconds.
             if attempt < Self.startPatience { System.giveWay() } else { System.pauseBriefly() }
         }
     }
@@ -49,7 +50,8 @@ extension ConnectionDriver {
         }
     }
 
-    /// Starts an accepted connection, which is ready when the handshakes of its protocols are complete, or at once if it has no protocols.
+    /// Starts an accepted connection. It is ready when its protocols' handshakes are complete, or at once without
+    /// protocols.
     func acceptPeer() {
         if let channel {
             attachAccepted()
@@ -57,8 +59,8 @@ extension ConnectionDriver {
             progress.withLock { progress in progress.beginAgreement() }
             return beginHandshake(channel)
         }
-        // The loop delivers no content while it reports `ready`. If another thread made these reports, content that a request already waits
-        // for could overtake them.
+        // The loop delivers no content while it reports `ready`. On another thread, content for a waiting request could
+        // overtake the reports.
         guard progress.withLock({ progress in progress.delivery != nil }), wantsPathReports || flow.hasRequests else {
             return becomeReady()
         }
@@ -78,12 +80,12 @@ extension ConnectionDriver {
 
     // MARK: The network
 
-    /// Maximum time that the report of `ready` waits until the state of the network is first read. Connections must work even if the kernel
-    /// does not answer queries about the network. On a busy computer, the first reading takes more than 50 ms.
+    /// How long the `ready` report waits for the first reading of the network state. Connections must work even if the
+    /// kernel does not answer queries about the network. On a busy computer, the first reading takes more than 50 ms.
     private static let modelPatience = Duration.seconds(1)
 
-    /// Returns whether the report of `ready` must wait because the program has path handlers and the state of the network has not been read
-    /// yet. In that case `action` and the queued actions are performed when the monitor has read the state of the network, or after
+    /// Returns whether the `ready` report must wait because the program has path handlers and the network state has not
+    /// been read yet. `action` and the queued actions are then performed when the monitor has read it, or after
     /// ``modelPatience``.
     private func awaitsModel(before action: Lifecycle.Action) -> Bool {
         guard wantsPathReports, NetworkStateMonitor.shared.followed == nil else { return false }

@@ -5,13 +5,13 @@ package import Dispatch
 
 /// Runs a ``ConnectionLifecycle``: establishes, reports, retries and closes one connection.
 ///
-/// Transitions happen under one lock. One thread at a time performs the actions of the transitions, in order and with the lock released. If
-/// a second thread makes a transition in the meantime, the first thread also performs the resulting actions.
+/// Transitions happen under one lock. One thread at a time performs the resulting actions, in order and with the lock
+/// released. If a second thread makes a transition meanwhile, the first thread also performs its actions.
 package final class ConnectionDriver: FlowOwner {
     package typealias Lifecycle = ConnectionLifecycle
     package typealias State = Lifecycle.State
 
-    /// The source of the connection's transport.
+    /// Where the connection's transport comes from.
     package enum Origin: Sendable {
         indirect case connect(Connector.Target, resolver: any NameResolver = SystemNameResolver())
         /// A socket from a listener that is not attached to the flow yet.
@@ -29,48 +29,50 @@ package final class ConnectionDriver: FlowOwner {
         var observer: (any ConnectionObserver)?
         var delivery: SharedDelivery?
         var hasStarted = false
-        /// Whether a call of ``start(on:observer:)`` is in progress.
+        /// Whether a call to ``start(on:observer:)`` is in progress.
         var isStarting = false
         /// Whether the program has sent content (`hasContent`), and whether establishment waits for content (`isHeld`).
         var hasContent = false
         var isHeld = false
         var actions = ActionLine<Lifecycle.Action>()
-        /// The state of the current establishment, as an array with at most one element. The array is empty for an accepted connection
-        /// without further protocols. It keeps the element on the heap, so that idle accepted connections need no memory for it.
+        /// The current establishment, as an array with at most one element; empty for an accepted connection without
+        /// further protocols. The array keeps the element on the heap, so that idle accepted connections need no memory
+        /// for it.
         var establishments: [Establishment] = []
     }
 
-    /// The state of one establishment, in progress or complete.
+    /// One establishment's state, in progress or complete.
     struct Establishment: Sendable {
         var connector: Connector?
-        /// The subscription while the connection waits for the network, or delays the report of `ready` until the state of the network has
-        /// been read.
+        /// The subscription while the connection waits for the network, or delays the `ready` report until the network
+        /// state has been read.
         var watch: NetworkStateMonitor.Subscription?
         /// The subscription while the connection is ready and its path is monitored.
         var pathWatch: NetworkStateMonitor.Subscription?
-        /// Whether the connection was retried at once because the network that the failed attempt needed had become available.
+        /// Whether the connection retried at once because the network had returned after the failed attempt.
         var wasRetriedAtOnce = false
         var facts: EstablishmentFacts?
-        /// The history of the last failed establishment.
+        /// The last failed establishment's history.
         var defeat: EstablishmentFacts?
         var untried: [SocketAddress] = []
-        /// The plan that finds the routes, if the parameters do not contain them.
+        /// The plan for finding the routes, if the parameters do not contain them.
         var plan: RoutePlan?
-        /// Index of the current route.
+        /// The current route's index.
         var route = 0
-        /// The association with a proxy that relays datagrams, if the route uses one.
+        /// The association with a relaying proxy, if the route uses one.
         var association: (any DatagramRelay)?
-        /// The reason why the handshake of the protocols above the transport failed.
+        /// Why the handshake above the transport failed.
         var disagreement: Failure?
-        /// Whether the transport has failed while the program has not received all content that arrived.
+        /// Whether the transport has failed while the program has not received all arrived content.
         var isLost = false
-        /// The start of the first establishment, and the number of attempts in all establishments.
+        /// When the first establishment started, and the number of attempts in all establishments.
         var firstStarted: Duration?
         var attemptCount = 0
     }
 
     package let flow: Flow
-    /// The channel of the protocols above the transport, if there are any; requests go through it. One channel serves all attempts.
+    /// The channel for protocols above the transport, if there are any; requests go through it. One channel serves all
+    /// attempts.
     package let channel: StackChannel?
     /// The flow if there are no protocols above it; otherwise `nil`.
     package var plainFlow: Flow? { channel == nil ? flow : nil }
@@ -111,7 +113,7 @@ package final class ConnectionDriver: FlowOwner {
         progress.withLock { progress in progress.establishments.first?.facts }
     }
 
-    /// The history of the last failed establishment; `nil` if no establishment has failed.
+    /// The last failed establishment's history; `nil` if no establishment has failed.
     package var defeat: EstablishmentFacts? {
         progress.withLock { progress in progress.establishments.first?.defeat }
     }
@@ -123,8 +125,8 @@ package final class ConnectionDriver: FlowOwner {
         start(queue.map { SharedDelivery.on($0) }, observer)
     }
 
-    /// Starts the connection. All callbacks run on its event loop, at the end of an event batch, and must not wait. This saves the switch to
-    /// another thread.
+    /// Starts the connection. All callbacks run on its event loop, when an event batch ends, and must not block. This
+    /// saves a thread switch.
     package func startOnLoop(observer: any ConnectionObserver) { start(SharedDelivery.on(flow.loop), observer) }
 
     private func start(_ delivery: SharedDelivery?, _ observer: any ConnectionObserver) {
@@ -155,8 +157,8 @@ package final class ConnectionDriver: FlowOwner {
     /// Whether establishment may wait for content. If so, the caller must call ``contentCame()`` when it has content.
     package var isContentAwaited: Bool { frozen.connectsWithContent }
 
-    /// Records that there is content to send, and starts an establishment that waits for content. If the parameters allow this, the first
-    /// packet carries the content.
+    /// Records that there is content to send, and starts an establishment that waits for it. If the parameters allow
+    /// this, the first packet carries the content.
     package func contentCame() {
         guard isContentAwaited else { return }
         transition { progress in
@@ -198,8 +200,8 @@ package final class ConnectionDriver: FlowOwner {
 
     func perform(_ action: Lifecycle.Action) {
         switch action {
-        // `release()` reports this state together with the release of the handlers. On a concurrent queue, a separate report could run
-        // after the release.
+        // `release()` reports this state together with the handlers' release. On a concurrent queue, a separate report
+        // could run after the release.
         case .report(.cancelled): break
         case .report(.ready): reportReady()
         case .report(let state): report(state)
@@ -230,8 +232,8 @@ package final class ConnectionDriver: FlowOwner {
         }
     }
 
-    /// Attaches an accepted socket or datagram peer to the flow. Such a socket is connected from the beginning, but is attached only when
-    /// the program starts the connection.
+    /// Attaches an accepted socket or datagram peer to the flow. It is connected from the beginning, but is attached
+    /// only when the program starts the connection.
     func attachAccepted() {
         let origin = progress.withLock { progress -> Origin? in
             switch progress.origin {

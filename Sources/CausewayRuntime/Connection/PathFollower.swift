@@ -2,12 +2,12 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Monitors the path of one connection and computes the reports for the program.
+/// Monitors one connection's path and computes the reports for the program.
 final class PathFollower: Sendable {
     private struct State: Sendable {
         /// The connection or its subflows; `nil` if the connection needs no network.
         var connections: [FollowedConnection]?
-        /// The elements of `connections` at the last network change, each with the routing at the time when it was first seen.
+        /// The elements of `connections` at the last network change, each with its routing when it was first seen.
         var known: [FollowedConnection] = []
         var isBound = false
         /// Whether the interface has lost the connection's address and has another address.
@@ -21,8 +21,8 @@ final class PathFollower: Sendable {
         state = LockedValue(State(connections: connections))
     }
 
-    /// Returns the reports for the program. Also returns the connection's interface, once, when the kernel begins to route the packets over
-    /// another interface. The caller can then bind the connection to the returned interface.
+    /// Returns the reports for the program. Also returns the connection's interface, once, when the kernel begins to
+    /// route its packets over another interface, so that the caller can bind the connection to the returned one.
     func networkChanged(
         to model: NetworkModel, subflowsNow: [FollowedConnection]?
     ) -> (PathTracker.Reports, home: NWInterface?) {
@@ -41,12 +41,12 @@ final class PathFollower: Sendable {
         }
     }
 
-    /// Returns whether packets of the connection can no longer arrive.
+    /// Returns whether the connection's packets can no longer arrive.
     func hasLostPath(in model: NetworkModel) -> Bool {
         state.withLock { state in !state.known.isEmpty && !model.path(of: state.known).isViable }
     }
 
-    /// Replaces the monitored connections after a change of their addresses.
+    /// Replaces the monitored connections after their addresses have changed.
     func moved(to connections: [FollowedConnection]) {
         state.withLock { state in (state.connections, state.known, state.isBound) = (connections, [], false) }
     }
@@ -60,6 +60,6 @@ final class PathFollower: Sendable {
         }
     }
 
-    /// Whether the interface has replaced the connection's address, as of the last call of ``noteRenumbering(in:)``.
+    /// Whether the interface has replaced the connection's address, as of the last ``noteRenumbering(in:)``.
     var isRenumbered: Bool { state.withLock { $0.isRenumbered } }
 }

@@ -4,7 +4,8 @@ internal import CausewayTypes
 internal import CausewayWire
 internal import FoundationEssentials
 
-/// An association with a SOCKS 5 proxy that relays datagrams (RFC 1928 §7). It lasts as long as the TCP connection that requested it.
+/// An association with a SOCKS 5 proxy that relays datagrams (RFC 1928 §7). It lasts as long as its TCP control
+/// connection.
 ///
 /// Confined to a loop, except for ``cancel()``. Releasing the association also cancels it.
 final class RelayAssociation: DatagramRelay {
@@ -18,7 +19,7 @@ final class RelayAssociation: DatagramRelay {
         var timer: TimerID?
     }
 
-    /// Maximum number of bytes per read from the proxy. The longest SOCKS reply has 262 bytes.
+    /// The maximum number of bytes per read from the proxy. The longest SOCKS reply has 262 bytes.
     private static let readLength = 512
 
     private let credential: TunnelCredential?
@@ -41,7 +42,7 @@ final class RelayAssociation: DatagramRelay {
 
     deinit { cancel() }
 
-    /// The history of the connection to the proxy, whether it succeeded or failed.
+    /// The history of the control connection, whether it succeeded or failed.
     var facts: EstablishmentFacts { control.establishment ?? control.defeat ?? EstablishmentFacts() }
 
     func begin(_ opened: @escaping RelayOpened) {
@@ -49,13 +50,13 @@ final class RelayAssociation: DatagramRelay {
         control.start(on: nil, observer: RelayControlObserver(self))
     }
 
-    /// Calls `ended` when the proxy stops relaying, or at once if the proxy has already stopped.
+    /// Calls `ended` when the proxy stops relaying, or at once if it has already stopped. Call this on the loop, once.
     func watch(_ ended: @escaping @Sendable (Failure) -> Void) {
         if let end = progress.value.end { return ended(end) }
         progress.value.ended = ended
     }
 
-    /// Closes the connection to the proxy. May be called from any thread. A callback that is already in progress may still be called.
+    /// Closes the control connection. May be called from any thread. A callback in progress may still arrive.
     func cancel() { control.cancel(.graceful, observer: RelayControlObserver(nil)) }
 
     // MARK: The connection to the proxy
@@ -63,7 +64,7 @@ final class RelayAssociation: DatagramRelay {
     fileprivate func controlChanged(to state: ConnectionDriver.State) {
         switch state {
         case .ready: loop.execute { self.ask() }
-        // The connection that uses the relay decides whether to try again.
+        // Do not wait here: the connection that uses the relay decides whether to try again.
         case .waiting(let failure), .failed(let failure): loop.execute { self.end(with: failure) }
         case .setup, .preparing, .cancelled: break
         }
@@ -103,7 +104,7 @@ final class RelayAssociation: DatagramRelay {
         if progress.value.end == nil { receiveNext() }
     }
 
-    /// Processes bytes from the proxy. Bytes that arrive after the association is complete are ignored.
+    /// Processes bytes from the proxy. Ignores bytes that arrive after the association is complete.
     private func take(_ bytes: [UInt8]) {
         guard progress.value.opened != nil, var handshake = progress.value.handshake else { return }
         var unparsed = progress.value.unparsed
@@ -163,9 +164,10 @@ private final class RelayControlObserver: ConnectionObserver {
     func connectionReleased() {}
 }
 
-/// Computes the address at which a proxy accepts datagrams.
+/// Computes a relay's address from a proxy's reply.
 enum RelayPlace {
-    /// Returns `nil` for an address that cannot be a relay. A proxy on another host must not direct datagrams to services on this host.
+    /// Returns the address for the datagrams, or `nil` if it cannot be a relay. A proxy on another host must not direct
+    /// datagrams to services on this host.
     static func target(_ bound: TunnelDestination, of proxy: SocketAddress) -> Connector.Target? {
         guard bound.port != 0, proxy.family != .unix else { return nil }
         switch bound.host {
@@ -175,7 +177,7 @@ enum RelayPlace {
         case .address(let address):
             let place = SocketAddress(address, port: bound.port).unmapped
             guard !place.isMulticast, !place.isLoopback || proxy.isLoopback else { return nil }
-            // A link-local address belongs to the link that leads to the proxy.
+            // A link-local address belongs to the link towards the proxy.
             guard address.isLinkLocal, case .ipv6(_, _, _, let scope) = proxy else { return .addresses([place]) }
             return .addresses([place.with(port: bound.port, scope: scope)])
         }
@@ -183,7 +185,7 @@ enum RelayPlace {
 }
 
 extension SocketSettings {
-    /// The settings of an association's control connection. The path constraints are unchanged, and keepalive probes detect a vanished
+    /// The control connection's settings. The path constraints are unchanged, and keepalive probes detect a vanished
     /// proxy.
     fileprivate var forRelayControl: SocketSettings {
         var control = self

@@ -2,11 +2,11 @@ internal import CausewaySystem
 package import CausewayTypes
 package import Dispatch
 
-/// Calls the program's code in order on one queue, or Causeway's own code on one event loop. All calls of one event batch need only one
-/// dispatch.
+/// Runs the program's callbacks in order on one queue, or Causeway's own code on one event loop. One event batch needs
+/// only one dispatch for all its calls.
 ///
-/// Items go to the end of a list, which a dispatched block drains. Items that are added while the block runs are drained by the same block,
-/// up to a limit; then the queue's other work runs first.
+/// Items go to the end of a list, which a dispatched block drains. Items added while the block runs are drained by the
+/// same block, up to a limit; then the queue's other work runs first.
 package final class Delivery: Sendable {
     package enum Item: Sendable {
         case received(ReceiveCompletion, ReceivedContent)
@@ -18,20 +18,20 @@ package final class Delivery: Sendable {
 
     fileprivate struct State {
         let items = Ring<Item>()
-        /// Whether a block that drains the list is in the queue, or will be put there at the end of an event batch.
+        /// Whether a block to drain the list is in the queue, or will be put there when an event batch ends.
         var isDispatched = false
-        /// The number of items on a concurrent queue that have no block yet.
+        /// The number of items for a concurrent queue that have no block yet.
         var undispatched = 0
     }
 
     /// The number of items that one block drains before the queue's other work runs.
     private static let budget = 256
 
-    /// The queue on which the calls run; `nil` if they run on an event loop.
+    /// The queue for the calls; `nil` if they run on an event loop.
     package let queue: DispatchQueue?
-    /// The loop on which the calls run; `nil` if they run on a queue.
+    /// The loop for the calls; `nil` if they run on a queue.
     private let loop: (any EventLoop)?
-    /// Whether the queue is concurrent. Each item then gets its own block, because one callback of the program may wait for another.
+    /// Whether the queue is concurrent. Each item then gets its own block, because one callback may wait for another.
     private let isConcurrent: Bool
     private let state = LockedValue(State())
 
@@ -41,7 +41,7 @@ package final class Delivery: Sendable {
         isConcurrent = Self.isGlobal(queue)
     }
 
-    /// Creates a delivery whose calls run on an event loop, at the end of the event batch. They must not wait.
+    /// Creates a delivery whose calls run on an event loop, when the event batch ends. They must not block.
     init(_ loop: any EventLoop) {
         queue = nil
         self.loop = loop
@@ -54,16 +54,16 @@ package final class Delivery: Sendable {
     /// Whether calls never overlap.
     var isSerial: Bool { !isConcurrent }
 
-    /// Returns whether `queue` is a global queue, which is concurrent. Dispatch has no property for this, but the labels of global queues
-    /// have a fixed prefix.
+    /// Returns whether `queue` is a global queue, which is concurrent. Dispatch has no property for this, but global
+    /// queues' labels have a fixed prefix.
     static func isGlobal(_ queue: DispatchQueue) -> Bool { queue.label.hasPrefix("com.apple.root.") }
 
-    /// The delivery for flows to which the program has given no queue.
+    /// The delivery for flows to which the program assigned no queue.
     static let fallback = Delivery(.global())
 
     // MARK: Adding
 
-    /// Adds an item. Returns whether the caller must call ``dispatch()`` once it holds no lock.
+    /// Adds an item. Returns whether the caller must call ``dispatch()`` after releasing its locks.
     package func add(_ item: Item) -> Bool {
         let isOwnDrain = isDraining
         return state.withLock { state in
@@ -78,7 +78,7 @@ package final class Delivery: Sendable {
         }
     }
 
-    /// Whether the current thread is inside a call that this delivery made.
+    /// Whether the current thread is inside a call made by this delivery.
     package var isDraining: Bool { ThreadLocal.delivery == Unmanaged.passUnretained(self).toOpaque() }
 
     package func dispatch() {
@@ -94,17 +94,17 @@ package final class Delivery: Sendable {
         for _ in 0..<count { queue.async { self.drainOne() } }
     }
 
-    /// Drains the list, or dispatches it if it is drained on a queue. Called on a loop's thread at the end of an event batch.
+    /// Drains the list on the loop, or dispatches it to the queue. Called on a loop's thread when an event batch ends.
     fileprivate func dispatchInBatch() {
         if loop?.isCurrent == true { drain() } else { dispatch() }
     }
 
-    /// Calls ``dispatch()`` at the end of the current event batch if the current thread is the loop's thread, otherwise at once.
+    /// Calls ``dispatch()`` when the current event batch ends if this is the loop's thread, otherwise at once.
     func dispatch(behindBatchOf loop: any EventLoop) {
         if loop.isCurrent { loop.dispatchAfterBatch(self) } else { dispatch() }
     }
 
-    /// Adds an item and calls ``dispatch()`` if that is necessary. The caller must hold no lock.
+    /// Adds an item and calls ``dispatch()`` if necessary. The caller must hold no lock.
     package func post(_ item: Item) {
         if add(item) { dispatch() }
     }
@@ -123,7 +123,7 @@ package final class Delivery: Sendable {
         }
         while batch > 0 {
             for _ in 0..<batch {
-                // Take one item at a time: a callback may run the main queue, which calls this function again.
+                // Take one item at a time: a callback may run the main queue, which calls this function recursively.
                 guard let item = state.withLock({ state in state.items.popFirst() }) else { break }
                 remaining -= run(item)
             }
@@ -136,7 +136,7 @@ package final class Delivery: Sendable {
         if let item = state.withLock({ state in state.items.popFirst() }) { _ = run(item) }
     }
 
-    /// Performs an item. Returns the number of calls to subtract from the budget.
+    /// Performs an item. Returns its cost: the number of calls to subtract from the budget.
     private func run(_ item: Item) -> Int {
         switch item {
         case .received(let completion, let content): completion(content)
@@ -160,6 +160,6 @@ extension Delivery.State {
 }
 
 extension EventLoop {
-    /// Calls ``Delivery/dispatch()`` at the end of the current event batch. Call this on the loop's thread only.
+    /// Calls ``Delivery/dispatch()`` when the current event batch ends. Call this on the loop's thread only.
     package func dispatchAfterBatch(_ delivery: Delivery) { callAfterBatch { delivery.dispatchInBatch() } }
 }

@@ -6,8 +6,8 @@ package import FoundationEssentials
 /// The result of one receive.
 package struct ReceivedContent: Sendable {
     package var data: Data?
-    /// The byte count of content that is lent to the protocols above the transport. The bytes lie in the thread's scratch block until the
-    /// completion returns, and `data` is empty.
+    /// The byte count of content lent to the protocols above the transport. The bytes lie in the thread's scratch block
+    /// until the completion returns, and `data` is empty.
     var lentCount = 0
     /// The kernel's information about a datagram.
     package var packet: PacketMark?
@@ -16,7 +16,7 @@ package struct ReceivedContent: Sendable {
     /// Whether the message or the stream ends with this content.
     package var isComplete = false
     package var error: Failure?
-    /// Metadata of the message from the protocols above the transport.
+    /// Message metadata from the protocols above the transport.
     package var metadata: [any StageMetadata] = []
 
     package init(
@@ -44,7 +44,7 @@ extension ReceivedContent {
         return content
     }
 
-    /// The result for a task. If the content is followed by an error, only the next receive reports the error.
+    /// The result for a task. If an error follows the content, only the next receive reports the error.
     var forTask: Result<StreamPiece, Failure> {
         if let error, data == nil { return .failure(error) }
         return .success(StreamPiece(data: data, isFinal: isFinal))

@@ -1,10 +1,10 @@
 internal import CausewaySystem
 package import Dispatch
 
-/// The delivery of one queue, shared by all connections that use the queue. It exists while a connection holds a reference.
+/// One queue's delivery, shared by all connections that use the queue. It exists while a connection holds a reference.
 ///
-/// The registry holds a weak reference to this object and not to the ``Delivery``: after the first weak reference to a Swift object, each
-/// use of that object costs several times as much.
+/// The registry holds a weak reference to this object, not to the ``Delivery``: once a Swift object has had a weak
+/// reference, each use of it costs several times as much.
 package final class SharedDelivery: Sendable {
     private final class Reference: Sendable {
         private struct Box { weak var shared: SharedDelivery? }
@@ -15,8 +15,8 @@ package final class SharedDelivery: Sendable {
 
     private static let known = LockedValue<[ObjectIdentifier: Reference]>([:])
 
-    /// Finds or creates the shared delivery of a queue. A global queue has no order to preserve, so each call creates a new delivery for
-    /// it.
+    /// Finds or creates a queue's shared delivery. A global queue has no order to preserve, so each call creates a new
+    /// delivery for it.
     package static func on(_ queue: DispatchQueue) -> SharedDelivery {
         if Delivery.isGlobal(queue) { return SharedDelivery(queue) }
         let id = ObjectIdentifier(queue)
@@ -28,7 +28,7 @@ package final class SharedDelivery: Sendable {
         }
     }
 
-    /// Returns a new delivery whose calls run on an event loop, at the end of the event batch. They must not wait.
+    /// Returns a new delivery whose calls run on an event loop, when the event batch ends. They must not block.
     package static func on(_ loop: any EventLoop) -> SharedDelivery { SharedDelivery(Delivery(loop)) }
 
     package let delivery: Delivery
@@ -41,7 +41,7 @@ package final class SharedDelivery: Sendable {
         guard let queue else { return }
         let id = ObjectIdentifier(queue)
         let successor = Self.known.withLock { known in
-            // Another object may already have replaced this object.
+            // Another object may already have replaced this one.
             let successor = known[id]?.shared
             if successor == nil { known[id] = nil }
             return successor
@@ -50,7 +50,7 @@ package final class SharedDelivery: Sendable {
         withExtendedLifetime(successor) {}
     }
 
-    /// The queue on which the calls run; `nil` if they run on an event loop.
+    /// The queue for the calls; `nil` if they run on an event loop.
     package var queue: DispatchQueue? { delivery.queue }
 
     /// Adds an item, like ``Delivery/add(_:)``.

@@ -1,14 +1,14 @@
 internal import CausewaySystem
 internal import Dispatch
 
-/// Collects the calls and task resumptions of one batch of events, and hands all of them to other threads at the end of the batch. If those
-/// threads share the loop's processor, the loop also yields the processor to them.
+/// Collects the calls and task resumptions from one batch of events, and hands them to other threads when the batch
+/// ends. If those threads share the loop's processor, the loop also yields the processor to them.
 ///
-/// A resumed task may run at once and add more work. The type is a class, so that such a nested call does not overlap with an access to the
-/// members.
+/// A resumed task may run at once and add more work. This is a class, so that such a nested call does not overlap with
+/// an access to the members.
 final class DeferredWakeups {
-    /// Number of tasks that one pool thread resumes for the loop. Below the minimum, the switch to a pool thread costs more than it saves;
-    /// above the maximum, tasks would wait longer than necessary.
+    /// The number of tasks that one pool thread resumes for the loop. Below the minimum, the switch to a pool thread
+    /// costs more than it saves; above the maximum, tasks would wait longer than necessary.
     private static let tasksAtOnce = (minimum: 4, maximum: 32)
 
     private let calls = Ring<@Sendable () -> Void>()
@@ -30,10 +30,10 @@ final class DeferredWakeups {
         while let call = calls.popFirst() { call() }
     }
 
-    /// Resumes the collected tasks. If there are enough tasks, a thread of the Dispatch pool resumes them.
+    /// Resumes the collected tasks; a Dispatch pool thread does it if there are enough.
     ///
-    /// If the loop resumes the tasks itself, it wakes another thread for each task. On a shared processor, that thread preempts the loop,
-    /// runs one task and sleeps again.
+    /// If the loop resumes tasks itself, it wakes another thread for each. On a shared processor, that thread preempts
+    /// the loop, runs one task and sleeps again.
     private func resumeTasks() {
         isGiven = true
         guard tasks.count >= Self.tasksAtOnce.minimum else {
@@ -48,7 +48,7 @@ final class DeferredWakeups {
         }
     }
 
-    /// Ends a turn of the loop that handled `eventCount` events. Yields the processor if the turn gave work to other threads and
+    /// Ends a turn that handled `eventCount` events. Yields the processor if the turn gave work to other threads and
     /// ``YieldPolicy`` allows it.
     func endTurn(eventCount: Int) {
         guard isGiven else { return }

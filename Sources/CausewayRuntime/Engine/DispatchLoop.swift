@@ -4,19 +4,19 @@ internal import Dispatch
 
 /// An event loop on `DispatchSource`: slower than ``EpollLoop``, and available wherever Dispatch is.
 ///
-/// Tests compare the epoll loop with this loop. A dispatch source is level-triggered. To get edges, the loop suspends a source after each
-/// report until ``await(_:of:)`` or ``update(_:_:for:)`` requests the next report. While a source is suspended because the program has not
-/// received the pending content, further events on the stream are reported only after the next request.
+/// Tests compare the epoll loop with this loop. A dispatch source is level-triggered. To get edges, the loop suspends a
+/// source after each report until ``await(_:of:)`` or ``update(_:_:for:)`` requests the next one. A source stays
+/// suspended until the program has received the pending content; only then does the loop report further stream events.
 package final class DispatchLoop: EventLoop {
-    /// The two sources of one descriptor. Confined to the loop's queue, except for creation.
+    /// One descriptor's two sources. Confined to the loop's queue, except during creation.
     // SAFETY: every member is touched on the loop's serial queue only.
     private final class Entry: @unchecked Sendable {
         var handler: any ReadinessHandler
         var read: (any DispatchSourceRead)?
         var write: (any DispatchSourceWrite)?
-        /// For datagram sockets: the epoll set that `read` watches instead of the socket, with the events of interest. A datagram socket
-        /// can report an error without being readable. On Linux, Dispatch does not report such an error, and its manager thread then runs
-        /// in a busy loop.
+        /// For datagram sockets: the epoll set that `read` watches instead of the socket, with the events of interest.
+        /// A datagram socket can have an error without being readable. On Linux, Dispatch does not report such an
+        /// error, and its manager thread then spins.
         var edges: EdgeWatch?
         var interest: Readiness = []
         var isReadArmed = false
@@ -26,7 +26,8 @@ package final class DispatchLoop: EventLoop {
         init(_ handler: any ReadinessHandler) { self.handler = handler }
     }
 
-    /// A timer source. Dispatch objects may be used from any thread, but not all of their types are declared `Sendable` on Linux.
+    /// A timer source. Dispatch objects may be used from any thread, but on Linux not all their types are declared
+    /// `Sendable`.
     // SAFETY: the reference never changes, and dispatch sources are thread-safe.
     private final class Timer: @unchecked Sendable {
         let source: any DispatchSourceTimer
@@ -54,7 +55,8 @@ package final class DispatchLoop: EventLoop {
 
     package init(name: String) {
         queue = DispatchQueue(label: name, target: .global())
-        // Dispatch opens the descriptor of its clock for the first timer and keeps it open, so later timers need no new descriptor.
+        // Dispatch opens its clock's descriptor for the first timer and keeps it open, so later timers need no new
+        // descriptor.
         queue.asyncAfter(deadline: .now()) {}
         queue.setSpecific(key: key, value: true)
         executorStorage = LoopExecutor { [unowned self] job in
@@ -98,8 +100,7 @@ package final class DispatchLoop: EventLoop {
         }
     }
 
-    /// Whether the loop reports each change of readiness without a new request. It is always `false`, because the loop suspends a dispatch
-    /// source after each report.
+    /// Always `false`, because the loop suspends a dispatch source after each report.
     package var repeatsReports: Bool { false }
 
     package func await(_ readiness: Readiness, of registration: Registration) {
@@ -130,12 +131,12 @@ package final class DispatchLoop: EventLoop {
             Descriptor(adopting: fd).close()
             return completion()
         }
-        // If the caller is on the loop's queue, mark the entry now: a report may already be queued before the block below.
+        // On the loop's queue, mark the entry now: a report may already be queued ahead of the block below.
         if isCurrent { entry.isClosed = true }
         queue.async {
             entry.isClosed = true
-            // Dispatch delivers the cancellation of a source only while the source is not suspended, and the descriptor must stay open
-            // until its last source is cancelled.
+            // Dispatch delivers a source's cancellation only while the source is not suspended, and the descriptor must
+            // stay open until both sources are cancelled.
             let done = DispatchGroup()
             if let read = entry.read {
                 done.enter()
@@ -203,8 +204,8 @@ package final class DispatchLoop: EventLoop {
         for call in calls { call() }
     }
 
-    /// Arms the sources again and repeats the report of a hang-up. After a hang-up Dispatch stops watching the descriptor, so a new handler
-    /// or a new interest would not get a report otherwise.
+    /// Arms the sources again and repeats a hang-up report. After a hang-up, Dispatch stops watching the descriptor, so
+    /// a new handler or a new interest would otherwise get no report.
     private func renew(_ entry: Entry, _ fd: CInt, _ interest: Readiness) {
         guard !entry.isClosed else { return }
         arm(entry, fd, interest)
@@ -244,9 +245,10 @@ package final class DispatchLoop: EventLoop {
             } else {
                 entry.isReadArmed = false
                 entry.read?.suspend()
-                // A source does not report whether the peer has also closed its side, and there is no second report if data and the end
-                // arrive together. So each report notifies an interested handler that the end may have arrived, and the handler reads until
-                // no data is left. A source does not report errors either, so the loop adds them here.
+                // A source does not say whether the peer has also closed its side, and if data and the end arrive
+                // together, there is no second report. So each report tells an interested handler that the end may have
+                // arrived, and the handler reads until no data is left. A source does not report errors either, so the
+                // loop adds them here.
                 entry.handler.ready(for: entry.interest.union(.troubles(of: fd)))
             }
             self.endBatch()
@@ -268,7 +270,7 @@ package final class DispatchLoop: EventLoop {
 }
 
 extension DispatchSourceProtocol {
-    /// Starts a new source, or resumes a suspended one. A new source is inactive and has a suspend count of one, so one `resume()` is
-    /// enough in both cases.
+    /// Starts a new source, or resumes a suspended one. A new source is inactive with a suspend count of one, so one
+    /// `resume()` is enough in both cases.
     fileprivate func activateOrResume() { resume() }
 }

@@ -1,14 +1,14 @@
 internal import CausewaySystem
 internal import Synchronization
 
-/// The event loops of the process: one for each processor, created on first use.
+/// The process's event loops: one for each processor, created on first use.
 package enum Engine {
     package enum Backend: String, CaseIterable, Sendable { case epoll, dispatchSource = "dispatch-source" }
 
     private struct Choice: ~Copyable {
         var backend: Backend = .epoll
         var loopCount: Int?
-        /// Whether the first loop will run on an existing thread.
+        /// Whether the first loop will run on a caller's thread.
         var isThreadPromised = false
         var loops: [any EventLoop] = []
     }
@@ -16,7 +16,8 @@ package enum Engine {
     private static let choice = LockedValue(Choice())
     private static let turn = Atomic<Int>(0)
 
-    /// Selects the backend. Returns whether the backend is in effect; after the first loop has started, the backend cannot change.
+    /// Selects the backend. Returns whether it is in effect: the backend cannot change after the first loop has
+    /// started.
     @discardableResult
     package static func select(_ backend: Backend) -> Bool {
         choice.withLock { choice in
@@ -26,7 +27,8 @@ package enum Engine {
         }
     }
 
-    /// Selects the number of loops. Returns whether that number is in effect; after the first loop has started, it cannot change.
+    /// Selects the number of loops. Returns whether it is in effect: the number cannot change after the first loop has
+    /// started.
     @discardableResult
     package static func select(loopCount: Int) -> Bool {
         choice.withLock { choice in
@@ -36,13 +38,14 @@ package enum Engine {
         }
     }
 
-    /// Promises the caller's thread to the first loop. That loop then creates no thread and runs when the caller calls ``keepPromise()``.
-    /// The process has one thread less to schedule. Has no effect on a backend whose loops cannot run on an existing thread.
+    /// Promises the caller's thread to the first loop. That loop then creates no thread and runs when the caller calls
+    /// ``keepPromise()``, so the process has one thread less to schedule. Has no effect on a backend whose loops cannot
+    /// run on an existing thread.
     package static func promiseThread() {
         choice.withLock { choice in if choice.loops.isEmpty { choice.isThreadPromised = true } }
     }
 
-    /// Runs the loop that was promised this thread, and does not return. Returns at once if there is no such loop.
+    /// Runs the loop that was promised this thread, and never returns. Without such a loop, returns at once.
     package static func keepPromise() {
         let first = choice.withLock { choice in choice.isThreadPromised ? choice.loops.first : nil }
         if let loop = first as? EpollLoop { loop.runHere() }
@@ -54,13 +57,13 @@ package enum Engine {
         return loops[(turn.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max) % loops.count]
     }
 
-    /// The loop that runs on the current thread; `nil` if there is none.
+    /// The loop running on the current thread; `nil` if there is none.
     package static var current: (any EventLoop)? {
         choice.withLock { choice in choice.loops }.first { $0.isCurrent }
     }
 
-    /// All loops; never empty. If no descriptor is available for the first loop, the array contains a ``TimerOnlyLoop``, and the next
-    /// access tries again to create the loops.
+    /// All loops; never empty. If no descriptor is available for the first loop, this is a ``TimerOnlyLoop``, and the
+    /// next access tries again to create loops.
     package static var loops: [any EventLoop] {
         choice.withLock { choice in
             if !choice.loops.isEmpty { return choice.loops }
@@ -71,10 +74,11 @@ package enum Engine {
         }
     }
 
-    /// The loop that watches the state of the network.
+    /// The loop for monitoring the network state.
     ///
-    /// This loop is separate because a query to the kernel takes some tenths of a millisecond, which must not delay a connection. It has
-    /// its own thread, which sleeps until an event occurs. The Dispatch pool is not used, because it checks its workers every second.
+    /// It is separate because a kernel query takes some tenths of a millisecond, which must not delay a connection. Its
+    /// own thread sleeps until an event occurs. A Dispatch pool thread would not, because the pool checks its workers
+    /// every second.
     package static var networkLoop: any EventLoop {
         network.withLock { network in
             if let network { return network }
@@ -85,14 +89,14 @@ package enum Engine {
 
     private static let network = LockedValue<(any EventLoop)?>(nil)
 
-    /// The loop of a process that has no descriptors left.
+    /// The loop for a process without free descriptors.
     private static let stranded: any EventLoop = {
         let error = SystemError(errno: Errno.tooManyFiles, call: "epoll_create1")
         if let loop = try? TimerOnlyLoop(name: "causeway-none", because: error) { return loop }
         return DispatchLoop(name: "causeway")
     }()
 
-    /// - Parameter name: Name of the loop's thread; `nil` for a loop that will run on a thread of the caller.
+    /// - Parameter name: The thread's name; `nil` for a loop that will run on a caller's thread.
     package static func makeLoop(_ backend: Backend, name: String?) -> any EventLoop {
         (try? watchingLoop(backend, name: name)) ?? stranded
     }

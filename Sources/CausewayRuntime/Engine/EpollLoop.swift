@@ -3,15 +3,15 @@ package import CausewaySystem
 internal import DequeModule
 internal import Synchronization
 
-/// An edge-triggered epoll loop on its own thread, or permanently on a thread of the caller.
+/// An edge-triggered epoll loop on its own thread, or permanently on a caller's thread.
 ///
-/// One lock protects the shared state. It is held for a few instructions, or for one system call that changes the epoll set, and never
-/// during a call to a handler. Jobs that the loop's own thread submits need no lock.
+/// One lock protects the shared state. It is held for a few instructions, or for one system call that changes the epoll
+/// set, and never while a handler runs. Jobs submitted on the loop's own thread need no lock.
 package final class EpollLoop: EventLoop {
     private struct Slot {
         var handler: (any ReadinessHandler)?
-        /// A counter that is even while the slot is free and odd while it is in use. It is incremented when the slot is allocated and when
-        /// it is freed, so that a late event for the previous descriptor does not reach the next user of the slot.
+        /// Even while the slot is free, odd while it is in use. Allocating and freeing the slot each increment it, so
+        /// that a late event for the previous descriptor does not reach the slot's next user.
         var generation: UInt32 = 0
     }
 
@@ -21,11 +21,12 @@ package final class EpollLoop: EventLoop {
         var timers = TimerHeap<@Sendable () -> Void>()
         var calls: [@Sendable () -> Void] = []
         var jobs: [UnownedJob] = []
-        /// Handlers of closed descriptors. They are retained until the end of the batch of events that may refer to them.
+        /// Handlers of closed descriptors, retained until the current batch ends, because its events may refer to them.
         var retired: [any ReadinessHandler] = []
         var isSleeping = false
-        /// The time at which the loop wakes without a signal: the deadline of the first timer. If that timer is cancelled, its deadline
-        /// stays in effect. A loop whose connections set and cancel timers often then wakes once per timeout and not once per timer.
+        /// When the loop wakes without a signal: the first timer's deadline. It stays in effect if that timer is
+        /// cancelled: a loop whose connections set and cancel timers often then wakes once per timeout, not once per
+        /// timer.
         var wakesAt: Duration?
 
         /// Returns whether the caller must wake the loop after it has released the lock.
@@ -37,8 +38,8 @@ package final class EpollLoop: EventLoop {
 
     private let epoll: Epoll
     private let shared = LockedValue(Shared())
-    /// Whether calls, jobs or timers may be queued in the shared state. If the loop misses a change of this flag, it still finds the work
-    /// when it takes the lock before it sleeps.
+    /// Whether calls, jobs or timers may be queued in the shared state. If the loop misses a change to this flag, it
+    /// still finds the work when it takes the lock before it sleeps.
     private let hasQueued = Atomic(false)
     // SAFETY: touched on the loop's thread only; callers check `isCurrent` first.
     nonisolated(unsafe) private let ownJobs = Ring<UnownedJob>()
@@ -47,7 +48,7 @@ package final class EpollLoop: EventLoop {
     // SAFETY: written once, before the loop is shared.
     nonisolated(unsafe) private var executorStorage: LoopExecutor?
 
-    /// - Parameter name: Name of the loop's thread; if `nil`, the loop starts with ``runHere()``.
+    /// - Parameter name: The thread's name; if `nil`, the loop starts with ``runHere()``.
     package init(name: String?) throws(SystemError) {
         epoll = try Epoll()
         // The loop's thread never ends, so the loop is never deallocated.
@@ -85,7 +86,8 @@ package final class EpollLoop: EventLoop {
 
     package func update(_ registration: Registration, _ fd: CInt, for interest: Readiness) {
         shared.withLock { shared in
-            // Make this system call under the lock: once `close` has given up the slot, the kernel may reuse the descriptor number.
+            // Make this system call under the lock: after `close` has freed the slot, the kernel may reuse the
+            // descriptor number.
             guard shared.slots[Int(registration.token & 0xffff_ffff)].generation == UInt32(registration.token >> 32)
             else { return }
             try? epoll.modify(fd, token: registration.token, interest)
@@ -117,7 +119,7 @@ package final class EpollLoop: EventLoop {
     }
 
     private func forget(_ token: UInt64) {
-        // The result may be the last reference to the handler, which must not be released under the lock.
+        // This may be the last reference to the handler, which must not be released under the lock.
         let handler = shared.withLock { shared -> (any ReadinessHandler)? in
             let index = Int(token & 0xffff_ffff)
             guard shared.slots[index].generation == UInt32(token >> 32) else { return nil }
@@ -198,8 +200,8 @@ package final class EpollLoop: EventLoop {
         }
     }
 
-    /// Returns the time until the next timer, or `nil` if there is none, and marks the loop as sleeping, so that other threads wake it.
-    /// Also releases the handlers that this turn retired, so that they need no separate turn.
+    /// Returns the time until the next timer, or `nil` without timers, and marks the loop as sleeping, so that other
+    /// threads wake it. Also releases the handlers retired in this turn, so that they need no separate turn.
     private func sleepTime() -> Duration? {
         if ownJobs.count > 0 { return .zero }
         var retired: [any ReadinessHandler] = []
@@ -220,8 +222,8 @@ package final class EpollLoop: EventLoop {
         }
     }
 
-    /// Returns the handler of an event; `nil` if the descriptor was closed after the event was fetched, for example by an earlier handler
-    /// of the same batch. Also prefetches the handler of the next event.
+    /// Returns an event's handler; `nil` if the descriptor was closed after the event was fetched, for example by an
+    /// earlier handler in the same batch. Also prefetches the next event's handler.
     private func handler(of token: UInt64, before next: UInt64?) -> (any ReadinessHandler)? {
         shared.withLock { shared in
             shared.isSleeping = false
@@ -231,7 +233,7 @@ package final class EpollLoop: EventLoop {
         }
     }
 
-    /// Runs the calls and jobs that other threads have queued, and the timers that are due. Releases the handlers that the batch retired.
+    /// Runs calls and jobs queued by other threads, then due timers. Releases the handlers retired during the batch.
     private func runQueued(_ executor: UnownedTaskExecutor) {
         let (calls, jobs, retired, hasTimers) = shared.withLock { shared in
             let (calls, jobs, retired) = (shared.calls, shared.jobs, shared.retired)
@@ -252,8 +254,8 @@ package final class EpollLoop: EventLoop {
         for job in jobs { job.runSynchronously(on: executor) }
     }
 
-    /// Runs the jobs that are queued now. Jobs that the running jobs submit are run in the next turn, so that they cannot starve readiness
-    /// events.
+    /// Runs the jobs that are queued now. Jobs submitted by them run in the next turn, so that they cannot starve
+    /// readiness events.
     private func runOwnJobs(_ executor: UnownedTaskExecutor) {
         for _ in 0..<ownJobs.count {
             guard let job = ownJobs.popFirst() else { return }

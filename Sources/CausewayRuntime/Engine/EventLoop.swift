@@ -1,6 +1,6 @@
 package import CausewaySystem
 
-/// Receives the readiness events of one descriptor, on the thread of its loop. The handler must not block.
+/// Receives one descriptor's readiness events on its loop's thread. The handler must not block.
 package protocol ReadinessHandler: AnyObject, Sendable {
     func ready(for readiness: Readiness)
 }
@@ -23,29 +23,31 @@ package struct TimerID: Hashable, Sendable {
 /// Every method may be called from any thread, unless its documentation restricts this. A descriptor that was closed through the loop is
 /// never reported again, even if the loop has already fetched an event for it.
 package protocol EventLoop: AnyObject, Sendable {
-    /// Reports readiness of `fd` to `handler` at each edge from now on. The loop retains the handler until ``close(_:_:)``.
+    /// Reports each readiness edge of `fd` to `handler` from now on. The loop retains the handler until
+    /// ``close(_:_:)``.
     func register(
         _ fd: CInt, for interest: Readiness, _ handler: any ReadinessHandler
     ) throws(SystemError) -> Registration
 
-    /// Changes the events that the loop reports. If `fd` is already ready for one of the new events, the loop reports that event too.
+    /// Changes the reported events. If `fd` is already ready for one of the new events, the loop reports that event
+    /// too.
     func update(_ registration: Registration, _ fd: CInt, for interest: Readiness)
 
     /// Transfers the descriptor to another handler and reports the current readiness to the new handler.
     func hand(_ registration: Registration, _ fd: CInt, to handler: any ReadinessHandler, for interest: Readiness)
 
-    /// Requests the next report of `readiness`. Call this after a system call on the descriptor would have blocked or moved fewer bytes
-    /// than requested.
+    /// Requests the next report for `readiness`. Call this after a system call on the descriptor would have blocked or
+    /// moved fewer bytes than requested.
     func await(_ readiness: Readiness, of registration: Registration)
 
-    /// Whether the loop reports each change of readiness without a call of ``await(_:of:)``.
+    /// Whether the loop reports each readiness change without a call to ``await(_:of:)``.
     var repeatsReports: Bool { get }
 
     /// Removes the descriptor from the loop and closes it.
     func close(_ registration: Registration, _ descriptor: consuming Descriptor)
 
-    /// Removes the descriptor from the loop and closes it, then calls `completion`, on the loop or before the method returns. The local
-    /// address of the descriptor is free when `completion` is called.
+    /// Removes the descriptor from the loop and closes it, then calls `completion`, on the loop or before the method
+    /// returns. The descriptor's local address is free again when `completion` is called.
     func close(
         _ registration: Registration, _ descriptor: consuming Descriptor, _ completion: @escaping @Sendable () -> Void)
 
@@ -53,19 +55,19 @@ package protocol EventLoop: AnyObject, Sendable {
     func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> TimerID
     func cancel(_ timer: TimerID)
 
-    /// Runs `body` on the loop, after the calls that are already queued.
+    /// Runs `body` on the loop, after all calls queued earlier.
     func execute(_ body: @escaping @Sendable () -> Void)
 
     /// Whether the current thread is the loop's thread.
     var isCurrent: Bool { get }
 
-    /// Calls `body` at the end of the current batch of events. Call this on the loop's thread only.
+    /// Calls `body` when the current batch of events ends. Call this on the loop's thread only.
     ///
     /// A `body` that captures a single object needs no allocation.
     func callAfterBatch(_ body: @escaping @Sendable () -> Void)
 
-    /// Resumes a task that runs on another thread, at the end of the current batch of events or earlier. Call this on the loop's thread
-    /// only.
+    /// Resumes a task that runs on another thread, when the current batch of events ends or earlier. Call this on the
+    /// loop's thread only.
     func resumeAfterBatch(_ task: OffLoopTask)
 
     /// An executor that runs Swift tasks on the loop.
@@ -75,7 +77,8 @@ package protocol EventLoop: AnyObject, Sendable {
 extension EventLoop {
     package func resumeAfterBatch(_ task: OffLoopTask) { task.resume() }
 
-    /// Closes the descriptor, then calls `completion` at once. This is the default for loops that close a descriptor without delay.
+    /// Closes the descriptor, then calls `completion` at once. The default for loops that close a descriptor without
+    /// delay.
     package func close(
         _ registration: Registration, _ descriptor: consuming Descriptor, _ completion: @escaping @Sendable () -> Void
     ) {
@@ -84,8 +87,8 @@ extension EventLoop {
     }
 }
 
-/// Runs the jobs of Swift tasks on one event loop. A task that prefers this executor is resumed after an event of the loop without a thread
-/// switch.
+/// Runs Swift task jobs on one event loop. A task that prefers this executor resumes after a loop event without a
+/// thread switch.
 package final class LoopExecutor: TaskExecutor {
     private let submit: @Sendable (UnownedJob) -> Void
 

@@ -1,4 +1,4 @@
-/// A value that only the thread of one loop accesses.
+/// A value accessed only on one loop's thread.
 ///
 /// Such a value needs no lock. This type declares that to the compiler, so that its users need no `nonisolated(unsafe)`.
 final class LoopBound<Value: ~Copyable>: Sendable {

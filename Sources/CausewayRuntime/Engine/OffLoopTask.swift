@@ -1,11 +1,11 @@
 package import CausewayTypes
 package import FoundationEssentials
 
-/// A task that waits on a thread other than the loop's, and the result with which it is resumed.
+/// A task waiting on another thread than the loop's, and the result with which to resume it.
 package enum OffLoopTask: Sendable {
     /// A task that waits for content.
     case receive(TaskContinuation, StreamPiece)
-    /// Another task. The closure resumes it.
+    /// Another task, resumed by the closure.
     case other(@Sendable () -> Void)
 
     package func resume() {
@@ -15,15 +15,16 @@ package enum OffLoopTask: Sendable {
         }
     }
 
-    /// Calls a closure that resumes a task: at the end of the event batch together with other tasks if the current thread is a loop's,
-    /// otherwise at once. A loop that resumes tasks one by one is preempted by each of them.
+    /// Calls a closure that resumes a task. On a loop's thread, calls it when the event batch ends, together with other
+    /// tasks, because a loop that resumes tasks one by one is preempted by each of them. On other threads, calls it at
+    /// once.
     package static func resume(_ body: @escaping @Sendable () -> Void) {
         guard let loop = Engine.current else { return body() }
         loop.resumeAfterBatch(.other(body))
     }
 }
 
-/// The result of a task's receive on a byte stream. After the end, receives fail with `ENODATA`.
+/// The result when a task receives from a byte stream. After the end, receives fail with `ENODATA`.
 package struct StreamPiece: Sendable {
     /// The content; `nil` if the stream ended without further content.
     package var data: Data?
@@ -36,6 +37,6 @@ package struct StreamPiece: Sendable {
     }
 }
 
-/// The continuation of a task that waits for content. It omits the details that a task does not need, because they would enlarge the stack
-/// frame of every idle task.
+/// The continuation of a task waiting for content. It omits details that a task does not need, because they would
+/// enlarge every idle task's stack frame.
 package typealias TaskContinuation = UnsafeContinuation<Result<StreamPiece, Failure>, Never>

@@ -1,19 +1,20 @@
 internal import CausewaySystem
 
-/// Prefetches the memory that a loop will use next, while the kernel works for the previous handler or job.
+/// Prefetches the memory that the loop uses next, while the previous handler or job is in a system call.
 ///
-/// The state of many connections does not fit into the processor's cache. With a thousand busy connections, each message would wait for
-/// memory about forty times. A prefetch costs one instruction per 64 bytes and has no other effect, so prefetching too many bytes is
-/// harmless.
+/// The state for many connections does not fit into the processor's cache. With a thousand busy connections, each
+/// message would wait for memory about forty times. A prefetch costs one instruction per 64 bytes and has no other
+/// effect, so prefetching too many bytes is harmless.
 enum Prefetch {
-    /// Number of bytes that the loop usually accesses for one message: in the event's handler, and in a task with its first frames.
+    /// Bytes that the loop usually accesses for one message: in the event's handler, and in a task with its first
+    /// frames.
     private static let (handlerByteCount, taskByteCount) = (384, 1536)
 
     static func fetch(_ handler: some ReadinessHandler) {
         System.fetch(Unmanaged.passUnretained(handler).toOpaque(), byteCount: handlerByteCount)
     }
 
-    /// Prefetches the task of a job. A job is a single pointer. If the job belongs to a task, it points to that task.
+    /// Prefetches a job's task. A job is a single pointer; if it belongs to a task, it points to that task.
     static func fetch(_ job: UnownedJob) {
         let address = withUnsafeBytes(of: job) { word in word.load(as: UnsafeRawPointer.self) }
         System.fetch(address, byteCount: taskByteCount)

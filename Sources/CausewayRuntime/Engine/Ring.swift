@@ -1,15 +1,15 @@
 /// A first-in first-out queue that moves its elements and never copies them.
 ///
-/// Each await and each callback passes through such a queue. The storage is raw memory in an object with plain members: an array would
-/// check for exclusive access at each use, and would retain and release each element.
+/// Each await and each callback passes through such a queue. The storage is raw memory in an object with plain members:
+/// an array would check exclusive access on each use, and would retain and release each element.
 package final class Ring<Element> {
     private static var smallest: Int { 2 }
-    /// Number of bytes that an empty queue may keep. If a burst has made the storage larger, the queue halves it each time that it becomes
-    /// empty.
+    /// Bytes that an empty queue may keep. If a burst has enlarged the storage, the queue halves it each time it
+    /// becomes empty.
     private static var keptByteCount: Int { 64 << 10 }
 
     private var storage = UnsafeMutablePointer<Element>.allocate(capacity: Ring.smallest)
-    /// Number of elements that fit into the storage; a power of two.
+    /// The storage's capacity in elements; a power of two.
     private var capacity = Ring.smallest
     private var head = 0
     private var length = 0

@@ -2,10 +2,10 @@ internal import CausewayProtocols
 package import CausewaySystem
 internal import Dispatch
 
-/// A loop for a process that has no descriptors left. It runs timers, calls and tasks, but ``register(_:for:_:)`` throws.
+/// A loop for a process without free descriptors. It runs timers, calls and tasks, but ``register(_:for:_:)`` throws.
 ///
-/// Connections on this loop fail with the system error that prevented the creation of a normal loop. Without this loop, the process would
-/// trap in a lower layer.
+/// Connections on this loop fail with the system error that prevented a normal loop. Without this loop, the process
+/// would trap in a lower layer.
 package final class TimerOnlyLoop: EventLoop {
     private struct State: ~Copyable {
         var timers = TimerHeap<@Sendable () -> Void>()
@@ -18,8 +18,8 @@ package final class TimerOnlyLoop: EventLoop {
     private let arrival = DispatchSemaphore(value: 0)
     private let storedExecutor = LockedValue<LoopExecutor?>(nil)
 
-    /// - Parameter error: The reason why the loop cannot watch descriptors.
-    /// - Throws: The error of the thread creation.
+    /// - Parameter error: Why the loop cannot watch descriptors.
+    /// - Throws: The system error if the thread cannot be created.
     package init(name: String, because error: SystemError) throws(SystemError) {
         self.error = error
         // The loop's thread never ends, so the loop is never deallocated.

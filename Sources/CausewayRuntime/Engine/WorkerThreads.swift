@@ -2,11 +2,11 @@ internal import CausewaySystem
 internal import DequeModule
 internal import Dispatch
 
-/// Threads for computations that take milliseconds, such as the evaluation of a peer's certificates, which would delay all other work of an
-/// event loop.
+/// Threads for computations that take milliseconds, such as evaluating a peer's certificates. On an event loop they
+/// would delay all other work.
 ///
-/// At most half of the processors compute at a time, so that processors stay free for the event loops. Further work waits in order of
-/// arrival. A thread ends after one idle second.
+/// At most half of the processors compute at a time, so that others stay free for the event loops. Further work waits
+/// in order of arrival. A thread ends after one idle second.
 package final class WorkerThreads: Sendable {
     package static let shared = WorkerThreads(limit: max(1, System.processorCount / 2))
 
@@ -24,7 +24,8 @@ package final class WorkerThreads: Sendable {
 
     package init(limit: Int) { self.limit = limit }
 
-    /// Runs `body` on one of the threads. If the system cannot create a thread, the caller's thread runs `body` before the method returns.
+    /// Runs `body` on a worker thread. If the system cannot create a thread, runs `body` on the caller's thread before
+    /// returning.
     package func run(_ body: @escaping @Sendable () -> Void) {
         let mustStart = state.withLock { state -> Bool in
             state.waiting.append(body)
@@ -43,8 +44,8 @@ package final class WorkerThreads: Sendable {
         }
     }
 
-    /// - Parameter isBorrowed: Whether the current thread is the caller's thread. Such a thread runs only the work that is already waiting,
-    ///   and then returns.
+    /// - Parameter isBorrowed: Whether this is the caller's thread. It runs only the work that is already waiting, then
+    ///   returns.
     private func work(isBorrowed: Bool = false) {
         while true {
             while let body = state.withLock({ $0.waiting.popFirst() }) { body() }

@@ -1,17 +1,18 @@
-/// Decides when a loop yields the processor to the threads that it has given work.
+/// Decides when a loop yields the processor to the threads it has given work.
 ///
-/// A loop wakes for each event, and a thread that wakes preempts the running thread. If the loop shares a processor with the threads that
-/// it serves, it would interrupt them often, each time for a small amount of work. After a yield, more events have arrived, and the loop
-/// handles them together. If each thread has its own processor, a yield costs one system call without effect.
+/// A loop wakes for each event, and a waking thread preempts the running thread. If the loop shares a processor with
+/// the threads it serves, it would interrupt them often, each time for little work. After a yield, more events have
+/// arrived, and the loop handles them together. If each thread has its own processor, a yield costs one system call
+/// without effect.
 package struct YieldPolicy {
-    /// Minimum number of events after which a yield is worth the system call. A single event is usually the only one: a program that waits
-    /// for each answer.
+    /// The minimum number of events that make a yield worth the system call. A single event is usually the only one: a
+    /// program that waits for each answer.
     private static let minimumEvents = 2
-    /// Maximum time that the work from one turn can take: `atAll`, plus `anEvent` for each event. If the loop gets the processor back later
-    /// than that, unrelated threads have used the processor, and the loop does not yield again until a pause has passed.
+    /// How long the work from one turn can take: `atAll`, plus `anEvent` for each event. If the loop gets the processor
+    /// back later than that, unrelated threads have used the processor, and the loop pauses before it yields again.
     private static let patience = (atAll: Duration.milliseconds(1), anEvent: Duration.microseconds(50))
-    /// Range of the pause. It doubles with each late return and halves with each other one, so that a single disturbance ends soon, and a
-    /// busy neighbour costs little.
+    /// How long the pause may be. It doubles with each late return and halves with each timely one, so that a single
+    /// disturbance ends soon, and a busy neighbour costs little.
     private static let pauses = Duration.milliseconds(4)...Duration.seconds(1)
 
     private var nextTime = Duration.zero

@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// One connection attempt with its socket. Confined to the loop of its connector.
+/// One connection attempt with its socket. Confined to its connector's loop.
 final class Attempt: ReadinessHandler {
     private let candidate: Int
     private let address: SocketAddress
@@ -26,16 +26,18 @@ final class Attempt: ReadinessHandler {
         state = LoopBound(State(connector: connector), to: connector.loop)
     }
 
-    /// Starts to connect the socket.
+    /// Opens the socket and starts connecting it.
     ///
-    /// - Returns: Whether the socket is already connected: `true` for datagram and local sockets, and for TCP sockets that connect with
-    ///   their first write.
+    /// - Returns: Whether the socket is already connected: `true` for datagram and local sockets, and for TCP sockets
+    ///   that connect with their first write.
+    /// - Throws: The first system error. The socket is then closed.
     func start(_ settings: SocketSettings, early: Data) throws(SystemError) -> Bool {
         state.value.started = System.now
         let interface = try settings.chooseInterface(toward: address)
         let descriptor = try settings.openSocket(address.family)
         if let interface { try Socket.bindToInterface(named: interface.name, descriptor.rawValue) }
-        // Parameters that are shared with a listener have the listener's path as their local address. Do not bind the socket to that path.
+        // Settings shared with a listener have the listener's path as their local address. Do not bind this socket to
+        // that path.
         if address.family != .unix || settings.localAddress != address {
             try settings.bindLocal(descriptor.rawValue, address.family)
         }
@@ -53,10 +55,10 @@ final class Attempt: ReadinessHandler {
         return isConnected
     }
 
-    /// The start time of the attempt.
+    /// When the attempt started.
     var started: Duration { state.value.started }
 
-    /// The local address of the socket; `nil` once the socket is closed.
+    /// The socket's local address; `nil` once the socket is closed.
     var source: SocketAddress? { state.value.fd.flatMap { Socket.localAddress($0) } }
 
     private func connect(_ fd: CInt, _ settings: SocketSettings, _ early: Data) throws(SystemError) -> Bool {
@@ -86,7 +88,7 @@ final class Attempt: ReadinessHandler {
         state.value.connector?.failed(candidate, code)
     }
 
-    /// Transfers ownership of the socket to the returned winner; `nil` if the socket is closed.
+    /// Transfers the socket to the returned winner; `nil` if the socket is already closed.
     func win(_ facts: EstablishmentFacts, _ untried: [SocketAddress]) -> Connector.Winner? {
         stopTimer()
         guard let fd = state.value.fd.take() else { return nil }

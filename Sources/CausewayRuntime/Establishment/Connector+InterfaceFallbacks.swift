@@ -2,33 +2,33 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Races over other interfaces. If a race has no winner by the time when its second attempt would start, the same race also starts over
-/// each other interface that the program permits.
+/// Races over other interfaces. If a race has no winner when its second attempt would start, the same race also starts
+/// over each other permitted interface.
 ///
-/// If the target connects at once, no other race starts, and the network state is not read. Each race over another interface is a connector
-/// that this connector owns: both stop together, and this connector reports its winner.
+/// If the target connects at once, no other race starts, and the network state is not read. Each race over another
+/// interface is a connector owned by this one: both stop together, and this connector reports its winner.
 extension Connector {
     struct InterfaceFallbacks {
         /// Whether this connector itself is a race over another interface.
         var isOne = false
         var timer: TimerID?
         var wereTaken = false
-        /// The connectors of the races over other interfaces, by interface index.
+        /// The connectors that race over other interfaces, by interface index.
         var racing: [Int: Connector] = [:]
         /// Whether the race over the default interface has failed.
         var isExhausted = false
-        /// The subscription to network changes; `nil` unless the race takes long.
+        /// The subscription to network changes; `nil` until the fallback timer fires.
         var watch: NetworkStateMonitor.Subscription?
     }
 
-    /// The delay before the races over other interfaces start. It is a little longer than the delay before the next address (RFC 8305 §5),
-    /// so that two attempts never start at once.
+    /// The delay before the races over other interfaces. It is a little longer than the delay before the next address
+    /// (RFC 8305 §5), so that two attempts never start at once.
     static var fallbackDelay: Duration { AttemptRace.recommendedDelay + .milliseconds(20) }
-    /// The time without a known address after which the name is also resolved over the other interfaces.
+    /// How long no address may be known before the name is also resolved over other interfaces.
     static var silenceLimit: Duration { .seconds(1) }
     private static var fallbackLimit: Int { 4 }
 
-    /// Whether the outcome can depend on changes of the network: `true` for TCP, except to loopback and local addresses.
+    /// Whether network changes can affect the outcome: `true` for TCP, except to loopback and local addresses.
     var mayTakeLong: Bool {
         guard !progress.fallbacks.isOne, progress.settings.transport == .tcp, progress.completion != nil else {
             return false
@@ -44,8 +44,8 @@ extension Connector {
         return true
     }
 
-    /// Schedules the races over other interfaces. The delay counts from the first attempt or, if no attempt has started, from the first DNS
-    /// query.
+    /// Schedules the races over other interfaces. The delay counts from the first attempt or, if none has started, from
+    /// the first DNS query.
     func scheduleFallbacks(after delay: Duration) {
         let isFirst = progress.race.startedCount <= 1
         guard isFirst, mayTakeLong else { return }
@@ -56,7 +56,7 @@ extension Connector {
         }
     }
 
-    /// Starts the races over other interfaces after this race has failed. Returns whether any of them is running.
+    /// Starts the races over other interfaces after this race has failed. Returns whether any race is running.
     func awaitFallbacks() -> Bool {
         guard !progress.fallbacks.isOne else { return false }
         progress.fallbacks.isExhausted = true
@@ -81,7 +81,7 @@ extension Connector {
         }
     }
 
-    /// The other interfaces, each with the addresses that can be reached over it, in the order of the race.
+    /// The other interfaces, each with the addresses reachable over it, in racing order.
     private var addressFallbacks: [(NWInterface, Target)] {
         let model = NetworkStateMonitor.shared.model
         let begun = progress.facts.attempts.map(\.address)
@@ -125,7 +125,7 @@ extension Connector {
         }
     }
 
-    /// Adds the history of a race over another interface to this race's history, with times relative to this race.
+    /// Adds the history from a race over another interface to this race's history, with times relative to this race.
     private func adopt(_ facts: EstablishmentFacts) {
         let offset = facts.started - progress.facts.started
         progress.startedBefore += facts.attemptCount
@@ -144,8 +144,8 @@ extension Connector {
         }
     }
 
-    /// Records the attempt of a race with a single address. Such an attempt is recorded only when it fails, when a report is requested, or
-    /// when other interfaces join the race.
+    /// Records the attempt in a race with a single address. Such an attempt is recorded only when it fails, when a
+    /// report is requested, or when other interfaces join the race.
     func noteOnlyAttempt() {
         guard progress.facts.attempts.isEmpty, let address = progress.addresses.first,
             let started = progress.attempts[0]?.started

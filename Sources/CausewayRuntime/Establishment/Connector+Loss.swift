@@ -2,10 +2,11 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Reacts to a change of the network during a race. An attempt whose source address was removed gets no answer, but the kernel would retry
-/// it for minutes.
+/// Reacts to network changes during a race. An attempt whose source address was removed gets no answer, but the kernel
+/// would retransmit for minutes.
 ///
-/// A target that connects at once is not affected. Waiting and ready connections themselves check whether another network is better.
+/// A target that connects at once is not affected. Waiting and ready connections check on their own whether another
+/// network is better.
 extension Connector {
     /// Subscribes to network changes, for a race that takes long.
     func watchForLoss() {
@@ -16,7 +17,7 @@ extension Connector {
         }
     }
 
-    /// Fails all attempts whose source address was removed, including those over other interfaces.
+    /// Fails all attempts with a removed source address, including those over other interfaces.
     private func dropLost(in model: NetworkModel) {
         for candidate in progress.attempts.keys.sorted() {
             guard let attempt = progress.attempts[candidate], attempt.hasLostAddress(in: model) else { continue }
@@ -32,7 +33,7 @@ extension Attempt {
         guard let source, let address = source.internetAddress, model.holder(of: address) == nil,
             let probe = try? Socket.open(source.family, .datagram)
         else { return false }
-        // The model of the network may be out of date, so ask the kernel whether the address still exists.
+        // The network model may be out of date, so ask the kernel whether the address still exists.
         do throws(SystemError) {
             try Socket.bind(probe.rawValue, to: source.with(port: 0))
             return false

@@ -3,12 +3,12 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Turns a name into candidates, and records the outcomes of attempts for later races.
+/// Turns a name into candidates, and records how attempts ended for later races.
 extension Connector {
-    /// The results of earlier connections of this process.
+    /// Results from this process's earlier connections.
     static let memory = LockedValue(EstablishmentMemory())
 
-    /// Discards the results of earlier connections.
+    /// Discards the results from earlier connections.
     package static func forgetConnections() { memory.withLock { $0.removeAll() } }
 
     func lookUp(_ name: String) {
@@ -90,7 +90,7 @@ extension Connector {
 
     func noteStart(_ candidate: Int) {
         if progress.facts.firstAddress == nil { progress.facts.firstAddress = progress.addresses[candidate] }
-        // A race with a single address that the program gave needs no history, because the report always contains the details of its only
+        // A race with a single address from the program needs no history, because the report always contains its only
         // attempt.
         guard isRaceOfName || progress.addresses.count > 1 || progress.isTranslated || progress.fallbacks.isOne else {
             return
@@ -102,9 +102,12 @@ extension Connector {
                 interface: progress.fallbacks.isOne ? progress.settings.requiredInterface : nil))
     }
 
-    /// Records the end of an attempt.
+    /// Records how an attempt ended.
     ///
-    /// - Parameter isLesson: Whether a failure affects the order of addresses in later races.
+    /// - Parameters:
+    ///   - candidate: The attempt's number in the race.
+    ///   - outcome: How it ended.
+    ///   - isLesson: Whether a failure affects the address order in later races.
     func noteEnd(_ candidate: Int, _ outcome: EstablishmentFacts.Attempt.Outcome, isLesson: Bool = true) {
         guard let index = progress.facts.attempts.lastIndex(where: { $0.candidate == candidate }) else { return }
         progress.facts.attempts[index].ended = System.now - progress.facts.started

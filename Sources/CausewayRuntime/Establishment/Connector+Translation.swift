@@ -3,12 +3,13 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Connects to IPv4 hosts from an IPv6-only network. Behind a translator (NAT64) these hosts have IPv6 addresses, which this code
-/// synthesizes (RFC 6052). The prefix comes from router advertisements (RFC 8781), which take precedence, or from the DNS (RFC 7050).
+/// Connects to IPv4 hosts from an IPv6-only network. Behind a translator (NAT64) these hosts have IPv6 addresses, which
+/// this code synthesizes (RFC 6052). The prefix comes from router advertisements (RFC 8781), which take precedence, or
+/// from DNS (RFC 7050).
 ///
-/// This code runs only after a race has failed because there is no IPv4 route. A dual-stack network therefore has no extra cost.
+/// This code runs only after a race has failed for lack of an IPv4 route, so a dual-stack network has no extra cost.
 extension Connector {
-    /// Finds the translator's prefix, once. Returns whether the race continues, at once or after the DNS query.
+    /// Finds the translator's prefix, once. Returns whether the race continues, either at once or after the DNS query.
     func translate() -> Bool {
         guard progress.completion != nil, !progress.isTranslated, progress.settings.ip.version != .v4,
             progress.failure?.lacksRoute == true
@@ -20,16 +21,16 @@ extension Connector {
             let source = Self.globalSource(over: interface)
         else { return false }
         progress.isTranslated = true
-        // Subscribe to router advertisements only when a prefix is first needed. Routers repeat the advertisements.
+        // Subscribe to router advertisements only when a prefix is first needed. Routers repeat them.
         AdvertisedTranslators.shared.listen()
         guard advertised.isEmpty else {
             race(stranded, through: advertised)
             return true
         }
-        // The trailing dot disables the search domains of resolv.conf.
+        // The trailing dot disables the search domains in resolv.conf.
         var request = NameRequest("\(TranslationPrefix.wellKnownName).", families: [.ipv6])
         request.scope = progress.settings.resolutionScope
-        // Each network has its own translator. Therefore do not reuse an answer that was cached on another network (RFC 7050 §3).
+        // Each network has its own translator, so do not reuse an answer cached on another network (RFC 7050 §3).
         request.partition = progress.settings.resolution.partition ^ source.networkNumber
         if let events = progress.resolver.known(request) {
             for event in events { heardOfTranslator(event, stranded) }
@@ -41,7 +42,7 @@ extension Connector {
         return true
     }
 
-    /// Returns the source address of packets to the internet; `nil` if there is no route.
+    /// Returns the source address for packets to the internet; `nil` without a route.
     private static func globalSource(over interface: String?) -> InternetAddress? {
         let somewhere = SocketAddress.ipv6(high: 0x0064_FF9B_0000_0000, low: 0, port: 9, scope: 0)
         return SourceAddress.toward([somewhere], over: interface)[0]?.address
@@ -89,7 +90,7 @@ extension Connector {
 }
 
 extension Failure {
-    /// Whether the failure means that there was no route or no local address for the attempt.
+    /// Whether the attempt had no route or no local address.
     fileprivate var lacksRoute: Bool {
         domain == .posix
             && [Errno.networkUnreachable, Errno.addressNotAvailable, Errno.networkDown].contains(code)
@@ -97,7 +98,7 @@ extension Failure {
 }
 
 extension InternetAddress {
-    /// The first 64 bits of an IPv6 address, which all hosts on one link share; 0 for IPv4.
+    /// An IPv6 address's first 64 bits, which all hosts on one link share; 0 for IPv4.
     fileprivate var networkNumber: UInt64 {
         switch self {
         case .ipv4: 0

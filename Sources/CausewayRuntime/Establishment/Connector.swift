@@ -4,17 +4,17 @@ package import CausewayTypes
 package import CausewayWire
 package import FoundationEssentials
 
-/// Runs an ``AttemptRace`` with real sockets: it resolves the target, races the addresses, and reports one outcome. Use each connector
-/// once.
+/// Runs an ``AttemptRace`` with real sockets: resolves the target, races the addresses, and reports one outcome. Use
+/// each connector once.
 ///
-/// All work runs on one loop's thread. ``start()``, ``skip()`` and ``cancel()`` can be called from any thread.
+/// All work runs on one loop's thread. ``start()``, ``skip()`` and ``cancel()`` may be called from any thread.
 package final class Connector: Sendable {
     package enum Target: Sendable {
         case addresses([SocketAddress])
         case name(String, port: UInt16, interface: NWInterface?)
         /// A Bonjour service at its current addresses.
         case service(DNSName, interface: NWInterface?)
-        /// The relay for datagrams that a SOCKS proxy provides.
+        /// A SOCKS proxy's relay for datagrams.
         indirect case relay(RelayRequest)
     }
 
@@ -28,18 +28,18 @@ package final class Connector: Sendable {
         package var untried: [SocketAddress]
         /// The number of early content bytes that were sent.
         package var sentEarly = 0
-        /// The relay that must live as long as the socket.
+        /// The relay, which must live as long as the socket.
         var association: (any DatagramRelay)?
     }
 
     package typealias Outcome = Result<Winner, Failure>
-    /// Called with the outcome and the history of the attempts.
+    /// Called on the loop with the outcome and the attempts' history.
     package typealias Completion = @Sendable (Outcome, EstablishmentFacts) -> Void
 
     private let state: LoopBound<Progress>
     let loop: any EventLoop
 
-    /// The state of the race. Access it only on the loop's thread.
+    /// The race's state. Access it only on the loop's thread.
     var progress: Progress {
         _read { yield state.value }
         _modify { yield &state.value }
@@ -49,7 +49,7 @@ package final class Connector: Sendable {
         var target: Target
         var settings: SocketSettings
         let resolver: any NameResolver
-        /// Content that may be sent with the first packet of each attempt.
+        /// Content for each attempt's first packet.
         let early: Data
         var completion: Completion?
         var race: AddressRace
@@ -60,12 +60,12 @@ package final class Connector: Sendable {
         var facts = EstablishmentFacts()
         var timer: TimerID?
         var resolution: (any NameResolving)?
-        /// Whether the race uses the IPv6 translations of unreachable IPv4 addresses.
+        /// Whether the race uses IPv6 translations of unreachable IPv4 addresses.
         var isTranslated = false
         var translatorAnswers: [SocketAddress] = []
-        /// The number of attempts in earlier races of this connector.
+        /// The number of attempts in this connector's earlier races.
         var startedBefore = 0
-        /// The relay that the proxy provides; `nil` if there is none.
+        /// The proxy's relay; `nil` if there is none.
         var association: (any DatagramRelay)?
         /// Races over other interfaces, if this race takes long.
         var fallbacks = InterfaceFallbacks()
@@ -86,7 +86,8 @@ package final class Connector: Sendable {
 
     package func start() { loop.execute { self.begin() } }
 
-    /// Abandons the current attempts and continues with the next address.
+    /// Abandons the current attempts and continues with the next address. While it requests a relay, it fails with
+    /// `ECONNABORTED` instead.
     package func skip() {
         loop.execute {
             guard case .relay = self.progress.target else {
@@ -96,7 +97,7 @@ package final class Connector: Sendable {
         }
     }
 
-    /// Calls `body` on the loop's thread with the history of the race so far, including pending attempts.
+    /// Calls `body` on the loop's thread with the race's history so far, including pending attempts.
     package func report(_ body: @escaping @Sendable (EstablishmentFacts) -> Void) {
         loop.execute {
             self.noteOnlyAttempt()
@@ -133,7 +134,7 @@ package final class Connector: Sendable {
         }
     }
 
-    /// Starts the race with addresses in the order of the caller.
+    /// Starts the race with addresses in the caller's order.
     private func use(_ addresses: [SocketAddress]) {
         progress.addresses = addresses.filter(progress.settings.permits)
         if progress.addresses.isEmpty { progress.failure = Failure(errno: Errno.addressNotAvailable) }
@@ -278,7 +279,7 @@ extension SocketAddress {
 }
 
 extension [SocketAddress] {
-    /// Returns the addresses with alternating families, beginning with the preferred family (RFC 8305 §4).
+    /// Returns the addresses with alternating families, beginning with the first one's family (RFC 8305 §4).
     fileprivate func interleavingFamilies() -> [SocketAddress] {
         guard let first else { return [] }
         let preferred = filter { $0.family == first.family }

@@ -1,6 +1,6 @@
 package import CausewayTypes
 
-/// A datagram relay that a proxy provides. It lasts as long as the connection to the proxy.
+/// A proxy's datagram relay. It lasts as long as the connection to the proxy.
 ///
 /// Confined to a loop except for ``cancel()``.
 package protocol DatagramRelay: AnyObject, Sendable {
@@ -10,18 +10,18 @@ package protocol DatagramRelay: AnyObject, Sendable {
     /// Connects to the proxy and requests the relay. Calls `opened` once.
     func begin(_ opened: @escaping RelayOpened)
 
-    /// Calls `ended` when the proxy stops relaying, or at once if the proxy has already stopped.
+    /// Calls `ended` when the proxy stops relaying, or at once if it has already stopped.
     func watch(_ ended: @escaping @Sendable (Failure) -> Void)
 
-    /// Closes the connection to the proxy, and with it the relay. Can be called from any thread.
+    /// Closes the connection to the proxy, and with it the relay. May be called from any thread.
     func cancel()
 }
 
-/// Called with the address to which the datagrams for the relay are sent, or with the failure.
+/// Called with the relay's address for datagrams, or with the failure.
 package typealias RelayOpened = @Sendable (Result<Connector.Target, Failure>) -> Void
 
-/// A request to a proxy for a datagram relay. The proxy protocols use whole connections and therefore belong to a layer above this folder.
-/// That layer supplies the `Associate` closure.
+/// A request to a proxy for a datagram relay. The proxy protocols use whole connections and therefore belong to a layer
+/// above this folder, which supplies the `Associate` closure.
 package struct RelayRequest: Sendable {
     typealias Associate = @Sendable (SocketSettings, any EventLoop, any NameResolver) -> any DatagramRelay
 

@@ -3,10 +3,10 @@ package import CausewaySystem
 package import CausewayTypes
 package import CausewayWire
 
-/// The history of the establishment of a connection. Times are measured with the monotonic clock.
+/// How a connection was established. Times are measured with the monotonic clock.
 package struct EstablishmentFacts: Sendable {
     package struct Resolution: Sendable {
-        /// The time until the first addresses were known.
+        /// How long it took until the first addresses were known.
         package var duration: Duration
         package var addressCount: Int
         package var origin: AddressOrigin
@@ -41,7 +41,7 @@ package struct EstablishmentFacts: Sendable {
         package var interface: NWInterface?
     }
 
-    /// The transport's counters at the time when the connection became ready.
+    /// The transport's counters when the connection became ready.
     package struct Baseline: Sendable {
         package var information: TCPInformation?
         package var received: UInt64
@@ -50,19 +50,20 @@ package struct EstablishmentFacts: Sendable {
 
     package var started: Duration = .zero
     package var attemptStarted: Duration = .zero
-    /// The time when the transport was connected; `nil` for an accepted connection.
+    /// When the transport was connected; `nil` for an accepted connection.
     package var connected: Duration?
-    /// The time when all protocols were ready.
+    /// When all protocols were ready.
     package var finished: Duration = .zero
     package var previousAttempts = 0
-    /// The counters when the connection became ready; `nil` unless protocols above the transport exchanged bytes before that time.
+    /// The counters when the connection became ready; `nil` unless protocols above the transport exchanged bytes
+    /// earlier.
     package var baseline: Baseline?
     package var firstAddress: SocketAddress?
-    /// Whether an attempt lost its source address because the network changed. At this position in the structure, the value needs no
-    /// additional memory.
+    /// Whether an attempt lost its source address because the network changed. At this position in the structure, the
+    /// value needs no additional memory.
     package var lostNetwork = false
     package var resolution: Resolution?
-    /// The DNS queries and the attempts in order. Both can be empty if the endpoint is an address.
+    /// The DNS queries and the attempts, in order. Both can be empty if the endpoint is an address.
     package var queries: [Query] = []
     package var attempts: [Attempt] = []
     package var attemptCount = 0

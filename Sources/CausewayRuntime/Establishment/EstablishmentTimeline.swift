@@ -3,14 +3,14 @@ internal import CausewaySystem
 package import CausewayTypes
 
 extension EstablishmentFacts {
-    /// One step of the establishment, in plain values. Times are seconds since the start.
+    /// One establishment step, in plain values. Times are seconds since the start.
     package struct TimelineEntry: Sendable {
         package var kind: String
         package var label: String
         package var start: Double
         package var end: Double?
         package var outcome: String
-        /// The reason why an attempt failed.
+        /// Why an attempt failed.
         package var failure: Failure?
     }
 
@@ -42,7 +42,7 @@ extension EstablishmentFacts {
         return entries
     }
 
-    /// The only attempt of a connection that has a single address. Such a connection keeps no history of attempts.
+    /// The only attempt to a single address. Such a connection keeps no attempt history.
     private var onlyAttempt: [Attempt] {
         guard let firstAddress, let connected else { return [] }
         return [

@@ -3,15 +3,15 @@ package import CausewayTypes
 /// Creates the protocols above a connected flow, from bottom to top, or returns the failure.
 package typealias LayerMaker = @Sendable (Flow) -> Result<[StackLayer], Failure>
 
-/// Settings that several connections share, such as all connections that one listener accepts.
+/// Settings shared by several connections, such as all those that one listener accepts.
 package final class FrozenSettings: Sendable {
     package let value: SocketSettings
-    /// A copy of ``SocketSettings/connectsWithContent``. It is read for each send, and access through `value` would copy the large
-    /// structure.
+    /// A copy of ``SocketSettings/connectsWithContent``. It is read for each send, and access through `value` would
+    /// copy the large structure.
     package let connectsWithContent: Bool
     /// Creates the protocols above the transport for one attempt; `nil` if there are none.
     package let makeLayers: LayerMaker?
-    /// The routes in the order of attempts; empty if there is only the direct route.
+    /// The routes in the order of attempts; empty if there is only the direct one.
     package let routes: [Route]
     /// Determines the routes when a connection starts; `nil` if they are already known.
     package let planner: (any RoutePlanner)?

@@ -12,7 +12,7 @@ package struct Route: Sendable {
     package let proxy: NWEndpoint?
     /// The number of bytes that the route adds to each datagram.
     package let overhead: Int
-    /// The proxy that forwards the requests of this route; `nil` for a tunnel and for the direct route.
+    /// The proxy that forwards HTTP requests on this route; `nil` for a tunnel and for the direct route.
     package let forwarder: (any RequestForwarding)?
 
     package init(

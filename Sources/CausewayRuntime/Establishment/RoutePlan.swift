@@ -1,21 +1,22 @@
 internal import CausewaySystem
 package import CausewayTypes
 
-/// Determines the routes to an endpoint if the parameters alone are not sufficient, for example because a PAC script selects the proxies.
+/// Determines the routes to an endpoint if the parameters alone are not sufficient, for example because a PAC script
+/// selects proxies.
 package protocol RoutePlanner: Sendable {
-    /// Determines the routes and calls `completion` once on any thread, unless the planning is cancelled first. A successful result
-    /// contains at least one route.
+    /// Determines the routes and calls `completion` once on any thread, unless the planning is cancelled first. A
+    /// successful result contains at least one route.
     func plan(
         on loop: any EventLoop, _ completion: @escaping @Sendable (Result<[Route], RouteProblem>) -> Void
     ) -> any RoutePlanning
 }
 
-/// A computation of routes that is in progress.
+/// A pending route computation.
 package protocol RoutePlanning: Sendable {
     func cancel()
 }
 
-/// The reason why there is no route.
+/// Why there is no route.
 package struct RouteProblem: Error, Sendable {
     package var failure: Failure
     /// A human-readable description.
@@ -27,7 +28,7 @@ package struct RouteProblem: Error, Sendable {
     }
 }
 
-/// The routes for one attempt to establish a connection. Contains the pending request to the planner, and later the result of that request.
+/// One establishment's routes: first the pending request to the planner, later its result.
 final class RoutePlan: Sendable {
     private struct State {
         var outcome: Result<[Route], RouteProblem>?
@@ -45,8 +46,8 @@ final class RoutePlan: Sendable {
         return problem
     }
 
-    /// Starts the planner. Calls `completion` on any thread when the routes are known or the planner has failed. Does not call it after
-    /// ``cancel()``.
+    /// Starts the planner. Calls `completion` on any thread when the routes are known or the planner has failed, but
+    /// not after ``cancel()``.
     func begin(
         _ planner: any RoutePlanner, on loop: any EventLoop, _ completion: @escaping @Sendable (RoutePlan) -> Void
     ) {

@@ -2,11 +2,12 @@ internal import CausewaySystem
 internal import DequeModule
 public import FoundationEssentials
 
-/// The datagrams of one peer, in order of arrival.
+/// One peer's datagrams, in order of arrival.
 ///
-/// The kernel can deliver several datagrams in one block (UDP_GRO). Each element is one datagram; the subscript copies it out of the block.
+/// The kernel can deliver several datagrams in one block (UDP_GRO). Each element is one datagram; the subscript copies
+/// it out of the block.
 public struct DatagramBatch: RandomAccessCollection, Sendable {
-    /// A train: a run of datagrams in one block. Each datagram has `segment` bytes; the last datagram can be shorter.
+    /// A train: a run of datagrams in one block. Each has `segment` bytes; the last one can be shorter.
     struct Train: Sendable {
         var bytes: Data
         var segment: Int
@@ -23,7 +24,7 @@ public struct DatagramBatch: RandomAccessCollection, Sendable {
     }
 
     private var trains: [Train] = []
-    /// For each element of `trains`, the number of datagrams in the trains before it.
+    /// For each element of `trains`, the number of datagrams in the earlier trains.
     private var starts: [Int] = []
     /// The number of datagrams.
     public private(set) var count = 0
@@ -39,14 +40,14 @@ public struct DatagramBatch: RandomAccessCollection, Sendable {
     /// The index after the last datagram.
     public var endIndex: Int { count }
 
-    /// The payload of one datagram.
+    /// One datagram's payload.
     public subscript(position: Int) -> Data {
         precondition(position >= 0 && position < count, "no such datagram")
         let (train, index) = locate(position)
         return Data(trains[train].bytes[trains[train].range(of: index)])
     }
 
-    /// The byte count of each payload, in order. No payload is copied.
+    /// Each payload's byte count, in order. No payload is copied.
     public var byteCounts: [Int] {
         var counts: [Int] = []
         counts.reserveCapacity(count)

@@ -2,29 +2,30 @@ internal import CausewaySystem
 internal import DequeModule
 internal import FoundationEssentials
 
-/// Datagrams that have arrived but that the program has not received yet. Their total size and their number are limited.
+/// Datagrams that have arrived but were not received by the program yet. Their total size and their number are limited.
 ///
-/// The socket's reader stops before the inbox is full, and continues when the program has received half of the content. Until then, further
-/// datagrams wait in the kernel, which costs no processor time. A datagram that is read while the inbox is full is lost.
+/// The socket's reader stops before the inbox is full, and continues when the program has received half of the content.
+/// Until then, further datagrams wait in the kernel, which costs no processor time. A datagram read while the inbox is
+/// full is lost.
 struct DatagramInbox: Sendable {
     static let byteLimit = 8 << 20
     static let datagramLimit = 16_384
 
-    /// A limit for the content of the inbox. The reader of the socket stops when the content exceeds this limit.
+    /// A limit for the inbox. The socket's reader stops when the content exceeds it.
     struct Mark: Sendable {
         var byteCount: Int
         var datagramCount: Int
 
-        /// The mark for a program that receives on another thread, if the kernel's buffer is small. The datagrams of one more read, at most
-        /// a megabyte, still fit into the inbox.
+        /// The mark for a program that receives on another thread, if the kernel's buffer is small. One more read, at
+        /// most a megabyte, still fits into the inbox.
         static let far = Mark(
             byteCount: byteLimit - PacketReader.packetLimit * PacketReader.blockByteCount,
             datagramCount: datagramLimit - PacketReader.packetLimit * PacketReader.trainDatagramLimit)
-        /// The mark for a program that receives on another thread, if the kernel's buffer is large. The pool has enough blocks for this
-        /// number of bytes.
+        /// The mark for a program that receives on another thread, if the kernel's buffer is large. The pool has enough
+        /// blocks for this many bytes.
         static let close = Mark(byteCount: 768 << 10, datagramCount: 4_096)
-        /// The mark for a task on the reader's thread. It is low, so that the datagrams are still in the processor's cache when the task
-        /// receives them.
+        /// The mark for a task on the reader's thread. It is low, so that datagrams are still in the processor's cache
+        /// when the task receives them.
         static let near = Mark(byteCount: 256 << 10, datagramCount: 1_024)
     }
 
@@ -38,19 +39,19 @@ struct DatagramInbox: Sendable {
 
     private var head: DatagramBatch.Train?
     private var rest: Deque<DatagramBatch.Train> = []
-    /// The number of datagrams in the first train (a run of datagrams in one block).
+    /// The number of datagrams in the first train.
     private var headCount = 0
-    /// The part of the first train that was already delivered: whole datagrams, then bytes of the next datagram.
+    /// How much of the first train was already delivered: whole datagrams, then bytes of the next one.
     private var deliveredDatagrams = 0
     private var deliveredBytes = 0
     private(set) var byteCount = 0
     private(set) var datagramCount = 0
-    /// The mark that the content exceeded when the reader stopped; `nil` if the reader is not stopped.
+    /// The exceeded mark while the reader is stopped; `nil` while it runs.
     private var heldAt: Mark?
 
     var isEmpty: Bool { head == nil }
 
-    /// Appends a train. Returns `false` if there is no room; the train is then dropped, as when a socket buffer is full.
+    /// Appends a train. Returns `false` without room; the train is then dropped, as by a full socket buffer.
     mutating func append(_ train: DatagramBatch.Train) -> Bool {
         let count = train.count
         guard byteCount + train.bytes.count <= Self.byteLimit, datagramCount + count <= Self.datagramLimit else {
@@ -62,11 +63,11 @@ struct DatagramInbox: Sendable {
         return true
     }
 
-    /// Returns whether the inbox holds more than `mark`, so that the reader must stop.
+    /// Returns whether the content exceeds `mark`, so that the reader must stop.
     func isAbove(_ mark: Mark) -> Bool { byteCount > mark.byteCount || datagramCount > mark.datagramCount }
 
-    /// Begins a hold, during which the reader stops until the content has fallen to half of `mark`. Returns `false` if the content does not
-    /// exceed `mark`.
+    /// Begins a hold: the reader stops until the content has fallen to half of `mark`. Returns `false` if the content
+    /// does not exceed `mark`.
     mutating func hold(above mark: Mark) -> Bool {
         guard isAbove(mark) else { return false }
         heldAt = mark
@@ -82,7 +83,7 @@ struct DatagramInbox: Sendable {
         return true
     }
 
-    /// Removes and returns at most `maximum` bytes of the oldest datagram. `isWhole` is set if these bytes reach the end of the datagram.
+    /// Removes and returns at most `maximum` bytes of the oldest datagram. `isWhole` is set if they reach its end.
     mutating func next(maximum: Int) -> (Data, PacketMark, isWhole: Bool)? {
         guard let mark = head?.mark, let segment = head?.segment, let length = head?.bytes.count else { return nil }
         let start = deliveredDatagrams * segment + deliveredBytes
@@ -95,8 +96,8 @@ struct DatagramInbox: Sendable {
         return (data, mark, isWhole)
     }
 
-    /// Content with at least this number of bytes keeps the block into which it was read, which has up to 64 KiB. Smaller content is
-    /// copied.
+    /// Content with at least this many bytes keeps the block into which it was read, which has up to 64 KiB. Smaller
+    /// content is copied.
     private static let sharedByteCount = 512
 
     /// Returns bytes of the first train.
@@ -123,7 +124,7 @@ struct DatagramInbox: Sendable {
         headCount = head?.count ?? 0
     }
 
-    /// Removes and returns all datagrams. A partly delivered datagram is dropped.
+    /// Removes and returns all datagrams. Drops a partly delivered one.
     mutating func takeAll() -> DatagramBatch? {
         if deliveredBytes > 0 { finishDatagram() }
         if deliveredDatagrams > 0, let begun = head {

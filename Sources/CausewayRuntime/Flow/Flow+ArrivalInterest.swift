@@ -1,7 +1,8 @@
 internal import CausewaySystem
 
-// An edge-triggered event loop reports each packet. While a delivery queue of the program reads continuously, these reports carry no new
-// information, and each one takes processor time from the reader: a stream at full speed would need 50 % more processor time.
+// An edge-triggered event loop reports each packet. While the program's delivery queue reads continuously, these
+// reports carry no new information, and each takes processor time from the reader: a stream at full speed would need 50
+// % more.
 
 extension Flow {
     /// Whether a stream receives arrival reports from its loop.
@@ -9,7 +10,8 @@ extension Flow {
         case all
         /// The flow is about to turn the reports off.
         case muting
-        /// Like `muting`, but the reader already needs reports again. The flow must turn them on as soon as it has turned them off.
+        /// Like `muting`, but the reader already needs reports again. The flow turns them on right after it has turned
+        /// them off.
         case mutingInVain
         case nothing
     }
@@ -24,19 +26,21 @@ extension Flow {
         if state.withLock({ state in state.settleMuting() }) { loop.update(registration, fd, for: .stream) }
     }
 
-    /// Turns arrival reports on after the reader has read everything.
+    /// Turns arrival reports on again after the reader has emptied the transport.
     ///
-    /// - Parameter isMuted: The result of ``State/takeMuting()``.
+    /// - Parameters:
+    ///   - transport: The emptied transport.
+    ///   - isMuted: The result of ``State/takeMuting()``.
     func awaitArrival(_ transport: Transport, isMuted: Bool) {
         guard case .socket(let fd, let registration) = transport else { return }
-        // If bytes have arrived in the meantime, the loop reports them at once.
+        // If bytes have arrived meanwhile, the loop reports them at once.
         if isMuted { loop.update(registration, fd, for: .stream) }
         loop.await(.readable, of: registration)
     }
 }
 
 extension Flow.State {
-    /// Records an arrival report. Returns whether to turn further reports off because a reader is always active.
+    /// Records an arrival report. Returns whether to turn reports off because a reader is always active.
     mutating func noteReport(_ readiness: Readiness) -> Bool {
         guard isReading || isReadPosted, arrivalInterest == .all, kind == .stream, phase == .open, closing == nil,
             readiness.touches(.readable), !readiness.touches(.ending), !readiness.touches(.failed)
@@ -47,7 +51,7 @@ extension Flow.State {
         return true
     }
 
-    /// Records that reports are off. Returns whether the caller must turn them on at once.
+    /// Records that reports are off. Returns whether the caller must turn them on again at once.
     mutating func settleMuting() -> Bool {
         let isInVain = arrivalInterest == .mutingInVain
         if arrivalInterest == .muting { arrivalInterest = .nothing }
@@ -55,8 +59,7 @@ extension Flow.State {
         return isInVain
     }
 
-    /// Records that all content was read. Returns whether reports of arrivals were switched off; if so, the caller must request these
-    /// reports again.
+    /// Records that all content was read. Returns whether reports were off; the caller must then turn them on again.
     mutating func takeMuting() -> Bool {
         redundantEvents = 0
         let isMuted = arrivalInterest == .nothing

@@ -5,8 +5,7 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
-    /// Trains (runs of datagrams in one block) with at least this number of bytes keep the block into which they were read. Smaller trains
-    /// are copied.
+    /// Trains with at least this many bytes keep the block into which they were read. Smaller trains are copied.
     static var datagramHandOverByteCount: Int { 12 << 10 }
 
     func readDatagrams(_ plan: ReadPlan, _ mayGoOn: Bool) -> ReadPlan? {
@@ -27,7 +26,8 @@ extension Flow {
         }
     }
 
-    /// Accepts datagrams of this flow's peer from the reader of a shared socket. Returns the remaining room in the inbox.
+    /// Accepts datagrams from this flow's peer. The shared socket's reader calls this. Returns the inbox's remaining
+    /// room.
     @discardableResult
     func arrived(_ trains: [DatagramBatch.Train], isSocketDeep: Bool = false) -> DatagramInbox.Room {
         var deferred = DeferredActions()
@@ -40,15 +40,15 @@ extension Flow {
             return (state.delivery, state.datagrams[0].isAboveMark)
         }
         deferred.perform(delivery, on: loop)
-        // The receives that were just completed may already have consumed the datagrams.
+        // The receives completed just now may already have consumed the datagrams.
         guard isAbove, state.withLock({ state in state.beginHold() }) else { return .ample }
         return hasRoom ? .held : .none
     }
 }
 
 extension PacketReader {
-    /// Converts the packets of one peer to trains. Consecutive packets of equal length become one train, as if the kernel had coalesced
-    /// them: they share one block, and the program receives them as a batch or one by one.
+    /// Converts one peer's packets to trains. Consecutive packets of equal length become one train, as if the kernel
+    /// had coalesced them: they share one block, and the program receives them as a batch or one by one.
     mutating func takeTrains(_ range: Range<Int>) -> [DatagramBatch.Train] {
         var trains: [DatagramBatch.Train] = []
         var start = range.lowerBound
@@ -62,7 +62,8 @@ extension PacketReader {
         return trains
     }
 
-    /// Returns the end of the run of single datagrams that form a train from `start`: all have the same length, the last can be shorter.
+    /// Returns where the train from `start` ends: a run of single datagrams of equal length, of which the last can be
+    /// shorter.
     private func endOfRun(from start: Int, before limit: Int) -> Int {
         let (count, segment) = shape(of: start)
         guard count > 0, count == segment else { return start + 1 }
@@ -80,7 +81,7 @@ extension PacketReader {
         return end
     }
 
-    /// Removes one train from the reader: a small train is copied, a large train keeps its block.
+    /// Removes one train from the reader. Copies a small train; a large one keeps its block.
     mutating func takeTrain(_ index: Int, segment: Int) -> DatagramBatch.Train {
         let (count, mark) = (shape(of: index).byteCount, mark(of: index))
         guard count >= Flow.datagramHandOverByteCount else {
@@ -92,7 +93,7 @@ extension PacketReader {
 }
 
 extension PacketBlock {
-    /// Returns bytes of the block without a copy. The returned data retains the block.
+    /// Returns part of the block without copying. The returned data retains the block.
     func data(_ start: Int, _ count: Int) -> Data {
         Data(bytesNoCopy: bytes + start, count: count, deallocator: .custom { _, _ in withExtendedLifetime(self) {} })
     }
@@ -112,15 +113,17 @@ extension Flow.State {
         if isFull { isReadable = true }
         for train in trains { _ = accept(train) }
         if let failure {
-            // A host or router on the path refused an earlier datagram. One receive reports the error; the flow stays open.
+            // A host or router on the path rejected an earlier datagram. One receive reports the error; the flow stays
+            // open.
             isReadable = true
             datagrams[0].refusal = Failure(errno: failure.errno)
         }
         match(nil, &deferred)
     }
 
-    /// Completes the receives for which datagrams are available. For closures of the program, this function only posts an item to the
-    /// program's queue, which delivers one datagram after another (``Flow/deliverDatagrams()``), so a batch costs one dispatch.
+    /// Completes the receives for which datagrams are available. For the program's closures, this only posts an item to
+    /// the program's queue, which delivers one datagram after another (``Flow/deliverDatagrams()``), so a batch costs
+    /// one dispatch.
     mutating func matchDatagrams(_ deferred: inout DeferredActions) {
         while let isOfQueue = waiters.first?.isOfQueue, datagrams[0].hasAnswer {
             if isOfQueue, let delivery, delivery.isSerial, let flow = datagrams[0].flow {
@@ -132,8 +135,8 @@ extension Flow.State {
         releaseHold(&deferred)
     }
 
-    /// Stops the reader of a shared socket until the program has received half of the datagrams. Returns `false` if so few datagrams are
-    /// waiting that the reader may continue.
+    /// Stops the shared socket's reader until the program has received half of the datagrams. Returns `false` if too
+    /// few datagrams wait to stop it.
     mutating func beginHold() -> Bool {
         guard kind == .datagram, closing == nil, phase != .closed else { return false }
         return datagrams[0].beginHold()
@@ -144,14 +147,14 @@ extension Flow.State {
         if let socket = takeReleased() { deferred.resume(.read(socket)) }
     }
 
-    /// Ends a hold if the program has received half of the datagrams. Returns the shared socket whose reader must then continue, otherwise
-    /// `nil`.
+    /// Ends a hold if the program has received half of the datagrams. Returns the shared socket whose reader must then
+    /// continue; otherwise `nil`.
     mutating func takeReleased() -> SharedDatagramSocket? {
         guard datagrams[0].inbox.releaseHold(), case .peer(let socket, _) = transport else { return nil }
         return socket
     }
 
-    /// Completes receives with the datagrams that arrived before the flow ended.
+    /// Completes receives with datagrams that arrived before the flow ended.
     mutating func answerWithDatagrams(_ deferred: inout DeferredActions) {
         guard mayTransfer else { return }
         while let (waiter, answer) = takeDatagramAnswer() { self.answer(waiter, answer, &deferred) }
@@ -165,7 +168,7 @@ extension Flow.State {
         }
     }
 
-    /// Removes the oldest receive and returns it with its result; `nil` if the receive must keep waiting.
+    /// Removes the oldest receive and returns it with its result; `nil` if it must keep waiting.
     mutating func takeDatagramAnswer() -> (ReceiveWaiter, DatagramAnswer)? {
         guard let takesBatch = waiters.first?.takesBatch, let demand = receive.oldest else { return nil }
         let answer: DatagramAnswer
@@ -183,7 +186,7 @@ extension Flow.State {
     }
 }
 
-/// The result of a receive of datagrams.
+/// The result when datagrams are received.
 enum DatagramAnswer {
     case content(ReceivedContent)
     case batch(DatagramBatch)

@@ -4,16 +4,16 @@ internal import CausewayTypes
 package import FoundationEssentials
 internal import Synchronization
 
-// Delivery of datagrams to the program. Closures run on the program's queue, one after another in one delivery item. A task receives
-// without suspension while datagrams are waiting.
+// Delivers datagrams to the program. Closures run on the program's queue, one after another in one delivery item. A
+// task receives without suspension while datagrams are waiting.
 
 extension Flow {
-    /// The maximum number of datagrams in one delivery item. After that, the queue delivers to other connections first.
+    /// The maximum number of datagrams in one delivery item. The queue then delivers to other connections first.
     private static var deliveryBudget: Int { 64 }
-    /// The maximum number of datagrams that a task receives in a row without a suspension.
+    /// The maximum number of datagrams that a task receives in a row without suspending.
     static var immediateBudget: Int { 64 }
 
-    /// Calls the program's closures with the waiting datagrams, on its queue. Returns the number of calls.
+    /// Calls the program's closures on its queue, with the waiting datagrams. Returns the number of calls.
     func deliverDatagrams() -> Int {
         var count = 0
         state.withLock { state in state.beginDelivering() }
@@ -38,8 +38,8 @@ extension Flow {
         return count
     }
 
-    /// Returns the next datagram and its header fields if a datagram is waiting and no earlier receive waits for it. Takes one lock and
-    /// does not suspend.
+    /// Returns the next datagram and its header fields if no earlier receive waits for it. Takes one lock and does not
+    /// suspend.
     package func takeDatagram() -> (data: Data, mark: PacketMark)? {
         state.withLock { state in
             guard state.kind == .datagram, state.mayTransfer, state.waiters.isEmpty, state.closing == nil,
@@ -50,7 +50,7 @@ extension Flow {
     }
 }
 
-/// A closure of the program and its arguments.
+/// A closure from the program and its arguments.
 enum DatagramCall {
     case receive(ReceiveCompletion, ReceivedContent)
     case batch(BatchCompletion, DatagramBatch?, Failure?)
@@ -64,8 +64,8 @@ enum DatagramCall {
 }
 
 extension Flow.State {
-    /// Queues a receive that the program requests from a callback of the current delivery, which then completes the receive. Returns
-    /// `false` for all other receives.
+    /// Queues a receive requested inside a callback of the current delivery, which then completes it. Returns `false`
+    /// for all other receives.
     mutating func joinDelivery(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) -> Bool {
         guard waiter.isOfQueue, failure == nil, datagrams[0].isDelivering, delivery?.isDraining == true else {
             return false
@@ -75,9 +75,9 @@ extension Flow.State {
         return true
     }
 
-    /// Schedules the delivery of the waiting datagrams on the program's queue.
+    /// Schedules a delivery on the program's queue for the waiting datagrams.
     mutating func postDatagrams(of flow: Flow, on delivery: Delivery, _ deferred: inout DeferredActions) {
-        // Return if the queue is already delivering, or if a delivery is scheduled.
+        // Do nothing if the queue is already delivering, or if a delivery is scheduled.
         if datagrams[0].isPosted || datagrams[0].isDelivering && delivery.isDraining { return }
         datagrams[0].isPosted = true
         if delivery.add(.calls { flow.deliverDatagrams() }) { deferred.mustDispatch = true }
@@ -89,8 +89,9 @@ extension Flow.State {
         datagrams[0].isDelivering = true
     }
 
-    /// Handles the usual case, in which a datagram is there and a closure waits for it: returns both. Returns `nil` in all other cases;
-    /// ``takeDatagramCall()`` handles them. The usual case is separate because an enumeration with this many fields is expensive to copy.
+    /// Handles the usual case: a datagram is there and a closure waits for it. Returns both; `nil` in all other cases,
+    /// which ``takeDatagramCall()`` handles. The usual case is separate because an enumeration with this many fields is
+    /// expensive to copy.
     fileprivate mutating func takeDatagramForCallback() -> (ReceiveCompletion, Data, PacketMark, isWhole: Bool)? {
         guard mayTransfer, closing == nil, phase == .open, case .callback(let completion)? = waiters.first,
             let demand = receive.oldest, datagrams[0].refusal == nil,
@@ -113,7 +114,8 @@ extension Flow.State {
         }
     }
 
-    /// Ends a delivery. Remaining datagrams go to the next delivery, or to a task whose receive follows those of the closures.
+    /// Ends a delivery. Remaining datagrams go to the next delivery, or to a task whose receive follows the closures'
+    /// receives.
     fileprivate mutating func endDelivering(_ deferred: inout DeferredActions) {
         guard kind == .datagram, !datagrams.isEmpty else { return }
         datagrams[0].isDelivering = false
@@ -127,7 +129,7 @@ extension Flow.State.DatagramSide {
     /// Whether a receive can be completed now.
     var hasAnswer: Bool { refusal != nil || !inbox.isEmpty }
 
-    /// Whether the waiting datagrams exceed the mark, so that the reader of a shared socket must stop.
+    /// Whether the waiting datagrams exceed the mark, so that the shared socket's reader must stop.
     var isAboveMark: Bool { inbox.isAbove(mark) }
 
     private var mark: DatagramInbox.Mark { readsOnLoop ? .near : hasDeepSocket ? .close : .far }
@@ -143,7 +145,7 @@ extension Flow.State.DatagramSide {
 }
 
 extension ReceiveWaiter {
-    /// Whether a closure waits for the content and runs on the program's queue.
+    /// Whether a closure on the program's queue waits for the content.
     var isOfQueue: Bool {
         switch self {
         case .callback, .batch: true

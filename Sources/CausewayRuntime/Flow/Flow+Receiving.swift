@@ -5,13 +5,13 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
-    /// The maximum number of reads in a row before other flows get their turn. Also the maximum number of receives in a row that read from
-    /// the transport themselves.
+    /// The maximum number of reads in a row before other flows get their turn, and the maximum number of receives in a
+    /// row that read from the transport themselves.
     static var readBudget: Int { 16 }
-    /// The number of bytes that a read may return in addition to the requested number, so that small receives do not cost one system call
-    /// each.
+    /// The number of bytes that a read may return beyond the requested number, so that small receives do not cost one
+    /// system call each.
     static var readAhead: Int { 16 << 10 }
-    /// Content with at least this number of bytes keeps the block into which it was read. Smaller content is copied.
+    /// Content with at least this many bytes keeps the block into which it was read. Smaller content is copied.
     static var handOverByteCount: Int { 48 << 10 }
 
     // MARK: Requests
@@ -37,7 +37,7 @@ extension Flow {
         if let plan { pumpReads(plan) }
     }
 
-    /// Queues a request if no earlier request is waiting and no content is available for it. Returns whether the request was queued.
+    /// Queues a request if no earlier one waits and no content is available for it. Returns whether it was queued.
     @inline(__always)
     func enqueue(_ waiter: ReceiveWaiter, _ plan: inout ReadPlan?, _ demand: (inout ReceiveQueue) -> Void) -> Bool {
         var isPostponed = false
@@ -92,7 +92,7 @@ extension Flow {
         if let plan = state.withLock({ state in state.beginRead() }) { pumpReads(plan) }
     }
 
-    /// Performs a claimed read and the reads that follow it, within a budget.
+    /// Performs a claimed read and the following reads, within a budget.
     func pumpReads(_ first: ReadPlan) {
         var budget = Self.readBudget
         var plan: ReadPlan? = first
@@ -101,7 +101,8 @@ extension Flow {
             let mayGoOn = budget > 0
             plan = current.isDatagram ? readDatagrams(current, mayGoOn) : readStream(current, mayGoOn)
         }
-        // Let other flows on this thread run first. The remaining bytes are read as if the transport had just become readable.
+        // Let other flows on this thread run first. The remaining bytes are read as if the transport had just become
+        // readable.
         if budget <= 0 { requeueRead() }
     }
 
@@ -120,7 +121,7 @@ extension Flow {
         if onLoop { loop.execute { self.pumpReads() } }
     }
 
-    /// Reads once from a stream. Returns the next read if there is one and it can start at once.
+    /// Reads once from a stream. Returns the next read if it can start at once.
     private func readStream(_ plan: ReadPlan, _ mayGoOn: Bool) -> ReadPlan? {
         let scratch = ThreadLocal.scratch
         let length = min(plan.length, scratch.count)
@@ -141,8 +142,8 @@ extension Flow {
         }
     }
 
-    /// Ends the claim of a read in the usual case: one receive waits and gets everything that was read. Returns the content in all other
-    /// cases.
+    /// Ends a read's claim in the usual case: one receive waits and gets everything that was read. Returns the content
+    /// in all other cases.
     private func pass(_ content: consuming Data, _ plan: ReadPlan, _ length: Int) -> Data? {
         guard plan.isForOne else { return content }
         var mustAwait = false
@@ -177,7 +178,7 @@ extension Flow {
         return nil
     }
 
-    /// Ends the claim of a read: delivers the content of the read, and closes the transport if a close was waiting for the claim.
+    /// Ends a read's claim: delivers its content, and closes the transport if a close was waiting for the claim.
     func finishRead(
         _ plan: ReadPlan, _ finish: (inout State, inout DeferredActions) -> ReadPlan?
     ) -> ReadPlan? {

@@ -8,16 +8,17 @@ struct ReadPlan {
     var transport: Transport
     var length: Int
     var isDatagram: Bool
-    /// Whether the oldest receive belongs to the protocols above, which borrow the content in the thread's scratch block.
+    /// Whether the oldest receive belongs to the protocols above, which borrow the content in the thread's scratch
+    /// block.
     var isForChannel = false
-    /// Whether exactly one receive waits, from a task or a closure of the program.
+    /// Whether exactly one receive waits, from a task or one of the program's closures.
     var isForOne = false
 }
 
 /// The result of a read.
 enum Arrived {
     case data(Data)
-    /// The number of bytes that the read placed at the beginning of the thread's scratch block.
+    /// The number of bytes that the read placed at the start of the thread's scratch block.
     case lent(Int)
 }
 
@@ -35,9 +36,9 @@ extension Flow.State {
         return plan
     }
 
-    /// Claims the read for a receive that reads on the caller's thread. On the loop's thread, every ``Flow/readBudget`` calls this function
-    /// sets `isPostponed` instead, and the caller calls ``Flow/requeueRead()``. Otherwise a fast peer and the task that receives from it
-    /// could occupy the thread.
+    /// Claims the read for a receive that reads on the caller's thread. On the loop's thread, every ``Flow/readBudget``
+    /// calls this function sets `isPostponed` instead, and the caller calls ``Flow/requeueRead()``. Otherwise a fast
+    /// peer and the task receiving from it could occupy the thread.
     mutating func beginRead(onLoop isOnLoop: @autoclosure () -> Bool, _ isPostponed: inout Bool) -> ReadPlan? {
         guard hasReadWork else { return nil }
         readBurst += 1
@@ -58,8 +59,8 @@ extension Flow.State {
             remainder = .content
             finishDraining(&deferred)
         case .moved(0) where isWriting || claims > 0 || isPipeBroken:
-            // The kernel reports a reset to one call only; later reads return an end of stream. If another thread used the transport during
-            // this read, this end can hide a reset.
+            // The kernel reports a reset to one call only; later reads return an end of stream. If another thread used
+            // the transport during this read, this end can hide a reset.
             isEndDoubtful = true
         case .moved(0):
             receive.ended()
@@ -81,8 +82,8 @@ extension Flow.State {
         }
     }
 
-    /// Ends the claim of a read if one receive consumes everything that was read and no earlier content is waiting. The caller completes
-    /// the receive.
+    /// Ends a read's claim if one receive consumes everything that was read and no earlier content waits. The caller
+    /// completes the receive.
     mutating func finishRead(forOne count: Int, _ length: Int) -> Bool {
         guard closing == nil, mayTransfer, !hasErrorPending, !isPipeBroken, waiters.rest.isEmpty,
             waiters.first?.takesAll == true,
@@ -94,16 +95,16 @@ extension Flow.State {
     }
 
     private mutating func noteRead(_ count: Int, _ length: Int) {
-        // A large read suggests that more content has arrived, and one more read costs little in comparison. A flow whose arrival reports
-        // are off must always read again.
+        // A large read suggests that more content has arrived, and one more read costs little in comparison. While
+        // arrival reports are off, always read again.
         if count == length || hasEndPending || count >= Flow.handOverByteCount || arrivalInterest == .nothing {
             isReadable = true
         }
         receivedByteCount &+= UInt64(count)
     }
 
-    /// Permits another read after an end of stream that may hide a reset, once no other thread uses the transport. Returns whether the
-    /// caller must read again.
+    /// Permits another read after an end of stream that may hide a reset, once no other thread uses the transport.
+    /// Returns whether the caller must read again.
     mutating func settleEnd() -> Bool {
         guard isEndDoubtful, !isWriting, claims == 0, closing == nil else { return false }
         isEndDoubtful = false
@@ -111,7 +112,7 @@ extension Flow.State {
         return true
     }
 
-    /// Lends the content to the protocols above if no earlier content is waiting.
+    /// Lends the content to the protocols above if no earlier content waits.
     private mutating func lend(_ arrived: Int, _ deferred: inout DeferredActions) {
         guard mayTransfer, leftover.isEmpty, waiters.first?.takesLoans == true,
             case .bytes(_, let maximum) = receive.oldest, arrived <= maximum,
@@ -127,7 +128,8 @@ extension Flow.State {
         answer(waiter, content, &deferred)
     }
 
-    /// Completes every receive for which there is enough content: the leftover bytes of earlier reads, followed by `arrived`.
+    /// Completes every receive for which there is enough content: leftover bytes from earlier reads, followed by
+    /// `arrived`.
     mutating func match(_ arrived: Data?, _ deferred: inout DeferredActions) {
         guard mayTransfer else { return }
         if kind == .datagram { return matchDatagrams(&deferred) }
@@ -149,13 +151,13 @@ extension Flow.State {
     }
 }
 
-/// Leftover bytes of earlier reads, followed by the bytes that just arrived.
+/// Leftover bytes from earlier reads, followed by newly arrived bytes.
 private struct Backlog {
     private var bytes: Data
     private var offset = 0
 
-    /// Takes over the buffer of `leftover`, so that the arrived bytes can be appended in place. If each read copied the buffer, one receive
-    /// of a large number of bytes would take quadratic time.
+    /// Takes over the buffer of `leftover`, so that the arrived bytes are appended in place. If each read copied the
+    /// buffer, one large receive would take quadratic time.
     init(taking leftover: inout Data, arrived: Data?) {
         bytes = leftover
         leftover = Data()
@@ -167,7 +169,7 @@ private struct Backlog {
         defer { offset += count }
         if offset == 0, count == bytes.count { return bytes }
         let start = bytes.startIndex + offset
-        // Programs expect that the indices of content begin at zero.
+        // Programs expect content indices to begin at zero.
         return Data(bytes[start..<(start + count)])
     }
 

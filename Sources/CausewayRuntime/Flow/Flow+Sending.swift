@@ -11,19 +11,21 @@ extension Flow {
 
     // MARK: Requests
 
-    /// Queues a whole message without per-message options. The send completes when the transport has accepted the whole message.
+    /// Queues a whole message without per-message options. The send completes when the transport has accepted all of
+    /// it.
     package func send(_ outbound: Outbound) {
         if sendAtOnce(outbound) { return }
         submit(outbound, ticket: nil) { state in state.enqueue(outbound) }
     }
 
-    /// Queues content of a message that has per-message options or more than one part.
+    /// Queues content for a message with per-message options or more than one part.
     package func send(_ entry: SendQueue<Outbound>.Entry) {
         submit(entry.payload, ticket: entry.ticket) { state in state.enqueue(entry) }
         if entry.deadline != nil { armExpiry() }
     }
 
-    /// Writes content without queueing it if no earlier content is queued. Returns whether the content was written.
+    /// Writes content without queueing it if no earlier content is queued. Returns whether the write was attempted;
+    /// ``continueWrite(_:_:)`` then sends what did not fit.
     private func sendAtOnce(_ outbound: Outbound) -> Bool {
         guard !outbound.endsStream, outbound.offset == 0,
             let transport = state.withLock({ state in state.beginImmediateWrite(outbound.data.count) })
@@ -61,7 +63,7 @@ extension Flow {
 
     // MARK: Expiry
 
-    /// Starts a timer that fails messages when they expire, even if nothing can be sent until then.
+    /// Starts a timer that fails messages when they expire, even while nothing can be sent.
     private func armExpiry() {
         guard let time = state.withLock({ state in state.takeExpiryTime() }) else { return }
         _ = loop.schedule(after: max(.zero, time - System.now)) { [weak self] in self?.expire(at: time) }
@@ -79,8 +81,8 @@ extension Flow {
         armExpiry()
     }
 
-    /// Writes on the caller's thread if no earlier content is queued. Not inlined, so that its locals do not enlarge the frame of every
-    /// suspended task.
+    /// Writes on the caller's thread if no earlier content is queued. Not inlined, so that its locals do not enlarge
+    /// every suspended task's frame.
     @inline(never)
     package func writeNow(_ data: Data, _ endsStream: Bool) -> ImmediateResult {
         guard !endsStream else { return .unclaimed }
@@ -91,7 +93,7 @@ extension Flow {
         return finishImmediateWrite(data.withUnsafeBytes { transport.write(single: $0) }, data.count)
     }
 
-    /// Writes borrowed bytes on the caller's thread. The bytes must stay valid only during the call.
+    /// Writes borrowed bytes on the caller's thread. They must stay valid only during the call.
     func writeNow(lent bytes: UnsafeRawBufferPointer) -> ImmediateResult {
         var isBurst = false
         guard let transport = state.withLock({ state in state.beginTaskWrite(bytes.count, &isBurst) }) else {
@@ -102,7 +104,7 @@ extension Flow {
 
     package enum ImmediateResult {
         case done(Failure?)
-        /// A part of the bytes was sent, and the claim is still held.
+        /// Only this many bytes were sent, and the claim is still held.
         case partial(Int, Retry)
         /// No write was attempted.
         case unclaimed
@@ -110,7 +112,7 @@ extension Flow {
         case postponed
     }
 
-    /// Ends the claim of an immediate write. Completes the send if everything was sent or the transport failed.
+    /// Ends an immediate write's claim. Completes the send if everything was sent or the transport failed.
     private func finishImmediateWrite(
         _ result: IOResult, _ count: Int, _ waiter: SendWaiter = .unobserved
     ) -> ImmediateResult {
@@ -174,8 +176,8 @@ extension Flow {
         if closing == nil { examineLoss() }
     }
 
-    /// Queues the remaining bytes of an immediate write before all other content, releases the claim and waits until the transport has
-    /// room.
+    /// Queues an immediate write's remaining bytes before all other content, releases the claim and waits until the
+    /// transport has room.
     func continueWrite(_ outbound: Outbound, _ retry: Retry) {
         var deferred = DeferredActions()
         var mustRead = false
@@ -237,7 +239,7 @@ extension Flow {
     /// How to continue a write that could not complete.
     package enum Retry: Equatable {
         case none, whenWritable, later
-        /// Do not continue: the transport broke.
+        /// The transport broke: do not continue.
         case lost
     }
 
@@ -246,13 +248,14 @@ extension Flow {
         case .none: break
         case .lost: examineLoss()
         case .later:
-            // The kernel has no memory for the packet (ENOBUFS or ENOMEM). It does not report when memory is free again, so retry after a
-            // delay.
+            // The kernel has no memory for the packet (ENOBUFS or ENOMEM). It does not report when memory is free
+            // again, so retry after a delay.
             _ = loop.schedule(after: .milliseconds(2)) { self.ready(for: .writable) }
         case .whenWritable:
             switch transport {
             case .socket(let fd, let registration):
-                // A datagram socket reports an edge for each sent datagram, so request this event only when it is needed.
+                // A datagram socket reports a writable edge for each sent datagram, so request this event only when
+                // needed.
                 let kind = state.withLock { state in state.kind }
                 if kind == .datagram { loop.update(registration, fd, for: [.readable, .writable]) }
                 loop.await(.writable, of: registration)

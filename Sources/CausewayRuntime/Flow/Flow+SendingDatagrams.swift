@@ -2,9 +2,9 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// Datagrams that are sent in one system call. Datagrams of equal length form trains for segmentation offload.
+/// Datagrams for one system call. Datagrams of equal length form trains for segmentation offload.
 struct DatagramPlan {
-    /// A single datagram, or a run of datagrams of equal length; the last datagram can be shorter.
+    /// A single datagram, or a run of datagrams of equal length; the last one can be shorter.
     struct Group {
         var range: Range<Int>
         /// Bytes per datagram; 0 for a single datagram.
@@ -96,17 +96,18 @@ extension Flow.State {
             }
             return .none
         case .wouldBlock:
-            // An edge that arrived during the call has set `isWritable`, and the loop does not report that edge again.
+            // An edge during the call has set `isWritable`, and the loop does not report that edge again.
             return isWritable ? .none : .whenWritable
         case .failed(Errno.noBuffers), .failed(Errno.noMemory):
             return .later
         case .failed(let code):
             isWritable = true
             if (plan.groups.first?.segment ?? 0) > 0, Self.meansNoOffload(code) {
-                // Not every device and path supports segmentation offload. From now on this flow sends its datagrams one by one.
+                // Not every device and path supports segmentation offload. From now on this flow sends its datagrams
+                // one by one.
                 hasSegmentOffload = false
             } else {
-                // Fail only the first datagram: the error means that an earlier datagram was refused, or that sending is not permitted at
+                // Fail only the first datagram: an earlier datagram was rejected, or sending is not permitted at
                 // present.
                 finishDatagram(Failure(errno: code), &deferred)
             }
@@ -114,8 +115,8 @@ extension Flow.State {
         }
     }
 
-    /// Returns whether the error code means that the kernel cannot segment this train. All other errors, such as a refusal by the peer's
-    /// host, would occur for a single datagram as well.
+    /// Returns whether the code means that the kernel cannot segment this train. All other errors, such as a rejection
+    /// by the peer's host, would occur for a single datagram as well.
     private static func meansNoOffload(_ code: CInt) -> Bool {
         [Errno.invalid, Errno.inputOutput, Errno.messageTooLong, Errno.notSupported, Errno.protocolOptionNotSupported]
             .contains(code)

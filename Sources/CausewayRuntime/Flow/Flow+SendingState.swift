@@ -20,7 +20,8 @@ extension Flow.State {
         return transport
     }
 
-    /// Claims a write for a task. After a number of writes the task must suspend once: this function then sets `isBurst` and returns `nil`.
+    /// Claims a write for a task. Every ``burstLimit`` writes the task must suspend once: this function then sets
+    /// `isBurst` and returns `nil`.
     mutating func beginTaskWrite(_ count: Int, _ isBurst: inout Bool) -> Transport? {
         guard burst + 1 == Self.burstLimit else {
             guard let transport = beginImmediateWrite(count) else { return nil }
@@ -60,7 +61,8 @@ extension Flow.State {
 
     /// Whether a message can bypass the queue.
     private var letsPass: Bool {
-        // Before the flow has a transport, all messages are queued: per-message options still apply to messages that have not started.
+        // Before the flow has a transport, all messages are queued: per-message options still apply to messages that
+        // have not started.
         mayTransfer && backlog == nil && inFlight.count < Flow.gatherPieceLimit
             && (datagrams.first?.outgoing.count ?? 0) == 0
     }
@@ -80,7 +82,8 @@ extension Flow.State {
     private mutating func begin(_ entry: SendQueue<Outbound>.Entry, _ deferred: inout DeferredActions) {
         var entry = entry
         if kind == .datagram, datagrams[0].outgoing.count > 0 || !entry.endsMessage {
-            // Parts of one message leave as one datagram. The send of a part completes when the part was appended to the earlier parts.
+            // Parts of one message leave as one datagram. A part's send completes when the part was appended to the
+            // earlier ones.
             datagrams[0].outgoing += entry.payload.data
             guard entry.endsMessage else { return answer(entry.payload.waiter, nil, &deferred) }
             entry.payload.data = datagrams[0].outgoing
@@ -96,7 +99,7 @@ extension Flow.State {
         answer(entry.payload.waiter, Failure(errno: code), &deferred)
     }
 
-    /// Fails the messages that can no longer be sent.
+    /// Fails messages that can no longer be sent: expired ones, and those whose antecedent failed.
     mutating func dropLost(at now: Duration, _ deferred: inout DeferredActions) {
         while let step = backlog?.nextLost(at: now) {
             switch step {
@@ -108,7 +111,7 @@ extension Flow.State {
         if backlog?.letsPlainPass == true { backlog = nil }
     }
 
-    /// Returns the time at which the next message expires; `nil` if a timer that is already set fires by then.
+    /// Returns when the next message expires; `nil` if an existing timer fires by then.
     mutating func takeExpiryTime() -> Duration? {
         guard phase != .closed, let next = backlog?.deadline, expiryTimes.allSatisfy({ next < $0 }) else {
             return nil
@@ -117,7 +120,7 @@ extension Flow.State {
         return next
     }
 
-    /// Moves queued content into flight, up to the limits of one gathered send.
+    /// Moves queued content into flight, up to the limits for one gathered send.
     mutating func fillFlight(_ deferred: inout DeferredActions) {
         while inFlight.count < Flow.gatherPieceLimit, inFlightByteCount < Flow.gatherByteLimit {
             switch backlog?.next(at: System.now) {
@@ -171,7 +174,7 @@ extension Flow.State {
         return WritePlan(transport: transport, content: content, byteCount: byteCount)
     }
 
-    /// Finishes entries without bytes, such as an end-of-message mark, when they reach the head of the queue.
+    /// Finishes entries without bytes, such as an end-of-message mark, at the head of the queue.
     private mutating func finishEmpty(_ deferred: inout DeferredActions) {
         while let head = inFlight.first, head.isEmpty {
             _ = inFlight.popFirst()
@@ -199,7 +202,7 @@ extension Flow.State {
             if count == plan.byteCount { isWritable = true }
             return isWritable ? .none : .whenWritable
         case (.wouldBlock, _):
-            // An edge that arrived during the call has set `isWritable`, and the loop does not report that edge again.
+            // An edge during the call has set `isWritable`, and the loop does not report that edge again.
             return isWritable ? .none : .whenWritable
         case (.failed(Errno.noBuffers), _), (.failed(Errno.noMemory), _):
             return .later
@@ -210,15 +213,16 @@ extension Flow.State {
         }
     }
 
-    /// Notifies the owner, once, that both directions have ended and the program has received the end of the peer's stream.
+    /// Notifies the owner, once, that both directions have ended and the program has received the end of the peer's
+    /// stream.
     mutating func noteEnds(_ deferred: inout DeferredActions) {
         guard outboundEnd == .sent, receive.hasDeliveredEnd, closing == nil, failure == nil, let owner else { return }
         outboundEnd = .told
         deferred.resume(.ended(owner))
     }
 
-    /// Returns whether the reader must report the failure of a write. The kernel reports the reason of a broken connection to one call
-    /// only; later writes get EPIPE. If a read is active, that read may have received the reason.
+    /// Returns whether the reader must report a write failure. The kernel reports why a connection broke to one call
+    /// only; later writes get EPIPE. An active read may have received the cause.
     mutating func leavesToReader(_ code: CInt) -> Bool {
         guard code == Errno.brokenPipe, isReading else { return false }
         isPipeBroken = true
@@ -243,6 +247,6 @@ extension Flow.State {
 }
 
 extension Flow.State.InFlight {
-    /// Whether the entry requires no call to the transport.
+    /// Whether the entry needs no call to the transport.
     var isEmpty: Bool { outbound.remaining == 0 && !outbound.endsStream && !outbound.isDatagram }
 }

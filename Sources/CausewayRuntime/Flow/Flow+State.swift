@@ -9,20 +9,20 @@ extension Flow {
     enum Phase: Sendable { case idle, open, closed }
     enum Ending: Sendable {
         case graceful, abortive
-        /// The transport is closed, and the flow waits for another transport. The value is the failure that broke the transport; `nil` if
-        /// it was intact.
+        /// The transport is closed, and the flow waits for another one. The value is the failure that broke the
+        /// transport; `nil` if it was intact.
         case detached(Failure?)
         case broken(Failure)
     }
 
     /// The pending close of a transport that no thread claims any more.
     ///
-    /// This type is a class, so that an optional value is a single pointer: every read and write checks for a pending close, and at most
-    /// one exists per flow.
+    /// A class, so that an optional value is a single pointer: every read and write checks for a pending close, and at
+    /// most one exists per flow.
     final class Closing {
         private let transport: Transport?
         private let ending: Ending
-        /// Whether the peer has ended its side and all of its content was read.
+        /// Whether the peer has ended its side and all its content was read.
         private let isReadOut: Bool
         private let owner: (any FlowOwner)?
 
@@ -49,20 +49,21 @@ extension Flow {
 
     /// The state behind the flow's lock.
     ///
-    /// This state is most of the memory of an idle connection. Small members are therefore grouped, and members that few connections need
-    /// are behind a reference.
+    /// This state is most of an idle connection's memory. Small members are therefore grouped, and members that few
+    /// connections need are behind a reference.
     struct State: ~Copyable, Sendable {
         let kind: Kind
         var phase = Phase.idle
         var mayTransfer = false
-        /// Whether the protocols above have not completed their handshake yet. If the transport breaks before that, another transport can
-        /// replace it.
+        /// Whether the protocols above have not completed their handshake yet. If the transport breaks before that,
+        /// another one can replace it.
         var isProvisional = false
 
         var isReadable = false
         var isReading = false
         var isReadPosted = false
-        /// Whether the loop has reported the end of the peer's stream. After a short read, that end may still be unread.
+        /// Whether the loop has reported the end of the peer's stream. After a short read, that end may still be
+        /// unread.
         var hasEndPending = false
         var arrivalInterest = ArrivalInterest.all
         /// The number of redundant arrival reports since the reader last emptied the transport.
@@ -82,13 +83,13 @@ extension Flow {
         var isCorked = false
         /// The number of immediate writes since the last suspension.
         var burst: UInt8 = 0
-        /// The number of receives that read from the transport themselves since the last postponed read.
+        /// The number of receives that have read from the transport themselves since the last postponed read.
         var readBurst: UInt8 = 0
         var sendingHasEnded = false
         var outboundEnd = Flow.OutboundEnd.none
         var hasSegmentOffload = true
 
-        /// The number of threads that use the transport now for other purposes than reading and writing.
+        /// The number of threads that now use the transport for purposes other than reading and writing.
         var claims: Int32 = 0
         var closing: Ending?
         var failure: Failure?
@@ -98,15 +99,15 @@ extension Flow {
 
         var receive = ReceiveQueue()
         var waiters = InlineFirstQueue<ReceiveWaiter>()
-        /// Received bytes that no request has consumed yet; at most the length of one read-ahead.
+        /// Received bytes that no request has consumed yet; at most one read-ahead.
         var leftover = Data()
-        /// The state of a datagram flow. The array has one element for a datagram flow and is empty for a stream. It keeps this state on
-        /// the heap, so that streams need no memory for it.
+        /// A datagram flow's own state: one element for a datagram flow, none for a stream. The array keeps it on the
+        /// heap, so that streams need no memory for it.
         var datagrams: [DatagramSide] = []
 
         /// Content whose transmission cannot start yet. Created on first use, because most connections never need it.
         var backlog: SendQueue<Outbound>?
-        /// The times at which timers for expiring messages fire.
+        /// When the timers for expiring messages fire.
         var expiryTimes: [Duration] = []
         /// Content whose transmission has started, in order.
         var inFlight: Deque<InFlight> = []
@@ -121,23 +122,24 @@ extension Flow {
         }
 
         struct DatagramSide: Sendable {
-            /// Datagrams that have arrived but that the program has not received yet.
+            /// Datagrams that have arrived but were not received by the program yet.
             var inbox = DatagramInbox()
-            /// The error for an earlier datagram that a host or router on the path refused; no receive has reported it yet.
+            /// The error for an earlier datagram that a host or router on the path rejected; no receive has reported it
+            /// yet.
             var refusal: Failure?
             /// The first parts of a datagram whose last part is still missing.
             var outgoing = Data()
-            /// The flow that owns this state. It is needed to post to the program's queue.
+            /// This state's flow, for posting to the program's queue.
             unowned var flow: Flow?
             /// Whether a delivery on the program's queue is scheduled.
             var isPosted = false
             var isDelivering = false
-            /// Whether the program receives in a task on the loop's thread. The reader of a shared socket must not run ahead of such a
-            /// task.
+            /// Whether the program receives in a task on the loop's thread. The shared socket's reader must not run
+            /// ahead of such a task.
             var readsOnLoop = false
             /// Whether the kernel's buffer is large, so that the inbox need not hold many datagrams.
             var hasDeepSocket = false
-            /// The number of datagrams that tasks received since a task last suspended.
+            /// The number of datagrams that tasks have received since one last suspended.
             var immediateCount = 0
         }
 
@@ -160,7 +162,7 @@ extension Flow.State {
             && (!inFlight.isEmpty || backlog != nil)
     }
 
-    /// Returns the pending close if no thread claims the transport any more; otherwise `nil`.
+    /// Returns the pending close once no thread claims the transport; otherwise `nil`.
     mutating func takeClosing() -> Flow.Closing? {
         guard let ending = closing, phase != .closed, claims == 0, !isReading, !isWriting else { return nil }
         if case .detached(let reason) = ending { return takeDetaching(reason) }
@@ -195,7 +197,7 @@ extension Flow.State {
         answerAll(error, &deferred)
     }
 
-    /// Completes every outstanding request with an error. The first receive also gets the content that has arrived.
+    /// Completes every outstanding request with an error. The first receive also gets all arrived content.
     mutating func answerAll(_ error: Failure, _ deferred: inout DeferredActions) {
         failure = failure ?? error
         if kind == .datagram, error != Failure(errno: Errno.cancelled) { answerWithDatagrams(&deferred) }
@@ -263,7 +265,7 @@ extension Flow.State {
 
     /// Posts an item to the program's queue. Returns the delivery if the caller must dispatch it.
     func post(_ item: Delivery.Item) -> Delivery? {
-        // The program supplies the queue when it starts the flow. Before that, completions run on a global queue.
+        // The program supplies the queue when it starts the flow. Until then, completions run on a global queue.
         let delivery = delivery ?? Delivery.fallback
         return delivery.add(item) ? delivery : nil
     }

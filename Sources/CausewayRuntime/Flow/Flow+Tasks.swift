@@ -4,34 +4,40 @@ package import CausewayTypes
 package import FoundationEssentials
 internal import Synchronization
 
-/// Requests of tasks. Cancelling a task ends only the request that the task waits for, and the flow stays open: the next receive gets the
-/// content, and a send that has started completes.
+/// Receives and sends for Swift tasks. Cancelling a task ends only the request that the task waits for, and the flow
+/// stays open: the next receive gets the content, and a send that has started completes.
 ///
-/// A cancellable suspension costs a record in the task, two locks and a quarter of the task's memory. A connection that is served by a
-/// single task can avoid this cost: that task becomes the flow's home task, and ``cancelHome()`` cancels its request.
+/// A cancellable suspension costs a record in the task, two locks and a quarter of the task's memory. A connection
+/// served by a single task can avoid this: that task becomes the flow's home task, and ``cancelHome()`` cancels its
+/// request.
 extension Flow {
     /// Makes the current task the flow's home task. To cancel it, call ``cancelHome()``.
     package func makeHome() { homeTask.store(ThreadLocal.task, ordering: .relaxed) }
 
     package func leaveHome() { homeTask.store(0, ordering: .relaxed) }
 
-    /// Ends the request that the home task waits for, with the same effect as the cancellation of any other task.
+    /// Ends the request that the home task waits for, as if any other task were cancelled.
     package func cancelHome() {
         cancelReceive(Self.homeID)
         cancelSend(Self.homeID)
     }
 
-    /// The identifier of all requests of the home task, which has one request at a time.
+    /// Identifies all home task requests; the home task has one at a time.
     package static var homeID: UInt64 { 0 }
 
-    /// An identifier with which the current task's request can be cancelled. A task waits for one request at a time. Never ``homeID``.
+    /// Identifies the current task's request for cancellation. A task waits for one request at a time. Never
+    /// ``homeID``.
     static var taskID: UInt64 { UInt64(truncatingIfNeeded: ThreadLocal.task) }
 
     package var isHome: Bool { ThreadLocal.task == homeTask.load(ordering: .relaxed) }
 
     // MARK: Receiving
 
-    /// Receives at least `minimum` and at most `maximum` bytes of a byte stream, like ``receive(minimum:maximum:_:)``.
+    /// Receives at least `minimum` and at most `maximum` bytes from a byte stream, like
+    /// ``receive(minimum:maximum:_:)``.
+    ///
+    /// Cancellation: a task other than the home task gets `ECANCELED`. No bytes are lost, and the task can receive
+    /// again.
     nonisolated(nonsending)
         package func receivePiece(minimum: Int, maximum: Int) async -> Result<StreamPiece, Failure>
     {
@@ -41,7 +47,9 @@ extension Flow {
         return await withUnsafeContinuation { waiter in request(Self.homeID, minimum, maximum, waiter) }
     }
 
-    /// Receives bytes of a stream, or `nil` at its end.
+    /// Receives bytes from a stream, or `nil` at its end.
+    ///
+    /// Cancellation: as for ``receivePiece(minimum:maximum:)``.
     nonisolated(nonsending)
         package func receive(minimum: Int, maximum: Int) async -> Result<Data?, Failure>
     {
@@ -52,8 +60,8 @@ extension Flow {
         }
     }
 
-    /// Receives like ``receivePiece(minimum:maximum:)``, for a task that is not the home task. This function and the functions below are
-    /// not inlined, so that their locals do not enlarge the frame of every suspended task.
+    /// Receives like ``receivePiece(minimum:maximum:)``, for tasks other than the home task. This function and those
+    /// below are not inlined, so that their locals do not enlarge every suspended task's frame.
     @inline(never)
     nonisolated(nonsending)
         package func receiveCancellably(minimum: Int, maximum: Int) async -> Result<StreamPiece, Failure>
@@ -73,7 +81,8 @@ extension Flow {
         let waiter = loop.isCurrent ? ReceiveWaiter.task(id, continuation) : .distantTask(id, continuation)
         var plan: ReadPlan?
         let isQueued = enqueue(waiter, &plan) { $0.demand(minimum: minimum, maximum: maximum) }
-        // A cancelled task receives no bytes. Check after the request is registered, so that a concurrent cancellation finds it.
+        // A cancelled task receives no bytes. Check after registering the request, so that a concurrent cancellation
+        // finds it.
         if ThreadLocal.isTaskCancelled {
             guard isQueued else { return continuation.resume(returning: .failure(Failure(errno: Errno.cancelled))) }
             cancelReceive(id)
@@ -85,6 +94,8 @@ extension Flow {
     }
 
     /// Receives one whole message, like ``receiveMessage(_:)``.
+    ///
+    /// Cancellation: a task other than the home task gets `ECANCELED`. The message stays for the next receive.
     nonisolated(nonsending)
         package func receiveMessage() async -> ReceivedContent
     {
@@ -112,6 +123,8 @@ extension Flow {
     }
 
     /// Receives all datagrams that have arrived, like ``receiveBatch(_:)``. Returns `nil` when the flow has ended.
+    ///
+    /// Cancellation: has no effect; the task waits until datagrams arrive or the flow ends.
     nonisolated(nonsending)
         package func receiveBatch() async throws(Failure) -> DatagramBatch?
     {
@@ -123,7 +136,7 @@ extension Flow {
     private func cancelReceive(_ id: UInt64) {
         var deferred = DeferredActions()
         let delivery = state.withLock { state in
-            // Content that was too short for the cancelled receive can be long enough for the next receive.
+            // Content that was too short for the cancelled receive can be long enough for the next one.
             if state.forgetReceive(id, &deferred) { state.match(nil, &deferred) }
             return state.delivery
         }
@@ -134,10 +147,10 @@ extension Flow {
 
     /// Suspends until the transport has accepted the content. Returns the failure, or `nil` on success.
     ///
-    /// If the transport accepts the content at once, the task does not suspend, except from time to time so that other tasks get their
-    /// turn. A cancelled task can therefore still send a final message.
+    /// If the transport accepts the content at once, the task does not suspend, except from time to time so that other
+    /// tasks get their turn. A cancelled task can therefore still send a final message.
     ///
-    /// Cancellation: content that has not started to leave is removed from the queue.
+    /// Cancellation: content whose transmission has not started is removed from the queue.
     nonisolated(nonsending)
         package func send(_ data: Data, endsStream: Bool = false) async -> Failure?
     {
@@ -160,8 +173,8 @@ extension Flow {
         return await withUnsafeContinuation { waiter in finishLater(Self.homeID, data, endsStream, attempt, waiter) }
     }
 
-    /// Returns whether a task has received its maximum number of datagrams in a row and must let other tasks run. In that case, restarts
-    /// the count.
+    /// Returns whether a task has received its maximum number of datagrams in a row and must let other tasks run. Also
+    /// restarts the count.
     private func mustGiveWay() -> Bool {
         let (isSpent, released) = state.withLock { state -> (Bool, SharedDatagramSocket?) in
             guard state.kind == .datagram else { return (false, nil) }
@@ -172,7 +185,7 @@ extension Flow {
         return isSpent
     }
 
-    /// Lets other tasks run.
+    /// Lets other tasks on the loop run.
     @inline(never)
     nonisolated(nonsending)
         private func giveWay() async
@@ -206,7 +219,9 @@ extension Flow {
         if ThreadLocal.isTaskCancelled { cancelSend(id) }
     }
 
-    /// Passes the continuation of the current task to `enqueue`, and suspends until the content is sent.
+    /// Passes the current task's continuation to `enqueue`, and suspends until the content is sent.
+    ///
+    /// Cancellation: content whose transmission has not started is removed from the queue.
     nonisolated(nonsending)
         package func suspendSending(_ enqueue: (SendWaiter) -> Void) async -> Failure?
     {
@@ -228,7 +243,7 @@ extension Flow {
 }
 
 extension Flow.State {
-    /// Completes the receive of a cancelled task with `ECANCELED`. Returns `false` if the receive is already complete.
+    /// Completes a cancelled task's receive with `ECANCELED`. Returns `false` if it is already complete.
     mutating func forgetReceive(_ id: UInt64, _ deferred: inout DeferredActions) -> Bool {
         var position = -1
         let found = waiters.removeFirst { waiter in
@@ -244,14 +259,15 @@ extension Flow.State {
         return true
     }
 
-    /// Detaches the send of a cancelled task and returns its continuation; `nil` if the send is already complete. Content that has not
-    /// started to leave is removed.
+    /// Detaches a cancelled task's send and returns its continuation; `nil` if the send is already complete. Removes
+    /// content whose transmission has not started.
     fileprivate mutating func forgetSend(_ id: UInt64) -> UnsafeContinuation<Failure?, Never>? {
         for index in inFlight.indices {
             guard case .task(id, let waiter) = inFlight[index].outbound.waiter else { continue }
             let entry = inFlight[index]
             let isBeingWritten = isWriting && index < Int(writtenEntryCount)
-            // An active write may have read the content already. An end of stream stays queued: nothing can be sent after it.
+            // An active write may have read the content already. An end of stream stays queued: nothing can be sent
+            // after it.
             if isBeingWritten || entry.outbound.offset > 0 || entry.outbound.endsStream {
                 inFlight[index].outbound.waiter = .unobserved
             } else {

@@ -7,10 +7,10 @@ internal import Synchronization
 
 /// Moves content between the program's requests and one transport, in both directions, with back-pressure.
 ///
-/// Requests can come from any thread, before the transport exists and after it is closed. One lock guards the state; no system call and no
-/// code of the program runs under it. A thread claims the transport before it reads or writes. If another thread has claimed the same
-/// direction, the thread only records its work in the state, and the other thread does the work. The transport is closed when the last
-/// claim ends, so a descriptor is never used after it was closed.
+/// Requests can come from any thread, before the transport exists and after it is closed. One lock guards the state; no
+/// system call and no program code runs under it. A thread claims the transport before it reads or writes. If another
+/// thread has claimed the same direction, the thread only records its work in the state, and the other thread does it.
+/// The transport is closed when the last claim ends, so a descriptor is never used after closing.
 package final class Flow: ReadinessHandler {
     package let loop: any EventLoop
     let state: LockedValue<State>
@@ -29,32 +29,35 @@ package final class Flow: ReadinessHandler {
 
     /// The readiness events that an event loop must report for this flow's socket.
     package var interest: Readiness {
-        // A stream socket reports a writable edge only after a write found no room; a datagram socket reports one for each sent datagram.
+        // A stream socket reports a writable edge only after a write found no room; a datagram socket reports one for
+        // each sent datagram.
         state.withLock { state in state.kind == .stream ? .stream : .readable }
     }
 
     /// Whether the transport carries datagrams, not a stream.
     package var isDatagram: Bool { state.withLock { state in state.kind == .datagram } }
 
-    /// The number of received bytes that were read from the transport and wait for a receive.
+    /// The number of bytes that were read from the transport and wait for a receive.
     package var unreadByteCount: Int { state.withLock { state in state.leftover.count } }
 
-    /// The number of bytes that wait until the transport takes them.
+    /// The number of bytes that wait until the transport accepts them.
     package var unsentByteCount: Int {
         state.withLock { state in state.inFlightByteCount + (state.backlog?.total { $0.remaining } ?? 0) }
     }
 
     // MARK: Life
 
-    /// Sets the delivery on which the program's completion closures are called from now on.
+    /// Sets the delivery for the program's completion closures from now on.
     package func deliver(on delivery: Delivery) {
         state.withLock { state in state.delivery = delivery }
     }
 
-    /// Connects the flow to its transport and starts the waiting requests.
+    /// Connects the flow to its transport. Queued requests start with ``begin()``.
     ///
     /// - Parameters:
-    ///   - isProvisional: Whether the flow waits for another transport if this transport breaks before ``confirm()``.
+    ///   - transport: The transport to use. It is discarded if the flow already has one or is closed.
+    ///   - owner: Notified when the flow ends.
+    ///   - isProvisional: Whether the flow waits for another transport if this one breaks before ``confirm()``.
     ///   - sentEarly: The byte count of queued content that was already sent.
     package func attach(
         _ transport: Transport, owner: any FlowOwner, isProvisional: Bool = false, sentEarly: Int = 0
@@ -73,16 +76,17 @@ package final class Flow: ReadinessHandler {
         if isGone { transport.discard(on: loop) }
     }
 
-    /// Confirms the transport after the protocols above it have completed their handshake: from now on, no other transport replaces it.
+    /// Confirms the transport after the handshake above it is complete: from now on, no other transport replaces it.
     package func confirm() { state.withLock { state in state.isProvisional = false } }
 
-    /// Returns content for the first packet, before the peer has answered: content at the head of the queue that is safe to replay.
+    /// Returns content for the first packet, sent before the peer has answered: content that is safe to replay, at the
+    /// head of the queue.
     package func earlyContent(atMost limit: Int) -> Data {
         var deferred = DeferredActions()
         let (content, delivery) = state.withLock { state -> (Data, Delivery?) in
             var content = Data()
             guard state.kind == .stream, state.phase == .idle else { return (content, nil) }
-            // Content that is offered for the first packet counts as started.
+            // Content offered for the first packet counts as started.
             state.fillFlight(&deferred)
             for entry in state.inFlight {
                 guard case .unobserved = entry.outbound.waiter, content.count < limit else { break }
@@ -95,12 +99,13 @@ package final class Flow: ReadinessHandler {
         return content
     }
 
-    /// Permits transfers over the attached transport. Readiness reports can arrive before this call.
+    /// Permits transfers over the attached transport and starts queued requests. Readiness reports can arrive before
+    /// this call.
     package func begin() {
         var deferred = DeferredActions()
         let delivery = state.withLock { state -> Delivery? in
             state.mayTransfer = true
-            // Datagrams of a peer can arrive before the program starts its connection.
+            // A peer's datagrams can arrive before the program starts its connection.
             state.match(nil, &deferred)
             return state.delivery
         }
@@ -111,8 +116,8 @@ package final class Flow: ReadinessHandler {
 
     /// Closes the transport. The flow then waits for another transport.
     ///
-    /// - Parameter abandoning: The failure for all waiting requests; `nil` keeps them waiting. Set it if the requests come from protocols
-    ///   above the transport, which restart on the next transport.
+    /// - Parameter abandoning: The failure for all waiting requests; `nil` keeps them waiting. Set it if protocols
+    ///   above the transport made the requests, because they restart on the next transport.
     package func detach(abandoning failure: Failure? = nil) {
         var deferred = DeferredActions()
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
@@ -127,7 +132,7 @@ package final class Flow: ReadinessHandler {
 
     /// Completes every request with `ECANCELED` and closes the transport, with a reset if `abortively`.
     ///
-    /// Returns whether `owner` will be notified. Returns `false` if the flow was already closed.
+    /// - Returns: Whether `owner` will be notified; `false` if the flow was already closed.
     package func close(abortively: Bool, owner: any FlowOwner) -> Bool {
         var deferred = DeferredActions()
         var willTell = true
@@ -154,12 +159,13 @@ package final class Flow: ReadinessHandler {
         return willTell
     }
 
-    /// Completes every request with `error` because the transport or a protocol above it failed, then notifies the owner.
+    /// Completes every request with `error` because the transport or a protocol above it failed, then notifies the
+    /// owner.
     func fail(_ error: Failure) {
         var deferred = DeferredActions()
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
-            // The failure may come from a protocol above the transport. Later receives must then fail, and not return the end of the peer's
-            // stream.
+            // A protocol above the transport may have failed. Later receives must then fail, not return the end of the
+            // peer's stream.
             if state.closing == nil { state.remainder = .nothing }
             state.breakDown(error, &deferred)
             return (state.delivery, state.takeClosing())
@@ -168,7 +174,7 @@ package final class Flow: ReadinessHandler {
         closing?.perform(on: loop)
     }
 
-    /// Calls `body` with the socket, which stays open during the call. Returns `nil` if there is no socket.
+    /// Calls `body` with the socket, which stays open during the call. Returns `nil` without a socket.
     package func withDescriptor<R>(_ body: (CInt) -> R) -> R? {
         let transport = state.withLock { state -> Transport? in
             guard state.phase == .open, state.closing == nil, let transport = state.transport else { return nil }
@@ -194,7 +200,7 @@ package final class Flow: ReadinessHandler {
         state.withLock { state in !state.waiters.isEmpty || !state.inFlight.isEmpty || state.backlog?.isEmpty == false }
     }
 
-    /// The byte counts that the program has received and sent.
+    /// The numbers of bytes that the program has received and sent.
     package var transferred: (received: UInt64, sent: UInt64) {
         state.withLock { state in (state.receivedByteCount, state.sentByteCount) }
     }
@@ -215,8 +221,8 @@ package final class Flow: ReadinessHandler {
             mustWrite = state.hasWriteWork
             let mustRead = state.hasReadWork
             if readiness.touches(.failed) { suspect = state.beginErrorCheck() }
-            // The program's closures run on its queue, so the read is done on that queue. If a task waits, this thread does the read and
-            // resumes the task.
+            // The program's closures run on its queue, so read on that queue. If a task waits, read on this thread and
+            // resume the task.
             if mustRead, state.waiters.first?.isDirect == false, let delivery = state.delivery {
                 if state.postRead(self, on: delivery) { posted = delivery }
             } else if mustRead {

@@ -3,34 +3,35 @@ internal import CausewaySystem
 package import CausewayTypes
 package import FoundationEssentials
 
-/// The result of a read for the protocols above the transport.
+/// The result when the protocols above the transport read.
 package enum Arrival: Sendable {
     case content(ReceivedContent)
-    /// The bytes lie at the beginning of the thread's scratch block until the handler returns.
+    /// The bytes lie at the start of the thread's scratch block until the handler returns.
     case lent(byteCount: Int, isFinal: Bool)
 }
 
-/// Receives the result of a read for the protocols above the transport, with the number of the attempt that requested the read.
+/// Receives a read's result for the protocols above the transport, with the number of the connection attempt that
+/// requested the read.
 package typealias ArrivalHandler = @Sendable (Arrival, UInt64) -> Void
 package typealias BatchCompletion = @Sendable (DatagramBatch?, Failure?) -> Void
 
-/// The completion handler or suspended task that waits for the result of a receive.
+/// The completion handler or suspended task waiting for a receive.
 enum ReceiveWaiter: Sendable {
     case callback(ReceiveCompletion)
-    /// A closure of an internal protocol implementation. It is called at once, on any thread, and the content can be lent to it.
+    /// An internal protocol's closure. It is called at once, on any thread, and content can be lent to it.
     case channel(ReceiveCompletion)
-    /// A closure of the stack of protocols above the transport, for one connection attempt. It is called like the closure of `channel`. If
-    /// the program has a queue, reads for the stack run on it.
+    /// A closure from the protocol stack above the transport, for one connection attempt. It is called like the closure
+    /// of `channel`. If the program has a queue, reads for the stack run on it.
     case stack(ArrivalHandler, attempt: UInt64, isDirect: Bool)
     case task(UInt64, TaskContinuation)
     /// A task that runs outside the flow's loop.
     case distantTask(UInt64, TaskContinuation)
-    /// A task that needs the complete result, for example the header fields of a datagram.
+    /// A task that needs the complete result, for example a datagram's header fields.
     case contentTask(UInt64, UnsafeContinuation<ReceivedContent, Never>)
     case batch(BatchCompletion)
     case batchTask(UnsafeContinuation<Result<DatagramBatch?, Failure>, Never>)
 
-    /// Whether the receive can be completed on any thread. A closure of the program must be called on its queue instead.
+    /// Whether any thread can complete the receive. A closure from the program must be called on its queue instead.
     var isDirect: Bool {
         switch self {
         case .task, .distantTask, .contentTask, .batchTask, .channel: true
@@ -39,7 +40,7 @@ enum ReceiveWaiter: Sendable {
         }
     }
 
-    /// Whether the closure or task accepts the bytes of one read of a stream without further processing.
+    /// Whether the closure or task accepts the bytes of one stream read without further processing.
     var takesAll: Bool {
         switch self {
         case .task, .distantTask, .callback: true
@@ -56,12 +57,13 @@ enum ReceiveWaiter: Sendable {
     }
 }
 
-/// The completion handler or suspended task that waits for the result of a send.
+/// The completion handler or suspended task waiting for a send.
 package enum SendWaiter: Sendable {
     /// Nothing waits for the result.
     case unobserved
     case callback(SendCompletion)
-    /// Causeway's own code, such as the protocols above the transport. The closure is called from any thread and must not wait.
+    /// Causeway's own code, such as the protocols above the transport. The closure is called from any thread and must
+    /// not block.
     case channel(SendCompletion)
     /// A task, and the identifier for cancelling its request.
     case task(UInt64, UnsafeContinuation<Failure?, Never>)
@@ -70,11 +72,11 @@ package enum SendWaiter: Sendable {
 /// Content on its way to the transport.
 package struct Outbound: Sendable {
     package var data: Data
-    /// The byte count that the transport has accepted.
+    /// The number of bytes that the transport has accepted.
     var offset = 0
     /// Whether the sending side is closed after this content.
     package var endsStream: Bool
-    /// DSCP and ECN of this datagram; `nil` if the socket's default applies.
+    /// The datagram's DSCP and ECN; `nil` for the socket's default.
     package var trafficClass: UInt8?
     package var waiter: SendWaiter
     /// Whether the program passed content, even if that content is empty.
@@ -96,18 +98,18 @@ package struct Outbound: Sendable {
     var remaining: Int { data.count - offset }
 }
 
-/// The owner of a flow. It is notified when the flow ends.
+/// A flow's owner. It is notified when the flow ends.
 package protocol FlowOwner: AnyObject, Sendable {
     /// Called when the transport broke. Every outstanding request is complete.
     func flowFailed(_ error: Failure)
-    /// Called when the transport broke and content that arrived earlier waits to be received. Can be called more than once.
+    /// Called when the transport broke and earlier content waits to be received. Can be called more than once.
     /// ``flowFailed(_:)`` follows when all content was received.
     func flowLost(_ error: Failure)
     /// Called when both directions have ended: the program has received the peer's end, and the local end was sent. The flow stays open.
     func flowEnded()
     /// Called when the flow is closed as requested. Every outstanding request is complete.
     func flowClosed()
-    /// Called when the transport was detached from the flow. Requests wait for another transport.
+    /// Called when the transport was detached from the flow. Requests wait for another one.
     ///
     /// - Parameter reason: The failure that broke the transport; `nil` if it was intact.
     func flowDetached(because reason: Failure?)
@@ -120,7 +122,7 @@ struct DeferredActions: ~Copyable {
     private var more: [Resumption] = []
 
     enum Resumption {
-        /// There is nothing to resume. This is a case and not an optional, because the runtime would copy an optional of this size on each
+        /// Nothing to resume. A case, not an optional, because the runtime would copy an optional of this size on each
         /// event.
         case nothing
         case receive(TaskContinuation, Result<StreamPiece, Failure>)

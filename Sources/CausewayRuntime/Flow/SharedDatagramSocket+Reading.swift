@@ -3,14 +3,14 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import Synchronization
 
-/// Reads a shared socket on its loop's thread. Each time that the loop reports arrivals, the socket is read until it is empty, within a
-/// limit. The datagrams are delivered at the end of the turn.
+/// Reads a shared socket on its loop's thread. After each arrival report, reads until the socket is empty, within a
+/// limit. The datagrams are delivered when the turn ends.
 extension SharedDatagramSocket {
-    /// The limits of one turn. After that, other descriptors of the loop get their turn.
+    /// The limits for one turn. The loop's other descriptors then get their turn.
     private static let budget = (calls: 16, bytes: 512 << 10)
 
-    /// The maximum time for which the reader leaves datagrams in the kernel because a program is too slow. `alone` applies if the socket
-    /// has one peer, and `beside` applies if it has several peers.
+    /// How long the reader at most leaves datagrams in the kernel because a program is too slow: `alone` if the socket
+    /// has one peer, `beside` if it has several.
     private static let holdTimes = (alone: Duration.milliseconds(20), beside: Duration.microseconds(250))
 
     func arrived() {
@@ -18,7 +18,8 @@ extension SharedDatagramSocket {
             hasSent.store(false, ordering: .relaxed)
             pace.value.sent()
         }
-        // A paused socket is read at the end of the pause. Ignore events before that, such as an ICMP error for an earlier reply.
+        // A paused socket is read when the pause ends. Ignore events before that, such as an ICMP error for an earlier
+        // reply.
         guard !state.withLock({ state in state.isPausing }) else { return }
         take(pace.value.arrived(at: System.now))
     }
@@ -43,7 +44,7 @@ extension SharedDatagramSocket {
         }
     }
 
-    /// Sets whether the loop reports arrivals. Earlier arrivals are reported at once.
+    /// Sets whether reading is paused. While it is not, the loop reports arrivals, including earlier ones.
     private func setPausing(_ isPausing: Bool) {
         let registration = state.withLock { state -> Registration? in
             guard state.isPausing != isPausing else { return nil }
@@ -53,7 +54,7 @@ extension SharedDatagramSocket {
         if let registration, loop.repeatsReports { updateInterest(registration) }
     }
 
-    /// - Parameter earlier: The number of datagrams that were read since the loop reported arrivals.
+    /// - Parameter earlier: The number of datagrams read since the loop reported arrivals.
     private func read(_ earlier: Int) {
         guard state.withLock({ state in state.beginRead() }) != nil else { return }
         var reader = PacketReader(blockCount: PacketReader.packetLimit)
@@ -68,20 +69,20 @@ extension SharedDatagramSocket {
                 if packets > 0 { room = distribute(packets, &reader) }
                 isEmpty = packets < PacketReader.packetLimit
             } catch {
-                // An ICMP error concerns an earlier reply, not the waiting datagrams. Continue to read.
+                // An ICMP error concerns an earlier reply, not the waiting datagrams. Keep reading.
             }
         }
         let registration = state.withLock { state in state.endRead() }
         if let registration { return close(registration) }
         if let time = holdTime(room) { return hold(time) }
         if isEmpty { return take(pace.value.wasRead(count, at: System.now)) }
-        // Let the receivers of these datagrams run before the next datagrams are read.
+        // Let the receivers of these datagrams run before reading the next ones.
         loop.execute { [count] in self.read(count) }
     }
 
-    /// Returns the maximum time to leave further datagrams in the kernel; `nil` if no program receives more slowly than the datagrams
-    /// arrive. Reading them would take processor time from the program only to drop them. A program that receives nothing at all does not
-    /// delay other peers.
+    /// Returns how long at most to leave further datagrams in the kernel; `nil` if every program receives as fast as
+    /// datagrams arrive. Reading them would take processor time from the program only to drop them. A program that
+    /// receives nothing at all does not delay other peers.
     private func holdTime(_ room: DatagramInbox.Room) -> Duration? {
         guard room < .ample else { return nil }
         if peerCount == 1 { return Self.holdTimes.alone }
@@ -93,7 +94,7 @@ extension SharedDatagramSocket {
         holdTimer.value = loop.schedule(after: time) { self.endHold() }
     }
 
-    /// Ends a hold, because the program has received enough datagrams. Callable on any thread.
+    /// Ends a hold, because the program has received enough datagrams. May be called from any thread.
     func continueReading() { loop.execute { self.endHold() } }
 
     private func endHold() {
@@ -102,7 +103,8 @@ extension SharedDatagramSocket {
         read(0)
     }
 
-    /// Passes each run of packets from one peer to that peer's flow, in one block. Returns the smallest room left in a flow.
+    /// Passes each run of packets from one peer to that peer's flow, in one block. Returns the smallest room left in a
+    /// flow.
     private func distribute(_ packets: Int, _ reader: inout PacketReader) -> DatagramInbox.Room {
         if let unknownPeers = state.withLock({ state in state.unknownPeers }) {
             sort(packets, &reader, unknownPeers)
@@ -122,7 +124,7 @@ extension SharedDatagramSocket {
         return room
     }
 
-    /// Passes the packets of peers to their flows, and all others to the group.
+    /// Passes peers' packets to their flows, and all others to the group.
     private func sort(_ packets: Int, _ reader: inout PacketReader, _ unknownPeers: UnknownPeers) {
         var arrivals: [DatagramArrival] = []
         for index in 0..<packets {
@@ -147,7 +149,7 @@ extension SharedDatagramSocket {
 }
 
 extension PacketReader {
-    /// Adds the datagrams and bytes of a packet to the counts.
+    /// Adds a packet's datagrams and bytes to the counts.
     fileprivate func tally(_ index: Int, _ count: inout Int, _ byteCount: inout Int) {
         let (length, segment) = shape(of: index)
         byteCount += length

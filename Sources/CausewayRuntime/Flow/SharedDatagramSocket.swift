@@ -3,16 +3,16 @@ package import CausewaySystem
 internal import CausewayTypes
 internal import Synchronization
 
-/// A bound datagram socket and the flows of its peers.
+/// A bound datagram socket and its peers' flows.
 ///
-/// On a listener's socket, each new sender becomes a peer. On a group's socket, the program selects the peers, and datagrams of all other
-/// senders go to the group. The socket is read on its loop's thread only. It stays open while its listener or group, or a peer's flow,
-/// exists.
+/// On a listener's socket, each new sender becomes a peer. On a group's socket, the program selects the peers, and all
+/// other senders' datagrams go to the group. The socket is read on its loop's thread only. It stays open while its
+/// listener or group, or a peer's flow, exists.
 package final class SharedDatagramSocket: ReadinessHandler {
     /// Called on the loop's thread with a new peer's flow, before its first datagram is delivered. Return `false` to refuse the peer.
     package typealias NewPeer = @Sendable (SharedDatagramSocket, Flow, SocketAddress) -> Bool
 
-    /// Called on the loop's thread with datagrams of senders that are not peers.
+    /// Called on the loop's thread with datagrams from senders that are not peers.
     package typealias UnknownPeers = @Sendable (SharedDatagramSocket, [DatagramArrival]) -> Void
 
     struct State: ~Copyable {
@@ -23,7 +23,8 @@ package final class SharedDatagramSocket: ReadinessHandler {
         var unknownPeers: UnknownPeers?
         var registration: Registration?
         var isOpen = true
-        /// Whether the loop's thread is reading. If the descriptor were closed now, its number could be reused during the read.
+        /// Whether the loop's thread is reading. If the descriptor were closed now, its number could be reused during
+        /// the read.
         var isReading = false
         /// Whether reading is paused, so that the loop does not report arrivals.
         var isPausing = false
@@ -36,13 +37,18 @@ package final class SharedDatagramSocket: ReadinessHandler {
     let isDeep: Bool
     let state: LockedValue<State>
     let pace: LoopBound<ArrivalPace>
-    /// The timer that ends the current hold, if there is one.
+    /// The current hold's timer, if any.
     let holdTimer: LoopBound<TimerID?>
     /// Whether a datagram was sent since the socket was last read.
     let hasSent = Atomic(false)
 
-    /// - Parameter tracksSource: Whether each reply to a peer has, as its source, the address to which the peer sent. Not needed for a
-    ///   socket that is bound to one address.
+    /// - Parameters:
+    ///   - descriptor: The bound socket.
+    ///   - loop: Watches and reads the socket.
+    ///   - tracksSource: Whether replies to a peer use the address to which the peer sent as their source. Not needed
+    ///     for a socket bound to one address.
+    ///   - newPeer: Decides about each new sender.
+    /// - Throws: The system error if the loop cannot watch the socket, which is then closed.
     package convenience init(
         _ descriptor: consuming Descriptor, on loop: any EventLoop, tracksSource: Bool, newPeer: @escaping NewPeer
     ) throws(SystemError) {
@@ -50,6 +56,8 @@ package final class SharedDatagramSocket: ReadinessHandler {
     }
 
     /// Creates a group's socket: only ``adopt(_:source:)`` adds peers.
+    ///
+    /// - Throws: The system error if the loop cannot watch the socket, which is then closed.
     package convenience init(
         _ descriptor: consuming Descriptor, on loop: any EventLoop, unknownPeers: @escaping UnknownPeers
     ) throws(SystemError) {
@@ -75,7 +83,8 @@ package final class SharedDatagramSocket: ReadinessHandler {
         }
     }
 
-    /// Accepts no more peers. Existing peers stay. If there are none, closes the socket and calls `completion` when the port is free.
+    /// Accepts no more peers. Existing peers stay. Without any, closes the socket and calls `completion` when the port
+    /// is free.
     package func stop(_ completion: @escaping @Sendable () -> Void = {}) {
         let closing = state.withLock { state -> Registration? in
             state.newPeer = nil
@@ -87,10 +96,13 @@ package final class SharedDatagramSocket: ReadinessHandler {
 
     package var peerCount: Int { state.withLock { state in state.flows.count } }
 
-    /// Makes a sender a peer: from now on, its datagrams go to the returned flow. Returns `nil` if the sender is already a peer, or if the
-    /// socket's owner has ended.
+    /// Makes a sender a peer: from now on, its datagrams go to the returned flow. Returns `nil` if the sender is
+    /// already a peer, or if the socket's owner has ended.
     ///
-    /// - Parameter source: The address to which the sender sent. It becomes the source of replies; `nil` for the kernel's choice.
+    /// - Parameters:
+    ///   - peer: The sender.
+    ///   - source: The address to which the sender sent, for use as the source of replies; `nil` for the kernel's
+    ///     choice.
     package func adopt(_ peer: SocketAddress, source: SocketAddress?) -> Flow? {
         let flow = Flow(loop: loop, kind: .datagram)
         return state.withLock { state in
@@ -142,12 +154,12 @@ package final class SharedDatagramSocket: ReadinessHandler {
         loop.await(.writable, of: registration)
     }
 
-    /// Records that a datagram was sent. The peer may reply, and a pause in reading must not delay that reply.
+    /// Records a sent datagram. The peer may reply, and a pause in reading must not delay that reply.
     func noteSending() {
         if !hasSent.load(ordering: .relaxed) { hasSent.store(true, ordering: .relaxed) }
     }
 
-    /// Updates the events that the loop reports. Repeats the update if another thread changed the state in the meantime.
+    /// Updates the reported events. Repeats the update if another thread changed the state meanwhile.
     func updateInterest(_ registration: Registration) {
         var told: Readiness?
         while true {
@@ -189,7 +201,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
     }
 }
 
-/// A datagram, or a train (a run of datagrams in one block), that a sender sent to a group's socket.
+/// A datagram, or a train, that a sender sent to a group's socket.
 package struct DatagramArrival: Sendable {
     var train: DatagramBatch.Train
     var peer: SocketAddress
@@ -197,7 +209,7 @@ package struct DatagramArrival: Sendable {
 }
 
 extension SharedDatagramSocket.State {
-    /// The events that the loop must report.
+    /// The events to report.
     var interest: Readiness {
         var interest: Readiness = isPausing ? [] : .readable
         if !blocked.isEmpty { interest.insert(.writable) }
@@ -223,7 +235,8 @@ extension SharedDatagramSocket.State {
 }
 
 extension Flow {
-    /// The local and remote address of the transport. A peer of a shared socket has its own addresses. `nil` when there is no transport.
+    /// The transport's local and remote address; `nil` without a transport. A peer of a shared socket has its own
+    /// addresses.
     package var addresses: (local: SocketAddress?, remote: SocketAddress?)? {
         let transport = state.withLock { state in state.transport }
         return withDescriptor { fd in
@@ -235,7 +248,8 @@ extension Flow {
 }
 
 extension SocketAddress {
-    /// Converts the address of a datagram's header to a socket address with a port. The scope is kept only for a link-local address.
+    /// Converts an address from a datagram's header to a socket address with a port. Keeps the scope only for a
+    /// link-local address.
     fileprivate func bound(to port: UInt16) -> SocketAddress {
         switch self {
         case .ipv4(let bits, _): .ipv4(bits: bits, port: port)

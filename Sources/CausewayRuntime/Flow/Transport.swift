@@ -1,13 +1,13 @@
 package import CausewaySystem
 internal import Synchronization
 
-/// The source and destination of a flow's bytes.
+/// A flow's source and destination for bytes.
 package enum Transport: Sendable {
     /// A socket that belongs to this flow alone.
     case socket(CInt, Registration)
     /// One peer of a socket that several flows share.
     indirect case peer(SharedDatagramSocket, SocketAddress)
-    /// A transport that is simulated by a test.
+    /// A transport simulated by a test.
     case scripted(any ScriptedTransport)
 
     var descriptor: CInt {
@@ -29,8 +29,8 @@ package enum Transport: Sendable {
         }
     }
 
-    /// Reads and discards the bytes that the peer has sent so far, within a limit. When a socket is closed with unread bytes, the kernel
-    /// sends a reset, which can destroy sent data that the peer has not read yet (RFC 2525 §2.17).
+    /// Reads and discards bytes that have already arrived, within a limit. If a socket is closed with unread bytes, the
+    /// kernel sends a reset, which can destroy sent data that the peer has not read yet (RFC 2525 §2.17).
     private func drain(_ fd: CInt) {
         guard Socket.bytesReadable(fd) > 0 else { return }
         try? Socket.shutdownWrite(fd)
@@ -59,7 +59,7 @@ package enum Transport: Sendable {
     }
 }
 
-/// A transport without a kernel: a test determines the result of each call.
+/// A transport without a kernel: a test determines each call's result.
 package protocol ScriptedTransport: AnyObject, Sendable {
     func read(into buffer: UnsafeMutableRawBufferPointer) -> IOResult
     func write(_ pieces: UnsafeBufferPointer<iovec>) -> IOResult
@@ -87,13 +87,13 @@ extension Transport {
         }
     }
 
-    /// Returns the reason why a transport broke; 0 if it did not break. The kernel reports the reason only once.
+    /// Returns why a transport broke; 0 if it did not. The kernel reports the cause only once.
     func takeLoss() -> (code: CInt, isBehindEnd: Bool) {
         if case .scripted(let script) = self { return (script.takeError(), false) }
         return Socket.takeLoss(descriptor)
     }
 
-    /// Whether bytes of a stream have arrived and are unread.
+    /// Whether a stream has unread bytes in the kernel.
     var hasUnread: Bool {
         switch self {
         case .socket(let fd, _): Socket.bytesReadable(fd) > 0

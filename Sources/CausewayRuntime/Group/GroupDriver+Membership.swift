@@ -3,7 +3,8 @@ internal import CausewaySystem
 internal import CausewayTypes
 
 extension GroupDriver {
-    /// Opens the sockets, subscribes to network changes, then joins the groups on the current interfaces. Runs on the loop.
+    /// Opens the sockets, subscribes to network changes, then joins the groups on the current interfaces. Runs on the
+    /// loop.
     func open() {
         guard !progress.withLock({ progress in progress.lifecycle.isOver }) else { return }
         do throws(SystemError) {
@@ -11,7 +12,7 @@ extension GroupDriver {
         } catch {
             return transition { progress in progress.lifecycle.broke(Failure(errno: error.errno)) }
         }
-        // The subscription comes before the first read of the network; otherwise a change between the two would be missed.
+        // Subscribe before the first network reading: otherwise a change between the two would be missed.
         let watch = NetworkChangeMonitor.shared.subscribe { [weak self] in self?.networkChanged() }
         progress.withLock { progress in progress.watch = watch }
         join(on: currentInterfaces())
@@ -25,14 +26,15 @@ extension GroupDriver {
         progress.withLock { progress in progress.sockets.append(FamilySocket(family: family, socket: socket)) }
     }
 
-    /// Reads the interfaces again and joins the groups on them. Runs on the monitor's queue, because the read may take some time.
+    /// Reads the interfaces again and joins the groups on them. The monitor calls this on its own loop, because the
+    /// read may take some time.
     private func networkChanged() {
         let interfaces = currentInterfaces()
         loop.execute { self.join(on: interfaces) }
     }
 
     private func currentInterfaces() -> GroupInterfaces {
-        // If the kernel does not answer, the list of interfaces is empty. The interfaces are read again at the next change of the network.
+        // If the kernel does not answer, the list is empty. The next network change reads the interfaces again.
         guard let snapshot = try? NetworkSnapshot.current() else { return GroupInterfaces() }
         return GroupInterfaces(snapshot, for: plan.settings.value)
     }
@@ -78,17 +80,17 @@ extension GroupDriver {
 }
 
 extension SocketSettings {
-    /// Opens a socket and binds it to the group's port on the wildcard address. A socket that is bound to a unicast address of this host
-    /// does not receive multicast datagrams.
+    /// Opens a socket and binds it to the group's port on the wildcard address. Bound to a unicast address, it would
+    /// not receive multicast datagrams.
     func openGroupSocket(_ family: SocketAddress.Family, port: UInt16) throws(SystemError) -> Descriptor {
         var settings = self
-        // Do not bind the socket to an interface: each membership selects its interface, and an interface may be created again with another
-        // index.
+        // Do not bind the socket to an interface: each membership selects its own, and an interface may be created
+        // again with another index.
         settings.requiredInterface = nil
         let descriptor = try settings.openSocket(family)
         let fd = descriptor.rawValue
         try? Socket.set(.receiveIPv4PacketInfo, to: 1, on: fd)
-        // The socket must not receive datagrams of groups that only other programs have joined.
+        // The socket must not receive datagrams for groups that only other programs have joined.
         if family == .ipv6 {
             try Socket.set(.ipv6Only, to: 1, on: fd)
             try Socket.set(.receiveIPv6PacketInfo, to: 1, on: fd)

@@ -4,10 +4,10 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 extension GroupDriver {
-    /// Maximum number of datagrams that one block on the program's queue delivers.
+    /// The maximum number of datagrams that one block on the program's queue delivers.
     private static let drainBudget = 64
 
-    /// Queues the datagrams from senders without a connection of their own, and schedules their delivery. Runs on the loop.
+    /// Queues datagrams from senders without their own connection, and schedules their delivery. Runs on the loop.
     func arrived(_ arrivals: [DatagramArrival], at socket: SharedDatagramSocket) {
         let delivery = progress.withLock { progress -> SharedDelivery? in
             guard !progress.lifecycle.isOver else { return nil }
@@ -23,15 +23,16 @@ extension GroupDriver {
         if let delivery { loop.dispatchAfterBatch(delivery.delivery) }
     }
 
-    /// Returns whether the group accepts the datagram. The kernel filters multicast datagrams; this function filters the unicast datagrams
-    /// to this host.
+    /// Returns whether the group accepts the datagram. The kernel filters multicast datagrams; this filters unicast
+    /// datagrams to this host.
     private func welcomes(_ arrival: DatagramArrival, _ interfaces: GroupInterfaces) -> Bool {
         if let source = plan.source, !source.isSameHost(as: arrival.peer) { return false }
         if plan.isUnicastDisabled, !(arrival.info.destination?.isMulticast ?? false) { return false }
         return interfaces.permitted?.contains(Int(arrival.info.interfaceIndex)) ?? true
     }
 
-    /// Delivers queued datagrams on the program's queue. After ``drainBudget`` datagrams, other work of the queue runs first.
+    /// Delivers queued datagrams on the program's queue. After ``drainBudget`` datagrams, the queue's other work runs
+    /// first.
     private func drain() {
         for _ in 0..<Self.drainBudget {
             let next = progress.withLock { progress -> (GroupDatagram, any GroupObserver)? in
@@ -56,10 +57,13 @@ extension GroupDriver {
 
     // MARK: Connections
 
-    /// Creates a connection with one host, over the group's own port. Returns `nil` if such a connection exists, or if the group has no
-    /// socket for the address.
+    /// Creates a connection to one host, over the group's own port. Returns `nil` if such a connection exists, or if
+    /// the group has no socket for the address.
     ///
-    /// - Parameter source: The local address to which the host has sent. It becomes the source of replies; `nil` for the kernel's choice.
+    /// - Parameters:
+    ///   - peer: The host's unicast address and port.
+    ///   - source: The local address to which the host has sent, for use as the source of replies; `nil` for the
+    ///     kernel's choice.
     package func extract(_ peer: SocketAddress, source: SocketAddress? = nil) -> ConnectionDriver? {
         guard !peer.isMulticast, peer.port != 0, let socket = socket(for: peer),
             let flow = socket.adopt(peer, source: source)
@@ -67,10 +71,13 @@ extension GroupDriver {
         return ConnectionDriver(.peer(socket, peer), plan.settings, flow: flow)
     }
 
-    /// Creates a connection with the sender of a datagram.
+    /// Creates a connection to a datagram's sender. Returns `nil` if such a connection exists, or if the group has
+    /// ended.
     ///
-    /// - Parameter isFirst: Whether this datagram becomes the first content of the connection. Set it only if the program has not received
-    ///   the datagram from the group.
+    /// - Parameters:
+    ///   - datagram: A datagram that the group received.
+    ///   - isFirst: Whether this datagram becomes the connection's first content. Set it only if the program has not
+    ///     received the datagram from the group.
     package func extract(from datagram: GroupDatagram, isFirst: Bool = false) -> ConnectionDriver? {
         guard let flow = datagram.socket.adopt(datagram.peer, source: datagram.answerSource) else { return nil }
         if isFirst { flow.arrived([datagram.train]) }
@@ -82,7 +89,7 @@ extension GroupDriver {
         progress.withLock { progress in progress.sockets }.contains { $0.socket.holds(connection.flow) }
     }
 
-    /// Number of connections that were extracted from this group and have not ended.
+    /// The number of connections that were extracted from this group and have not ended.
     package var connectionCount: Int {
         progress.withLock { progress in progress.sockets }.reduce(0) { $0 + $1.socket.peerCount }
     }

@@ -3,7 +3,7 @@ package import CausewaySystem
 internal import CausewayTypes
 
 extension GroupDriver {
-    /// Maximum number of messages that are sent in one turn of the loop.
+    /// The maximum number of messages sent in one turn of the loop.
     private static let pumpBudget = 64
 
     /// Queues a message, which is sent when the group is ready.
@@ -38,7 +38,7 @@ extension GroupDriver {
 
     func answer(_ messages: [(GroupOutbound, Failure?)]) {
         guard !messages.isEmpty else { return }
-        // A group that was never started has no queue of the program. Its completions are called on a global queue.
+        // A group that was never started has no program queue. Its completions are called on a global queue.
         let delivery = progress.withLock { progress in progress.delivery }?.delivery ?? Delivery.fallback
         for (message, failure) in messages { delivery.post(.sent(message.completion, failure)) }
     }
@@ -69,7 +69,7 @@ extension GroupDriver {
         progress.withLock { progress in progress.passage = passage }
     }
 
-    /// Returns the message to send next: the message that is partly sent, or else the first message in the queue that can still be sent.
+    /// Returns the message to send next: the partly sent one, or else the first in the queue that can still be sent.
     private func nextPassage() -> GroupTransmission? {
         var lost: [(GroupOutbound, Failure?)] = []
         let passage = progress.withLock { progress -> GroupTransmission? in
@@ -121,7 +121,7 @@ extension GroupDriver {
 
     // MARK: Expiry
 
-    /// Sets a timer that completes messages when they expire, even if the socket is not writable until then.
+    /// Sets a timer that fails messages when they expire, even while the socket is not writable.
     private func armExpiry() {
         let time = progress.withLock { progress -> Duration? in
             guard let next = progress.outbox.deadline, progress.expiryTime.map({ next < $0 }) ?? true else {
@@ -146,14 +146,15 @@ extension GroupDriver {
 }
 
 extension SocketSettings {
-    /// Returns the local address that the program requires, if it belongs to `family`.
+    /// Returns the local address required by the program, if it belongs to `family`.
     fileprivate func localHost(_ family: SocketAddress.Family) -> SocketAddress? {
         localHost.flatMap { $0.family == family ? $0 : nil }
     }
 }
 
 extension SendQueue<GroupOutbound>.Step {
-    /// Returns the message with the failure for its completion handler. Marks its ticket as failed if the message cannot be sent.
+    /// Returns the message with the failure for its completion handler. Marks its ticket as failed if the message
+    /// cannot be sent.
     fileprivate func fail() -> (GroupOutbound, Failure?) {
         switch self {
         case .send(let entry): return (entry.payload, nil)

@@ -3,10 +3,11 @@ internal import CausewaySystem
 package import CausewayTypes
 package import Dispatch
 
-/// Runs a ``GroupLifecycle``: joins multicast groups on all suitable interfaces, and sends and receives their datagrams.
+/// Runs a ``GroupLifecycle``: joins multicast groups on all suitable interfaces, and sends and receives their
+/// datagrams.
 ///
-/// Transitions happen under one lock. One thread at a time performs their actions, in order and with the lock released. All operations on
-/// the sockets run on the loop.
+/// Transitions happen under one lock. One thread at a time performs their actions, in order and with the lock released.
+/// All socket operations run on the loop.
 package final class GroupDriver: ReadinessHandler {
     package typealias Lifecycle = GroupLifecycle
     package typealias State = Lifecycle.State
@@ -23,10 +24,10 @@ package final class GroupDriver: ReadinessHandler {
         var watch: NetworkChangeMonitor.Subscription?
         var inbox = GroupInbox()
         var outbox = SendQueue<GroupOutbound>()
-        /// The message that is partly sent and waits until the socket is writable.
+        /// The partly sent message, which waits until the socket is writable.
         var passage: GroupTransmission?
         var isPumpPosted = false
-        /// Time at which the timer for expired messages fires.
+        /// When the timer for expired messages fires.
         var expiryTime: Duration?
     }
 
@@ -49,12 +50,15 @@ package final class GroupDriver: ReadinessHandler {
 
     package var state: State { progress.withLock { progress in progress.lifecycle.state } }
     package var queue: DispatchQueue? { progress.withLock { progress in progress.delivery }?.queue }
-    /// Number of current memberships: one for each group on each interface where it is joined.
+    /// The number of current memberships: one for each group on each interface where it is joined.
     package var membershipCount: Int { progress.withLock { progress in progress.membership.joined.count } }
 
     /// Starts the group. All callbacks run on `queue`. The driver retains the observer until the group has ended.
     ///
-    /// - Parameter mistake: The failure to report at once, if the parameters are invalid.
+    /// - Parameters:
+    ///   - queue: The program's queue.
+    ///   - observer: Receives reports and datagrams.
+    ///   - mistake: The failure to report at once, if the parameters are invalid.
     package func start(on queue: DispatchQueue, observer: any GroupObserver, mistake: Failure? = nil) {
         let delivery = SharedDelivery.on(queue)
         transition { progress in
@@ -88,17 +92,18 @@ package final class GroupDriver: ReadinessHandler {
                 perform(action)
                 continue
             }
-            // The loop may be using the sockets. If another thread closed them, the kernel could reuse a descriptor number in the meantime.
+            // The loop may be using the sockets. If another thread closed them, the kernel could reuse a descriptor
+            // number meanwhile.
             if loop.isCurrent { close() } else { loop.execute { self.close() } }
-            // The actions after `close` wait until the port is free.
+            // Actions after `close` wait until the port is free.
             return
         }
     }
 
     private func perform(_ action: Lifecycle.Action) {
         switch action {
-        // `release()` reports this state together with the release of the handlers. On a concurrent queue, a separate report could run
-        // after the release.
+        // `release()` reports this state together with the handlers' release. On a concurrent queue, a separate report
+        // could run after the release.
         case .report(.cancelled): break
         case .report(let state): report(state)
         case .open: loop.execute { self.open() }
@@ -113,7 +118,7 @@ package final class GroupDriver: ReadinessHandler {
         guard let observer, let delivery else { return }
         delivery.post(.call { observer.groupChanged(to: state) })
         if case .failed = state {
-            // If the program has cancelled the group in the meantime, keep the observer for the report of `cancelled`.
+            // If the program has cancelled the group meanwhile, keep the observer for the `cancelled` report.
             progress.withLock { progress in if progress.lifecycle.state != .cancelled { progress.observer = nil } }
         }
     }
@@ -130,7 +135,7 @@ package final class GroupDriver: ReadinessHandler {
         if let delivery { delivery.post(.call(last)) } else { last() }
     }
 
-    /// Leaves the groups, completes the unsent messages and closes the sockets. Then performs the actions after `close`.
+    /// Leaves the groups, completes unsent messages and closes the sockets. Then performs the actions after `close`.
     private func close() {
         let watch = progress.withLock { progress in progress.watch.take() }
         watch?.cancel()
@@ -139,8 +144,8 @@ package final class GroupDriver: ReadinessHandler {
             progress.inbox.removeAll()
             return (progress.sockets, progress.membership.leaveAll(), progress.takeUnsent())
         }
-        // A socket stays open for the connections that were extracted from the group. It must leave the groups, so that it receives no
-        // further multicast datagrams.
+        // A socket stays open for connections extracted from the group. It must leave the groups, so that it receives
+        // no further multicast datagrams.
         for membership in left { leave(membership, sockets) }
         answer(dropped)
         closeNext(sockets[...])
@@ -153,7 +158,7 @@ package final class GroupDriver: ReadinessHandler {
 }
 
 extension GroupDriver.Progress {
-    /// The failure with which messages are refused after the group has ended; `nil` while the group has not ended.
+    /// The failure for new messages after the group has ended; `nil` before that.
     var refusal: Failure? {
         switch lifecycle.state {
         case .failed(let failure): failure

@@ -2,23 +2,22 @@ internal import CausewaySystem
 internal import DequeModule
 internal import FoundationEssentials
 
-/// Received datagrams of a group that the program's queue has not delivered yet. Their total size and their number are limited.
+/// Received datagrams that the program's queue has not delivered yet. Their total size and their number are limited.
 struct GroupInbox: Sendable {
     static let byteLimit = 4 << 20
     static let datagramLimit = 8_192
 
     private var arrivals: Deque<(arrival: DatagramArrival, socket: SharedDatagramSocket)> = []
-    /// Number of datagrams of the first arrival that were delivered.
+    /// The number of delivered datagrams in the first arrival.
     private var takenCount = 0
     private var byteCount = 0
     private var datagramCount = 0
-    /// Whether a block that delivers all datagrams is on the program's queue.
+    /// Whether a block to deliver all datagrams is on the program's queue.
     var isDrainPosted = false
 
     var isEmpty: Bool { arrivals.isEmpty }
 
-    /// Adds the datagrams of one arrival. Returns `false` if there is no room; the datagrams are then dropped, as when a socket buffer is
-    /// full.
+    /// Adds an arrival's datagrams. Returns `false` without room; they are then dropped, as by a full socket buffer.
     mutating func append(_ arrival: DatagramArrival, from socket: SharedDatagramSocket) -> Bool {
         let (bytes, count) = (arrival.train.bytes.count, arrival.train.count)
         guard byteCount + bytes <= Self.byteLimit, datagramCount + count <= Self.datagramLimit else { return false }

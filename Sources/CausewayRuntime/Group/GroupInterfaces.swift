@@ -3,14 +3,14 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// The interfaces of this host that a group may use, with the source addresses for its messages.
+/// This host's interfaces for a group, with source addresses for its messages.
 struct GroupInterfaces: Sendable {
     /// The interfaces on which groups are joined.
     var candidates: [GroupMembership.Candidate] = []
-    /// Indices of the interfaces that the program permits, including those without multicast; `nil` if it permits all.
+    /// Indices of permitted interfaces, including those without multicast; `nil` if all are permitted.
     var permitted: Set<Int>?
-    /// IPv4 source addresses, by interface index, for interfaces where the kernel would select another source or where the program requires
-    /// one.
+    /// IPv4 source addresses, by interface index. Only for interfaces where the kernel would select another source or
+    /// where the program requires one.
     var sources: [Int: SocketAddress] = [:]
 
     init() {}
@@ -19,7 +19,7 @@ struct GroupInterfaces: Sendable {
         let allowed = snapshot.interfaces.filter { settings.permits($0) }
         permitted =
             settings.restrictsInterfaces || settings.localHost != nil ? Set(allowed.map(\.interface.index)) : nil
-        // Loopback is used only if the program requests it, because it does not carry multicast from other hosts.
+        // Use loopback only on request, because it does not carry multicast from other hosts.
         let wantsLoopback =
             settings.requiredInterface != nil || settings.requiredInterfaceType == .loopback
             || settings.localHost != nil
@@ -29,7 +29,8 @@ struct GroupInterfaces: Sendable {
             }
             let families = Set(interface.addresses.filter(\.isUsable).map(\.address.family))
             candidates.append(GroupMembership.Candidate(index: interface.interface.index, families: families))
-            // Loopback addresses have host scope, so the kernel never selects one as the source of multicast (RFC 1122 §3.3.4.3).
+            // Loopback addresses have host scope, so the kernel never selects one as a multicast source (RFC 1122
+            // §3.3.4.3).
             if interface.isLoopback, let source = interface.firstIPv4Address {
                 sources[interface.interface.index] = source
             }
@@ -47,7 +48,7 @@ extension SocketSettings {
         {
             return false
         }
-        // Interfaces are compared by name, because an interface that was removed and created again has another index.
+        // Compare interfaces by name, because an interface that was removed and created again has another index.
         return !prohibitedInterfaces.contains { $0.name == interface.interface.name }
             && !prohibitedInterfaceTypes.contains(interface.interface.type)
             && (requiredInterfaceType.map { $0 == interface.interface.type } ?? true)
@@ -58,7 +59,7 @@ extension SocketSettings {
             || !prohibitedInterfaceTypes.isEmpty
     }
 
-    /// The local address that the program requires; `nil` for the wildcard address.
+    /// The local address required by the program; `nil` for the wildcard address.
     var localHost: SocketAddress? { localAddress.flatMap { $0.isWildcard ? nil : $0 } }
 }
 
@@ -81,12 +82,13 @@ extension InternetAddress {
 }
 
 extension SocketAddress {
-    /// The IP address of the group with its interface, which determines where the group is joined.
+    /// The group's IP address with its interface, which determines where the group is joined.
     var group: InternetAddress? {
         switch self {
         case .ipv4(let bits, _): .ipv4(IPv4Address(bits: bits))
         case .ipv6(let high, let low, _, let scope):
-            // The interface is identified by its index alone. If it no longer exists, the group must not become a group on all interfaces.
+            // Identify the interface by its index alone. If it no longer exists, the group must not become a group on
+            // all interfaces.
             .ipv6(
                 IPv6Address(
                     high: high, low: low,

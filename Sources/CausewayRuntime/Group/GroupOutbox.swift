@@ -3,17 +3,17 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// The transmission of one message to all of its destinations.
+/// Sends one message to all its destinations.
 struct GroupTransmission: Sendable {
     /// One datagram to send.
     struct Stop: Sendable {
         var socket: SharedDatagramSocket
         var peer: SocketAddress
         var source: SocketAddress?
-        /// Index of the outgoing interface; 0 for the kernel's choice.
+        /// The outgoing interface's index; 0 for the kernel's choice.
         var interface: UInt32 = 0
-        /// The index of the multicast group; -1 for a single host. The message has reached the group if the datagram was sent over at least
-        /// one interface.
+        /// The multicast group's index; -1 for a single host. The message has reached the group if the datagram was
+        /// sent over at least one interface.
         var group: Int
     }
 
@@ -28,7 +28,8 @@ struct GroupTransmission: Sendable {
     }
 
     enum Outcome {
-        /// All datagrams were tried. The value is the failure of a group that the message did not reach over any interface.
+        /// All datagrams were tried. The value is the failure for a group that the message did not reach over any
+        /// interface.
         case done(Failure?)
         /// Continue when this socket is writable.
         case blocked(SharedDatagramSocket)

@@ -2,11 +2,11 @@ package import CausewaySystem
 internal import CausewayTypes
 package import FoundationEssentials
 
-/// The configuration of a group: its addresses, the peers from which it accepts datagrams, and the settings of its sockets.
+/// A group's configuration: its addresses, the peers from which it accepts datagrams, and its sockets' settings.
 package struct GroupPlan: Sendable {
-    /// Numeric multicast addresses with the same port. The scope of an IPv6 address may select an interface.
+    /// Numeric multicast addresses with the same port. An IPv6 address's scope may select an interface.
     package var groups: [SocketAddress]
-    /// The only host from which datagrams are accepted; `nil` for any host.
+    /// The only accepted sender; `nil` for any host.
     package var source: SocketAddress?
     /// Whether unicast datagrams to this host are dropped.
     package var isUnicastDisabled: Bool
@@ -23,34 +23,34 @@ package struct GroupPlan: Sendable {
 
     var port: UInt16 { groups.first?.port ?? 0 }
 
-    /// The address families of the groups, each of which has its own socket.
+    /// The groups' address families, each of which has its own socket.
     var families: [SocketAddress.Family] {
         [SocketAddress.Family.ipv4, .ipv6].filter { family in groups.contains { $0.family == family } }
     }
 }
 
-/// One datagram that a group received.
+/// A datagram received by a group.
 package struct GroupDatagram: Sendable {
     package var data: Data
     package var mark: PacketMark
     /// The sender.
     package var peer: SocketAddress
-    /// The destination address: a group, or a unicast address of this host.
+    /// The destination address: a group, or one of this host's unicast addresses.
     package var destination: SocketAddress?
-    /// The kernel's index of the receiving interface.
+    /// The receiving interface's kernel index.
     package var interfaceIndex: Int
-    /// The socket that received the datagram.
+    /// The receiving socket.
     package var socket: SharedDatagramSocket
 
-    /// The target of a reply to this datagram, with the source address of the reply.
+    /// The target for a reply to this datagram, with the reply's source address.
     package var answer: GroupTarget { .address(peer, source: answerSource) }
 
-    /// The source address of a reply. It is `nil`, for the kernel's choice, if the datagram was sent to a group, because a multicast
-    /// address is not a valid source.
+    /// A reply's source address; `nil`, for the kernel's choice, if the datagram was sent to a group, because a
+    /// multicast address is not a valid source.
     var answerSource: SocketAddress? { destination.flatMap { $0.isMulticast ? nil : $0 } }
 }
 
-/// The destination of a message.
+/// A message's destination.
 package enum GroupTarget: Sendable {
     /// All groups, each on all interfaces where it is joined.
     case members
@@ -58,12 +58,12 @@ package enum GroupTarget: Sendable {
     case address(SocketAddress, source: SocketAddress? = nil)
 }
 
-/// A message that a group sends.
+/// A message from a group.
 package struct GroupOutbound: Sendable {
     /// The content; `nil` sends no datagram.
     package var data: Data?
     package var target: GroupTarget
-    /// DSCP and ECN of the datagrams; `nil` if the values of the socket apply.
+    /// The datagrams' DSCP and ECN; `nil` for the socket's default.
     package var trafficClass: UInt8?
     package var completion: SendCompletion
 
@@ -77,10 +77,10 @@ package struct GroupOutbound: Sendable {
     }
 }
 
-/// Receives the reports and datagrams of a group for the program. The methods are called in order on the group's queue.
+/// Receives a group's reports and datagrams for the program. The methods are called in order on the group's queue.
 package protocol GroupObserver: AnyObject, Sendable {
     func groupChanged(to state: GroupDriver.State)
     func groupReceived(_ datagram: GroupDatagram)
-    /// This is the last call: no other method is called afterwards.
+    /// Ends the reports: no other method is called afterwards.
     func groupReleased()
 }

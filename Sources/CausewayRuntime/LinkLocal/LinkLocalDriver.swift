@@ -4,10 +4,10 @@ package import CausewayTypes
 package import CausewayWire
 internal import Dispatch
 
-/// Maintains a link-local IPv4 address on one interface, while the interface has no routable IPv4 address (RFC 3927).
+/// Maintains a link-local IPv4 address on one interface while it has no routable IPv4 address (RFC 3927).
 ///
-/// All work runs on the driver's loop, which also calls the handler. Every method can be called from any thread. Requires `CAP_NET_RAW` and
-/// `CAP_NET_ADMIN`.
+/// All work runs on the driver's loop, which also calls the handler. Every method may be called from any thread.
+/// Requires `CAP_NET_RAW` and `CAP_NET_ADMIN`.
 package final class LinkLocalDriver: ReadinessHandler {
     package enum Event: Sendable, Equatable {
         case waiting(Idleness)
@@ -25,7 +25,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         case failed(SystemError)
     }
 
-    /// The reason why the driver is waiting.
+    /// Why the driver is waiting.
     package enum Idleness: Sendable, Equatable {
         case link
         /// The interface has a routable address, so it needs no link-local address.
@@ -41,7 +41,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         var hasEnded = false
     }
 
-    /// The maximum number of frames to read before other work of the loop runs.
+    /// The maximum number of frames to read before the loop's other work runs.
     private static let budget = 64
 
     private let interface: NWInterface
@@ -51,8 +51,11 @@ package final class LinkLocalDriver: ReadinessHandler {
     private let state: LoopBound<State>
 
     /// - Parameters:
+    ///   - interface: The interface that gets the address.
+    ///   - link: The interface's hardware address.
     ///   - remembered: The last address on this interface, which is tried first; `nil` if there is none.
     ///   - loop: The loop to run on; `nil` selects one of the process's loops.
+    ///   - handler: Called on the loop with each event.
     /// - Throws: ``SystemError``, with `EPERM` if the process may not open raw sockets.
     package init(
         _ interface: NWInterface, _ link: LinkAddress, remembered: IPv4Address?, on loop: (any EventLoop)? = nil,
@@ -104,7 +107,7 @@ package final class LinkLocalDriver: ReadinessHandler {
 
     // MARK: The interface
 
-    /// Reads the state of the interfaces. This can block, so it runs on a global queue.
+    /// Reads the interfaces' state. This can block, so it runs on a global queue.
     private func look() {
         DispatchQueue.global().async { [weak self] in
             guard let self, let snapshot = try? NetworkSnapshot.current() else { return }
@@ -157,7 +160,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         }
     }
 
-    /// Reports an event, unless it equals the last reported event.
+    /// Reports an event, unless it equals the last reported one.
     private func tell(_ event: Event) {
         guard state.value.told != event else { return }
         state.value.told = event

@@ -2,18 +2,18 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Accepts connections and datagram peers, and hands them over to the program. Runs on the loop.
+/// Accepts connections and datagram peers, and hands them to the program. Runs on the loop.
 extension ListenerDriver {
-    /// Maximum number of connections that are accepted in one turn of the loop.
+    /// The maximum number of connections accepted in one turn of the loop.
     private static var acceptBudget: Int { 64 }
-    /// Delay before the next attempt when the process or the system has no descriptor or buffer left.
+    /// The pause before the next attempt if the process or the system has no descriptor or buffer left.
     private static var retryDelay: Duration { .milliseconds(100) }
 
     func accept() {
         for _ in 0..<Self.acceptBudget {
             let socket = progress.withLock { progress -> (fd: CInt, registration: Registration)? in
-                // If the program's connection limit is reached, connections stay in the kernel's backlog until the program raises the
-                // limit.
+                // At the program's connection limit, connections stay in the kernel's backlog until the program raises
+                // the limit.
                 progress.hasBacklog = progress.allowance == 0
                 return progress.hasBacklog ? nil : progress.socket
             }
@@ -32,11 +32,11 @@ extension ListenerDriver {
         loop.execute { self.accept() }
     }
 
-    /// Returns whether the listener can continue to accept at once after this error.
+    /// Returns whether the listener can accept again at once after this error.
     private func isPassing(_ error: SystemError) -> Bool {
         switch error.errno {
         case Errno.tooManyFiles, Errno.tooManyFilesInSystem, Errno.noBuffers, Errno.noMemory:
-            // The connection stays in the backlog, but epoll reports no new edge for it. So a timer tries again later.
+            // The connection stays in the backlog, but epoll reports no new edge for it, so a timer tries again later.
             _ = loop.schedule(after: Self.retryDelay) { [weak self] in self?.accept() }
             return false
         case Errno.badDescriptor, Errno.invalid:
@@ -50,7 +50,7 @@ extension ListenerDriver {
     private func handOver(_ descriptor: consuming Descriptor, _ peer: SocketAddress?) {
         guard isPermitted(Socket.localAddress(descriptor.rawValue)) else { return descriptor.close() }
         let fd = descriptor.release()
-        // This is the only option that an accepted socket does not inherit from the listening socket.
+        // An accepted socket inherits every option except this one from the listening socket.
         if settings.value.ip.priority > 0 { try? Socket.set(.priority, to: settings.value.ip.priority, on: fd) }
         hand(ConnectionDriver(.accepted(fd), settings), peer?.unmapped)
     }
@@ -63,7 +63,7 @@ extension ListenerDriver {
         return true
     }
 
-    /// Returns whether the program permits the interface that has the connection's local address.
+    /// Returns whether the program permits the interface with the connection's local address.
     private func isPermitted(_ local: @autoclosure () -> SocketAddress?) -> Bool {
         let constraints = settings.value.pathConstraints
         guard constraints.excludesInterfaces, let address = local()?.internetAddress else { return true }

@@ -9,7 +9,8 @@ package final class ListenerDriver: ReadinessHandler {
     package typealias Lifecycle = ListenerLifecycle
     package typealias State = Lifecycle.State
 
-    /// Maximum number of simultaneous peers of one datagram listener. It limits the effect of forged source addresses.
+    /// The maximum number of simultaneous peers of one datagram listener. This limits the effect of forged source
+    /// addresses.
     static let peerLimit = 65_536
     private static let backlog: CInt = 4_096
 
@@ -23,19 +24,19 @@ package final class ListenerDriver: ReadinessHandler {
         var socket: (fd: CInt, registration: Registration)?
         var datagrams: SharedDatagramSocket?
         var address: SocketAddress?
-        /// Number of connections that the listener may still hand over.
+        /// The number of connections that the listener may still hand over.
         var allowance = Int.max
         var isAccepting = false
         var hasBacklog = false
         var peerCount = 0
-        /// Keeps the network model current while the listener must check the interface of each connection.
+        /// Keeps the network model current while the listener must check each connection's interface.
         var network: NetworkStateMonitor.Subscription?
     }
 
     let settings: FrozenSettings
     private let mistake: Failure?
     private let port: UInt16
-    /// The listening socket that the service manager (systemd) passed; `nil` once the listener uses the socket.
+    /// The listening socket from the service manager (systemd); `nil` once the listener uses it.
     private let inherited: LockedValue<CInt?>
     let loop: any EventLoop
     let progress = LockedValue(Progress())
@@ -86,7 +87,7 @@ package final class ListenerDriver: ReadinessHandler {
         transition { progress in progress.lifecycle.broke(failure) }
     }
 
-    /// Number of connections that the listener may hand over from now on.
+    /// The number of connections that the listener may hand over from now on.
     package var allowance: Int {
         get { progress.withLock { progress in progress.allowance } }
         set {
@@ -111,18 +112,18 @@ package final class ListenerDriver: ReadinessHandler {
                 perform(action)
                 continue
             }
-            // The loop may be accepting a connection. If another thread closed the socket, the kernel could reuse the descriptor number in
-            // the meantime.
+            // The loop may be accepting a connection. If another thread closed the socket, the kernel could reuse the
+            // descriptor number meanwhile.
             if loop.isCurrent { close() } else { loop.execute { self.close() } }
-            // The actions after `close` wait until the port is free.
+            // Actions after `close` wait until the port is free.
             return
         }
     }
 
     private func perform(_ action: Lifecycle.Action) {
         switch action {
-        // `release()` reports this state together with the release of the handlers. On a concurrent queue, a separate report could run
-        // after the release.
+        // `release()` reports this state together with the handlers' release. On a concurrent queue, a separate report
+        // could run after the release.
         case .report(.cancelled): break
         case .report(let state): report(state)
         case .open: loop.execute { self.open() }
@@ -154,7 +155,7 @@ package final class ListenerDriver: ReadinessHandler {
             observer.listenerChanged(to: state)
         }
         if case .failed = state {
-            // If the program has cancelled the listener in the meantime, keep the observer for the report of `cancelled`.
+            // If the program has cancelled the listener meanwhile, keep the observer for the `cancelled` report.
             progress.withLock { progress in if progress.lifecycle.state != .cancelled { progress.observer = nil } }
         }
     }
@@ -212,11 +213,12 @@ package final class ListenerDriver: ReadinessHandler {
     package func ready(for readiness: Readiness) { accept() }
 }
 
-/// Receives the reports and connections of a listener for the program. The methods are called in order on the listener's queue.
+/// Receives a listener's reports and connections for the program. The methods are called in order on the listener's
+/// queue, or on any thread if it was started without a queue.
 package protocol ListenerObserver: AnyObject, Sendable {
     func listenerChanged(to state: ListenerDriver.State)
     func listenerAccepted(_ connection: ConnectionDriver, _ peer: SocketAddress?)
-    /// This is the last call: no other method is called afterwards.
+    /// Ends the reports: no other method is called afterwards.
     func listenerReleased()
 }
 

@@ -1,7 +1,7 @@
 package import CausewaySystem
 
 extension SocketSettings {
-    /// Opens a socket and binds it to the local address, or to the wildcard address of both families if none is set.
+    /// Opens a socket and binds it to the local address, or to both families' wildcard address if none is set.
     package func openListeningSocket(port: UInt16) throws(SystemError) -> Descriptor {
         if let localAddress { return try openListeningSocket(at: localAddress.with(port: port)) }
         switch ip.version {
@@ -17,8 +17,8 @@ extension SocketSettings {
         }
     }
 
-    /// Maximum number of pending TCP Fast Open requests, which carry data before the handshake is complete. It limits the effect of forged
-    /// source addresses (RFC 7413 §5.1).
+    /// The maximum number of pending TCP Fast Open requests, which carry data before the handshake is complete. This
+    /// limits the effect of forged source addresses (RFC 7413 §5.1).
     private static let fastOpenQueue = 256
 
     private func openListeningSocket(at address: SocketAddress) throws(SystemError) -> Descriptor {
@@ -30,8 +30,8 @@ extension SocketSettings {
         case .ipv4: break
         }
         if address.family != .unix {
-            // Without this option, the port stays in use for a minute after its last connection. Even with the option, the kernel refuses a
-            // second listener on the port.
+            // Without this option, the port stays in use for a minute after its last connection. Even with it, the
+            // kernel refuses a second listener on the port.
             if transport == .tcp || reuseLocalAddress { try Socket.set(.reuseAddress, to: 1, on: fd) }
             if reuseLocalAddress { try Socket.set(.reusePort, to: 1, on: fd) }
             if transport == .udp, address.isWildcard {

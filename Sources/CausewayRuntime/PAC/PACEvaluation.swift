@@ -4,14 +4,14 @@ internal import CausewayTypes
 
 /// Evaluates one proxy auto-configuration (PAC) script in a separate process, and resolves names for the script.
 ///
-/// Confined to a loop except for ``cancel()``. The completion is called once, after the process has exited; it is not called after
-/// ``cancel()``.
+/// Confined to a loop except for ``cancel()``. The completion is called once, after the process has exited, but not
+/// after ``cancel()``.
 package final class PACEvaluation: Sendable {
     package struct Job: Sendable {
         /// The source text in UTF-8.
         package var script: [UInt8]
         package var subject: PACSubject
-        /// The settings for resolving names and for choosing this host's address.
+        /// Settings for resolving names and for choosing this host's address.
         package var settings: SocketSettings
         /// The time limit for starting the process, running the script and resolving names together.
         package var limit: Duration = .seconds(5)
@@ -35,7 +35,7 @@ package final class PACEvaluation: Sendable {
         var result: Result<String, PACProblem>?
         var started: Duration = .zero
         var timer: TimerID?
-        /// Whether ``PACTurns`` has let the script run and its process is being started.
+        /// Whether ``PACTurns`` has admitted the script and its process is being started.
         var isLaunching = false
         var process: Watched?
         var channel: Watched?
@@ -65,7 +65,7 @@ package final class PACEvaluation: Sendable {
 
     package func start() { loop.execute { self.begin() } }
 
-    /// Kills the process. The completion is not called. Can be called from any thread.
+    /// Kills the process. The completion is not called. May be called from any thread.
     package func cancel() {
         loop.execute {
             self.state.value.completion = nil
@@ -110,9 +110,9 @@ package final class PACEvaluation: Sendable {
         }
     }
 
-    /// Returns the source addresses that packets to the internet would have. No packet is sent to determine them.
+    /// Returns the source addresses for packets to the internet. Sends no packet to determine them.
     private static func ownAddresses(_ job: Job) -> String {
-        // Addresses for documentation, which no host has (RFC 5737 §3, RFC 3849).
+        // Addresses reserved for documentation, which no host has (RFC 5737 §3, RFC 3849).
         let far: [SocketAddress] = [
             .ipv4(bits: 0xC000_0201, port: 9), .ipv6(high: 0x2001_0DB8_0000_0000, low: 1, port: 9, scope: 0),
         ]
@@ -125,7 +125,7 @@ package final class PACEvaluation: Sendable {
         switch outcome {
         case .failure(let problem):
             end(.failure(problem))
-            // This call also completes an evaluation whose result was set while its process was starting.
+            // This call also completes an evaluation that ended while its process was starting.
             finish()
         case .success(let (process, channel)):
             state.value.process = watch(process) { self.checkEnd() }
@@ -153,7 +153,7 @@ package final class PACEvaluation: Sendable {
             }
             return
         }
-        // Messages that the process sent before its exit may not have been read yet.
+        // Messages that the process sent before its exit may still be unread.
         listen()
         perform(state.value.conversation.ended())
         close(&state.value.process)

@@ -2,12 +2,13 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayWire
 
-/// Receives the NAT64 prefixes that routers advertise (RFC 8781), from the first time that a connection finds no route to an IPv4 host.
+/// Receives NAT64 prefixes from router advertisements (RFC 8781), starting when a connection first finds no route to an
+/// IPv4 host.
 ///
-/// The kernel passes these options to subscribers but does not store them, so earlier advertisements are not known. A host with IPv4 never
-/// subscribes.
+/// The kernel passes these options to subscribers but does not store them, so earlier advertisements are not known. A
+/// host with IPv4 never subscribes.
 final class AdvertisedTranslators: ReadinessHandler {
-    /// The shared instance of the process. It watches the network namespace of its first use.
+    /// The process's shared instance. It watches the network namespace in which it was first used.
     static let shared = AdvertisedTranslators()
 
     private struct Feed: ~Copyable {
@@ -31,7 +32,7 @@ final class AdvertisedTranslators: ReadinessHandler {
         }
     }
 
-    /// Returns the prefixes that are currently valid.
+    /// Returns the currently valid prefixes.
     ///
     /// - Parameter interfaceIndex: The only interface to consider; `nil` for all interfaces.
     func prefixes(over interfaceIndex: Int? = nil) -> [TranslationPrefix] {
@@ -53,14 +54,14 @@ final class AdvertisedTranslators: ReadinessHandler {
                 switch message {
                 case .translatorPrefix(let word): hasChanged = heard.heard(word, at: System.now) || hasChanged
                 case .link(let link), .linkRemoved(let link):
-                    // Discard the prefixes of this interface, because its next network has different routers.
+                    // Discard this interface's prefixes, because its next network has different routers.
                     if !link.flags.isSuperset(of: [.up, .running]) { heard.forget(link.index) }
                 default: continue
                 }
             }
             return hasChanged
         }
-        // Connections that wait for a route must check the network again.
+        // Connections waiting for a route must check the network again.
         if hasChanged { NetworkStateMonitor.shared.changed() }
     }
 }

@@ -14,7 +14,7 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
         var registration: Registration
     }
 
-    /// Maximum number of reads in one turn of the loop, so that other events are not delayed; and the number of bytes per read.
+    /// Limits: reads in one turn of the loop, so that other events are not delayed, and bytes per read.
     private static var turnLimit: Int { 16 }
     private static var chunk: Int { 16 * 1024 }
 
@@ -22,9 +22,12 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
     private let report: @Sendable (Client.Status?) -> Void
     private let feed: LoopBound<Feed?>
 
-    /// Returns `nil` if there is no bus. Call it on the loop.
+    /// Connects to the bus. Returns `nil` if there is none. Call it on the loop.
     ///
-    /// - Parameter report: Called on the loop with each new state, and with `nil` when the connection has ended.
+    /// - Parameters:
+    ///   - loop: The loop for the bus connection.
+    ///   - client: The bus protocol's state machine.
+    ///   - report: Called on the loop with each new state, and with `nil` when the connection has ended.
     init?(on loop: any EventLoop, _ client: consuming Client, report: @escaping @Sendable (Client.Status?) -> Void) {
         self.loop = loop
         self.report = report
@@ -40,7 +43,7 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
 
     func ready(for readiness: Readiness) {
         guard flush(), receive(), flush() else {
-            // Do not report the end if the watch was cancelled in the meantime.
+            // Do not report the end if the watch was cancelled meanwhile.
             if stop() { report(nil) }
             return
         }
@@ -57,7 +60,7 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
         return true
     }
 
-    /// Reads the available bytes. Returns `false` if the watch has been stopped or the connection has ended.
+    /// Reads available bytes. Returns `false` if the watch has been stopped or the connection has ended.
     private func receive() -> Bool {
         var buffer = [UInt8](repeating: 0, count: Self.chunk)
         for _ in 0..<Self.turnLimit {
@@ -78,7 +81,8 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
         return true
     }
 
-    /// Reports the state if it has changed. Returns `false` if the watch was stopped or the exchange with the bus has ended.
+    /// Reports the state if it has changed. Returns `false` if the watch was stopped or the exchange with the bus has
+    /// ended.
     private func hasTold() -> Bool {
         guard let status = feed.value?.client.status, feed.value?.client.end == nil else { return false }
         guard status != feed.value?.told else { return true }
@@ -87,7 +91,7 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
         return true
     }
 
-    /// Sends the pending bytes as far as the socket accepts them. Returns `false` if the connection has failed.
+    /// Sends pending bytes as far as the socket accepts them. Returns `false` if the connection has failed.
     private func flush() -> Bool {
         if let new = feed.value?.client.takeOutput() { feed.value?.unsent += new }
         while let unsent = feed.value?.unsent, !unsent.isEmpty, let (descriptor, registration) = place {
@@ -111,12 +115,12 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
 }
 
 extension NetworkStateMonitor {
-    /// Starts a watch for network managers on ``Engine/networkLoop``; `nil` if there is no message bus. `report` is called on that loop
-    /// with each new set of information about the interfaces, and with `nil` when the watch has ended.
+    /// Starts a watch for network managers on ``Engine/networkLoop``; `nil` without a message bus. `report` is called
+    /// on that loop with each new set of interface information, and with `nil` when the watch has ended.
     package typealias Managers =
         @Sendable (_ report: @escaping @Sendable (InterfaceFacts?) -> Void) -> (any NetworkChangeMonitor.Watch)?
 
-    /// A watch for the network managers on the system message bus.
+    /// A watch for network managers on the system message bus.
     package static let systemManagers: Managers = { report in
         BusWatch(on: Engine.networkLoop, InterfaceManagers(user: System.user), report: report)
     }

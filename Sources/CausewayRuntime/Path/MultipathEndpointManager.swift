@@ -4,13 +4,13 @@ internal import CausewayWire
 
 /// Adds this host's addresses to the kernel's Multipath TCP path manager as endpoints, and updates them when the network changes.
 ///
-/// The path manager serves a whole network namespace. Endpoints of other programs stay unchanged. The endpoints of this object are removed
-/// when it is cancelled or released, or when the process ends with `exit`. Safe to use from any thread.
+/// The path manager serves a whole network namespace. Other programs' endpoints stay unchanged. This object's endpoints
+/// are removed when it is cancelled or released, or when the process ends with `exit`. Safe to use from any thread.
 package final class MultipathEndpointManager: Sendable {
     private struct State: Sendable {
-        /// The endpoints of this object, with the kernel's identifiers.
+        /// This object's endpoints, with the kernel's identifiers.
         var put: [MultipathEndpoint] = []
-        /// The limit of subflows per connection: the original value and the value set by this object.
+        /// The limit for subflows per connection: its original value and the value set by this object.
         var limit: (before: UInt32, own: UInt32)?
         var subscription: NetworkStateMonitor.Subscription?
         var isCancelled = false
@@ -31,12 +31,13 @@ package final class MultipathEndpointManager: Sendable {
             throw error
         }
         Self.withdrawAtExit(self)
-        // Later errors are ignored, because no caller waits for them.
+        // Ignore later errors, because no caller waits for them.
         let subscription = NetworkStateMonitor.shared.subscribe { [weak self] in try? self?.adopt($0) }
         state.withLock { $0.subscription = subscription }
     }
 
-    /// Removes the endpoints. Connections lose the subflows from these endpoints, except subflows that a connection still needs.
+    /// Removes the endpoints. Connections lose their subflows from these endpoints, except those that a connection
+    /// still needs.
     package func cancel() {
         let subscription = state.withLock { state -> NetworkStateMonitor.Subscription? in
             guard !state.isCancelled else { return nil }
@@ -69,7 +70,7 @@ package final class MultipathEndpointManager: Sendable {
     private static func put(_ wanted: [MultipathEndpoint], _ state: inout State) throws(SystemError) {
         var kernel = try MultipathPathManager()
         let there = try kernel.endpoints()
-        // Another program may have removed endpoints of this object. Endpoints of other programs must not be changed.
+        // Another program may have removed this object's endpoints. Never change other programs' endpoints.
         state.put.removeAll { own in !there.contains { $0.id == own.id && $0.address == own.address } }
         let ids = Set(state.put.map(\.id))
         let foreign = there.filter { !ids.contains($0.id) }
@@ -99,7 +100,8 @@ package final class MultipathEndpointManager: Sendable {
         state.limit = (state.limit?.before ?? before, needed)
     }
 
-    /// Removes the endpoints. Errors are ignored: an endpoint that cannot be removed is already gone or belongs to another program.
+    /// Removes the endpoints. Ignores errors: an endpoint that cannot be removed is already gone or belongs to another
+    /// program.
     private static func withdraw(_ state: inout State) {
         guard !state.put.isEmpty || state.limit != nil, var kernel = try? MultipathPathManager() else { return }
         for endpoint in state.put { try? kernel.remove(endpoint) }

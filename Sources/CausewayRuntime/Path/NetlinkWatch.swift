@@ -34,7 +34,7 @@ final class NetlinkWatch: NetworkChangeMonitor.Watch, ReadinessHandler {
         let word = feed.withLock { feed -> NetworkChangeMonitor.Report? in
             do {
                 guard let hasChanged = try feed?.socket.drainChanges() else { return nil }
-                // One turn reads a limited number of changes. Register again, so that the loop reports the remaining changes.
+                // One turn reads a limited number of changes. Register again, so that the loop reports the rest.
                 feed?.renew(on: loop)
                 return hasChanged ? .changed : nil
             } catch {
@@ -53,7 +53,7 @@ final class NetlinkWatch: NetworkChangeMonitor.Watch, ReadinessHandler {
 }
 
 extension NetworkChangeMonitor.Dependencies {
-    /// Monitors the kernel on a loop that serves no connection.
+    /// Monitors the kernel on a loop without connections.
     package static var live: Self {
         Self(
             follow: { report in try? NetlinkWatch(on: Engine.networkLoop, report: report) },

@@ -1,24 +1,26 @@
 internal import CausewaySystem
 
-/// Notifies its subscribers when interfaces, addresses, routes or routing rules have changed. The notification does not contain the change.
+/// Notifies subscribers when interfaces, addresses, routes or routing rules have changed. The notification does not
+/// contain the change.
 ///
-/// The kernel is monitored only while there are subscribers; without subscribers no descriptor is open. Changes come in bursts (one
-/// unplugged cable removes dozens of routes), so they are collected for ``window`` before each subscriber is called once.
+/// The kernel is monitored only while there are subscribers; otherwise no descriptor is open. Changes come in bursts
+/// (one unplugged cable removes dozens of routes), so they are collected for ``window`` before each subscriber is
+/// called once.
 ///
-/// Safe to use from any thread. Subscribers are called one after the other on one thread, never under a lock.
+/// Safe to use from any thread. Subscribers are called one at a time on one thread, never under a lock.
 package final class NetworkChangeMonitor: Sendable {
-    /// The monitor of the process. It monitors the network namespace of the thread that subscribed first.
+    /// The process's monitor. It monitors the network namespace of the thread that subscribed first.
     package static let shared = NetworkChangeMonitor(context: .live)
 
-    /// Time for which changes are collected before the subscribers are called.
+    /// How long changes are collected before the subscribers are called.
     package static let window: Duration = .milliseconds(20)
-    /// Delay before the next attempt if the kernel cannot be monitored, for example because there are no free descriptors.
+    /// The pause before the next attempt if the kernel cannot be monitored, for example without free descriptors.
     package static let retryDelay: Duration = .seconds(1)
 
     /// The system functions that the monitor uses.
     package struct Dependencies: Sendable {
-        /// Starts to monitor the kernel. Returns `nil` if the kernel cannot be monitored now. Every change after this function has returned
-        /// must be reported.
+        /// Starts monitoring the kernel. Returns `nil` if this is not possible now. Every change after this function
+        /// has returned must be reported.
         package var follow: @Sendable (_ report: @escaping @Sendable (Report) -> Void) -> (any Watch)?
         /// Calls a function once after the given time.
         package var after: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
@@ -38,7 +40,7 @@ package final class NetworkChangeMonitor: Sendable {
         case failed
     }
 
-    /// A running watch of the kernel.
+    /// A running kernel watch.
     package protocol Watch: Sendable {
         func cancel()
     }
@@ -63,8 +65,8 @@ package final class NetworkChangeMonitor: Sendable {
 
     /// Calls `body` after each burst of changes, until the subscription is cancelled or released.
     ///
-    /// Every change after this method has returned is reported. So subscribe first and then read the state of the network; in the reverse
-    /// order, a change between the two is missed. `body` may also be called without a visible change.
+    /// Every change after this method has returned is reported. So subscribe first, then read the network state; in the
+    /// reverse order, a change between the two is missed. `body` may also be called without a visible change.
     package func subscribe(_ body: @escaping @Sendable () -> Void) -> Subscription {
         let id = state.withLock { state in
             state.lastID += 1
@@ -76,8 +78,8 @@ package final class NetworkChangeMonitor: Sendable {
     }
 
     fileprivate func cancel(_ id: Subscription.ID) {
-        // Keep the removed objects until the lock is released: a body may own the last reference to a subscription, whose deinit calls this
-        // method.
+        // Keep the removed objects until the lock is released: a body may own the last reference to a subscription,
+        // whose deinit calls this method.
         let (body, watch) = state.withLock { state in
             let body = state.subscribers.removeValue(forKey: id)
             guard state.subscribers.isEmpty else { return (body, nil as (any Watch)?) }
@@ -88,10 +90,10 @@ package final class NetworkChangeMonitor: Sendable {
         _ = body
     }
 
-    /// Starts to monitor the kernel if there are subscribers and no watch. Returns whether monitoring has started.
+    /// Starts monitoring the kernel if there are subscribers and no watch. Returns whether monitoring has started.
     ///
-    /// The system calls run under the lock, because otherwise a second subscriber could return before the socket of the first subscriber
-    /// exists. The calls take some microseconds and are necessary only for the first subscriber.
+    /// The system calls run under the lock: otherwise a second subscriber could return before the first one's socket
+    /// exists. They take some microseconds and are necessary only for the first subscriber.
     private func startFollowing() -> Bool {
         let (began, needsRetry) = state.withLock { state in
             guard state.watch == nil, !state.subscribers.isEmpty else { return (false, false) }
@@ -142,7 +144,7 @@ package final class NetworkChangeMonitor: Sendable {
             return state.subscribers.keys.sorted()
         }
         for id in ids {
-            // Look up each body separately: the body of an earlier subscriber may have cancelled a later subscription.
+            // Look up each body separately: an earlier subscriber's body may have cancelled a later subscription.
             let body = state.withLock { $0.subscribers[id] }
             body?()
         }

@@ -1,15 +1,15 @@
 internal import CausewayProtocols
 
 extension NetworkStateMonitor {
-    /// The information from network managers, and the watch that receives it.
+    /// Information from network managers, and the watch that receives it.
     struct ManagerState: Sendable {
         /// The latest information; empty if there are no network managers.
         var facts = InterfaceFacts()
         var watch: (any NetworkChangeMonitor.Watch)?
-        /// Identifies the current watch. Reports of earlier watches are ignored.
+        /// Identifies the current watch. Reports from earlier watches are ignored.
         var generation: UInt64 = 0
-        /// Whether to search for network managers after the next snapshot. A search is due after the first snapshot and after changes,
-        /// because a manager that starts often changes the network.
+        /// Whether to search for network managers after the next snapshot. A search is due after the first snapshot and
+        /// after changes, because a starting manager often changes the network.
         var isSearchDue = false
         var isChangeScheduled = false
 
@@ -33,7 +33,7 @@ extension NetworkStateMonitor {
         guard let generation else { return }
         let watch = managers { [weak self] facts in self?.managersSaid(facts, generation) }
         guard let watch else { return }
-        // The last subscriber may have cancelled its subscription in the meantime.
+        // The last subscriber may have cancelled its subscription meanwhile.
         let isWanted = withManagers { managers in
             guard managers.generation == generation else { return false }
             managers.watch = watch
@@ -42,7 +42,7 @@ extension NetworkStateMonitor {
         if !isWanted { watch.cancel() }
     }
 
-    /// Stores new information. If several updates arrive together, they cause only one new snapshot.
+    /// Stores new information. Several updates that arrive together cause only one new snapshot.
     private func managersSaid(_ facts: InterfaceFacts?, _ generation: UInt64) {
         let mustSchedule = withManagers { managers in
             guard managers.generation == generation else { return false }

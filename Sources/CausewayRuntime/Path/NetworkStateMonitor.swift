@@ -3,12 +3,12 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Maintains a ``NetworkModel`` of the host while there are subscribers. It takes one snapshot after each burst of changes, and all
-/// subscribers share this snapshot.
+/// Maintains the host's ``NetworkModel`` while there are subscribers. Takes one snapshot after each burst of changes,
+/// which all subscribers share.
 ///
-/// Safe to use from any thread. Subscribers are called one after the other on ``Engine/networkLoop``, never under a lock.
+/// Safe to use from any thread. Subscribers are called one at a time on ``Engine/networkLoop``, never under a lock.
 package final class NetworkStateMonitor: Sendable {
-    /// The shared monitor of the process. It observes the network namespace of the process.
+    /// The process's shared monitor. It observes the process's network namespace.
     package static let shared = NetworkStateMonitor(
         changes: .shared, managers: systemManagers, look: NetworkModel.current(after:_:))
 
@@ -16,7 +16,7 @@ package final class NetworkStateMonitor: Sendable {
 
     private struct Subscriber: Sendable {
         let body: Body
-        /// The last model that was reported to the subscriber.
+        /// The model last reported to the subscriber.
         var told: NetworkModel?
     }
 
@@ -27,12 +27,12 @@ package final class NetworkStateMonitor: Sendable {
         var lastID: UInt64 = 0
         var changes: NetworkChangeMonitor.Subscription?
         var isLookPending = false
-        /// Minimum time before the next snapshot, so that snapshots do not use too much CPU time.
+        /// The minimum time before the next snapshot, so that snapshots do not use too much CPU time.
         var rest = Duration.zero
         var managers = ManagerState()
     }
 
-    /// Duration above which a snapshot is followed by a pause. Snapshots are that slow on hosts with very many routes.
+    /// A slower snapshot is followed by a pause. This happens on hosts with very many routes.
     private static let shortLook = Duration.milliseconds(5)
     private static let longestRest = Duration.seconds(1)
     private static let retryDelay = Duration.seconds(1)
@@ -45,8 +45,10 @@ package final class NetworkStateMonitor: Sendable {
     private var loop: any EventLoop { Engine.networkLoop }
 
     /// - Parameters:
+    ///   - changes: Reports when to take a new snapshot.
     ///   - managers: Starts a watch for network managers, which know more about interfaces than the kernel.
-    ///   - look: Takes a snapshot from the last model and the information from the managers; returns `nil` if the kernel cannot be queried.
+    ///   - look: Takes a snapshot, given the last model and the managers' information; returns `nil` if the kernel
+    ///     cannot be queried.
     package init(
         changes: NetworkChangeMonitor, managers: @escaping Managers = { _ in nil },
         look: @escaping @Sendable (NetworkModel?, InterfaceFacts) -> NetworkModel?
@@ -56,10 +58,10 @@ package final class NetworkStateMonitor: Sendable {
         self.look = look
     }
 
-    /// The current model, if there are subscribers; `nil` otherwise.
+    /// The current model while there are subscribers; otherwise `nil`.
     package var followed: NetworkModel? { state.withLock { $0.model } }
 
-    /// The current model. If there are no subscribers, this takes a snapshot, which blocks for some tenths of a millisecond.
+    /// The current model. Without subscribers, this takes a snapshot, which blocks for some tenths of a millisecond.
     package var model: NetworkModel { followed ?? look(nil, InterfaceFacts()) ?? NetworkModel.unknown }
 
     /// Calls `body` with the current model and then with each changed model, until the subscription is cancelled or released.
@@ -91,8 +93,8 @@ package final class NetworkStateMonitor: Sendable {
     }
 
     fileprivate func cancel(_ id: UInt64) {
-        // Keep the removed objects until the lock is released: a body may own the last reference to a subscription, whose deinit calls this
-        // method.
+        // Keep the removed objects until the lock is released: a body may own the last reference to a subscription,
+        // whose deinit calls this method.
         let (body, changes, model, managers) = state.withLock { state in
             let body = state.subscribers.removeValue(forKey: id)
             guard state.subscribers.isEmpty else {
@@ -138,7 +140,7 @@ package final class NetworkStateMonitor: Sendable {
             state.isLookPending = false
             return (state.model, state.managers.facts)
         }
-        // The search for network managers comes last, so that it does not delay the snapshot.
+        // Search for network managers last, so that this does not delay the snapshot.
         defer { followManagers() }
         let start = System.now
         guard let model = look(last, facts) else {
@@ -158,7 +160,7 @@ package final class NetworkStateMonitor: Sendable {
 
     /// Reports the current model to one subscriber.
     private func tell(_ id: UInt64) {
-        // Look up each body separately: the body of an earlier subscriber may have cancelled a later subscription.
+        // Look up each body separately: an earlier subscriber's body may have cancelled a later subscription.
         let (body, model) = state.withLock { state -> (Body?, NetworkModel?) in
             guard let model = state.model, let subscriber = state.subscribers[id], subscriber.told !== model else {
                 return (nil, nil)
@@ -189,14 +191,14 @@ extension NetworkStateMonitor {
 }
 
 extension NetworkModel {
-    /// An empty model, for the case that the kernel cannot be queried.
+    /// An empty model, for when the kernel cannot be queried.
     package static let unknown = NetworkModel(NetlinkState()) { _ in nil }
 
-    /// Reads the current state of the kernel and of the resolver's files. Returns `nil` if the kernel cannot be queried.
+    /// Reads the kernel's state and the resolver files. Returns `nil` if the kernel cannot be queried.
     ///
     /// - Parameters:
     ///   - last: The previous model. Unchanged interfaces keep their identity and need no access to the file system.
-    ///   - facts: The information from network managers.
+    ///   - facts: Information from network managers.
     package static func current(after last: NetworkModel?, _ facts: InterfaceFacts = InterfaceFacts()) -> NetworkModel?
     {
         guard let state = try? NetlinkState.current() else { return nil }

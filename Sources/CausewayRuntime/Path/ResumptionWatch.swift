@@ -1,7 +1,7 @@
 internal import CausewaySystem
 
-/// Reports that the machine may have slept. The watch waits on the real-time clock, and the kernel ends that wait when the clock jumps,
-/// which happens after sleep. Until then, the watch does not wake the process.
+/// Reports that the machine may have slept. The watch waits on the real-time clock, and the kernel ends that wait when
+/// the clock jumps, as it does after sleep. Until then, the watch does not wake the process.
 final class ResumptionWatch: ReadinessHandler {
     private let loop: any EventLoop
     private let descriptor: CInt

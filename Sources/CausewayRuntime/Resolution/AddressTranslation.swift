@@ -3,12 +3,12 @@ package import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Finds the NAT64 addresses of IPv4 hosts on an IPv6-only network (RFC 6052), for programs that do not use connections.
+/// Finds NAT64 addresses for IPv4 hosts on an IPv6-only network (RFC 6052), for programs that do not use connections.
 ///
 /// Connections do this themselves: see `Connector.translate`.
 package enum AddressTranslation {
-    /// Returns the NAT64 addresses of the hosts. The result is empty if one of the hosts is reachable directly, or if the network has no
-    /// NAT64 translator.
+    /// Returns the hosts' NAT64 addresses. The result is empty if a host is reachable directly, or if the network has
+    /// no NAT64 translator.
     ///
     /// The prefix comes from router advertisements (RFC 8781), otherwise from DNS (RFC 7050).
     ///

@@ -7,11 +7,12 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
     private struct State {
         var socket = DNSTransportSocket()
         var questionCount = 0
-        /// The receive buffer. Answers are copied out of this buffer, because most answers are short.
+        /// The receive buffer. Answers are copied out of it, because most are short.
         var buffer = [UInt8](repeating: 0, count: byteLimit)
     }
 
-    /// Maximum length of a datagram in bytes. It is greater than the size that queries announce; a longer datagram is not a valid answer.
+    /// The longest datagram in bytes. It exceeds the size that queries announce; a longer datagram is not a valid
+    /// answer.
     private static let byteLimit = 4_096
     /// The maximum number of datagrams read in one turn of the loop.
     private static let budget = 64
@@ -49,7 +50,7 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
         state.value.questionCount += 1
         state.value.socket.await(id, for: exchange)
         switch bytes.withUnsafeBytes({ Socket.send(descriptor, $0) }) {
-        // If the send buffer is full, the query is lost, as it might be on the network. The client sends it again later.
+        // If the send buffer is full, the query is lost, as it might be on the network. The client repeats it later.
         case .moved, .wouldBlock: break
         case .failed(let code): throw SystemError(errno: code, call: "send")
         }
@@ -65,7 +66,7 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
             switch state.value.buffer.withUnsafeMutableBytes({ Socket.receive(descriptor, into: $0) }) {
             case .moved(let count): deliver(Array(state.value.buffer[..<count]))
             case .wouldBlock: return awaitMore()
-            // One cause is an ICMP error from the server's host: no process listens on the port.
+            // A possible cause is an ICMP error from the server's host: no process listens on the port.
             case .failed(let code): return broke(self, code)
             }
         }

@@ -73,7 +73,7 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
                 if let registration = state.value.socket.registration { loop.await(.writable, of: registration) }
                 return
             case .failed(let code):
-                // Read the answers that the server sent before the failure.
+                // Read answers that the server sent before the failure.
                 read()
                 return end(code)
             }
@@ -100,8 +100,8 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
         }
     }
 
-    /// Removes the complete messages from the buffer and reports those that answer a pending query. The length precedes each message (RFC
-    /// 1035 §4.2.2). At most one incomplete message remains.
+    /// Removes complete messages from the buffer and reports those that answer a pending query. A length precedes each
+    /// message (RFC 1035 §4.2.2). At most one incomplete message remains.
     private func deliver() {
         while state.value.incoming.count >= 2 {
             let count = Int(state.value.incoming[0]) << 8 | Int(state.value.incoming[1])

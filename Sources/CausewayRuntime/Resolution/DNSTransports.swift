@@ -2,11 +2,12 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayWire
 
-/// The sockets of one ``DNSClient``. A socket is open only while an answer is pending.
+/// One ``DNSClient``'s sockets. A socket is open only while an answer is pending.
 ///
-/// Confined to its loop. A datagram socket is connected to one server, so the kernel drops datagrams from other hosts. The kernel selects a
-/// new random port for each socket, which an attacker would have to guess to forge an answer (RFC 5452 §9.2). Simultaneous queries share a
-/// socket, up to a limit. A server has at most two sockets.
+/// Confined to its loop. A datagram socket is connected to one server, so the kernel drops datagrams from other hosts.
+/// The kernel selects a new random port for each socket, which an attacker would have to guess to forge an answer (RFC
+/// 5452 §9.2). Simultaneous queries share a socket, up to a limit. A server has at most two datagram sockets and one
+/// stream.
 final class DNSTransports: Sendable {
     typealias ExchangeID = DNSClient.ExchangeID
 
@@ -15,7 +16,7 @@ final class DNSTransports: Sendable {
         case failed(ExchangeID, DNSFailure)
     }
 
-    /// The maximum number of queries from one port.
+    /// The maximum number of queries from one port, unless the server already has two sockets.
     private static let questionsPerPort = 256
 
     private let scope: ResolutionScope
@@ -26,7 +27,7 @@ final class DNSTransports: Sendable {
     private struct State {
         var datagrams: [DNSServer: [DNSDatagramTransport]] = [:]
         var streams: [DNSServer: DNSStreamTransport] = [:]
-        /// The transport and the message ID of each exchange.
+        /// Each exchange's transport and message ID.
         var places: [ExchangeID: (transport: any DNSTransport, id: UInt16)] = [:]
     }
 
@@ -55,8 +56,8 @@ final class DNSTransports: Sendable {
         do throws(SystemError) {
             try transport.send(bytes, id, exchange)
         } catch {
-            // The error may belong to an earlier query on this socket. The kernel reports an error only once, so all queries on this socket
-            // fail.
+            // The error may belong to an earlier query on this socket. The kernel reports an error only once, so all
+            // its queries fail.
             broke(transport, error.errno)
         }
     }
@@ -102,7 +103,7 @@ final class DNSTransports: Sendable {
         }
     }
 
-    /// Fails all exchanges of a transport.
+    /// Fails all exchanges on a transport.
     private func broke(_ transport: any DNSTransport, _ code: CInt) {
         for (exchange, place) in state.value.places where place.transport === transport { fail(exchange, code) }
         retire(transport)
@@ -127,7 +128,7 @@ protocol DNSTransport: AnyObject, Sendable {
 }
 
 extension ResolutionScope {
-    /// Opens a socket to a server within the limits of the scope.
+    /// Opens a socket to a server within the scope's limits.
     func openSocket(to server: SocketAddress, _ transport: SocketSettings.Transport) throws(SystemError) -> Descriptor {
         var settings = settings(toward: server)
         settings.transport = transport

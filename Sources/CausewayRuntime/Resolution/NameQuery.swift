@@ -3,18 +3,18 @@ package import CausewaySystem
 package import CausewayTypes
 internal import CausewayWire
 
-/// The complete result of a name lookup in plain values, for display and for programs that do not use connections.
+/// A name lookup's complete result in plain values, for display and for programs that do not use connections.
 package struct NameQuery: Sendable {
-    /// An address of the result. Addresses are listed in order of preference.
+    /// An address in the result. Addresses are listed in order of preference.
     package struct Address: Sendable {
         package var address: SocketAddress
         package var text: String
         package var origin: String
         /// The time to live in seconds; `nil` if unknown.
         package var timeToLive: Int?
-        /// The source address that packets to this address would have; `nil` if there is no route.
+        /// The source address for packets to this address; `nil` without a route.
         package var source: String?
-        /// The rule of RFC 6724 §6 that places this address before the next address.
+        /// The rule from RFC 6724 §6 that places this address before the next one.
         package var rule: String?
     }
 
@@ -48,14 +48,14 @@ package struct NameQuery: Sendable {
     package var records: [Record] = []
     package var steps: [Step] = []
     package var failure: Failure?
-    /// The server that failed and the reason, if they add information to ``failure``.
+    /// The server that failed and why, if this adds information to ``failure``.
     package var detail: String?
     package var milliseconds = 0.0
     package var isAuthentic = false
 
     package init() {}
 
-    /// Looks up a host in the same way as a connection, and sorts its addresses.
+    /// Looks up a host as a connection would, and sorts its addresses.
     ///
     /// Cancellation: ends the lookup; the result contains the addresses found so far.
     package static func addresses(of host: String, family: SocketAddress.Family? = nil) async -> NameQuery {
@@ -97,7 +97,7 @@ package struct NameQuery: Sendable {
         return inquiry
     }
 
-    /// Adds the NAT64 addresses of an IPv4 address. Adds none if the network has IPv4.
+    /// Adds the NAT64 addresses for an IPv4 address. Adds none if the network has IPv4.
     package mutating func addTranslation(of text: String) async {
         guard let literal = Self.literal(text) else { return }
         order(await AddressTranslation.addresses(for: [literal.0]).map { ($0, nil) }, [])
@@ -111,7 +111,9 @@ package struct NameQuery: Sendable {
         }
     }
 
-    /// - Parameter found: The addresses, each with its origin. The origin is `nil` for NAT64 addresses.
+    /// - Parameters:
+    ///   - found: The addresses, each with its origin, which is `nil` for NAT64 addresses.
+    ///   - answers: The DNS answers that contain the addresses, for their time to live.
     private mutating func order(_ found: [(SocketAddress, AddressOrigin?)], _ answers: [DNSAnswer]) {
         let sources = SourceAddress.toward(found.map(\.0))
         let known = zip(found, sources).compactMap { item, source -> (Destination, SocketAddress, AddressOrigin?)? in
@@ -141,7 +143,13 @@ package struct NameQuery: Sendable {
 
     /// Queries records of one type.
     ///
-    /// - Parameter server: The server's address, with an optional port; `nil` for the servers of this host.
+    /// Cancellation: cancels the query; the call throws `CancellationError`. A query on the link instead returns the
+    /// records found so far.
+    ///
+    /// - Parameters:
+    ///   - name: The domain name. Link-local names are queried with multicast DNS, unless `server` is set.
+    ///   - type: The record type's name, or `TYPE` with a number.
+    ///   - server: The server's address, with an optional port; `nil` for this host's servers.
     /// - Throws: A ``NameProblem`` if the name, the type or the server is invalid.
     package static func records(of name: String, type: String, server: String? = nil) async throws -> NameQuery {
         guard let type = DNSRecordType(type) else { throw NameProblem.invalidName }
@@ -175,9 +183,9 @@ package struct NameQuery: Sendable {
         return inquiry
     }
 
-    /// Maximum time to wait for answers on the link. A host that is present answers within a second.
+    /// How long to wait for answers on the link. A host that is present answers within a second.
     private static let linkPatience: Duration = .seconds(3)
-    /// Time to wait for more answers after the first answer.
+    /// How long to wait for more answers after the first one.
     private static let linkGathering: Duration = .milliseconds(200)
 
     private static func linkRecords(of name: DNSName, _ type: DNSRecordType) async -> NameQuery {
@@ -199,12 +207,12 @@ package struct NameQuery: Sendable {
     /// Returns whether the text is a server address, with an optional port.
     package static func isServer(_ text: String) -> Bool { server(text) != nil }
 
-    /// Returns the reverse name of an address; `nil` if the text is not an address.
+    /// Returns an address's reverse name; `nil` if the text is not an address.
     package static func reverseName(of text: String) -> String? {
         literal(text)?.0.internetAddress.map { DNSName.reverse($0).description }
     }
 
-    /// Returns the name of an address in the hosts file; `nil` if there is none.
+    /// Returns the name for an address in the hosts file; `nil` if there is none.
     package static func knownName(of text: String) -> String? {
         guard let address = literal(text)?.0.internetAddress else { return nil }
         return ResolverEngine.shared.settings.current.context.hosts.name(of: address)?.description
@@ -234,7 +242,7 @@ package struct NameQuery: Sendable {
                 milliseconds: time / .milliseconds(1)))
     }
 
-    /// Adds the multicast DNS queries of a lookup.
+    /// Adds a lookup's multicast DNS queries.
     private mutating func noteLink(
         _ host: String, _ families: Set<NameLookup.Family>, _ found: [(SocketAddress, AddressOrigin?)], _ time: Duration
     ) {

@@ -3,13 +3,13 @@ package import CausewaySystem
 package import CausewayTypes
 package import CausewayWire
 
-/// A name to look up, with the limits of a connection.
+/// A name to look up, with a connection's limits.
 package struct NameRequest: Sendable {
     package var name: String
     package var families: Set<NameLookup.Family>
-    /// The interfaces that queries may use.
+    /// The interfaces for queries.
     package var scope: ResolutionScope
-    /// The cache partition. Cached answers are shared only between requests with the same number.
+    /// The cache partition. Only requests with the same number share cached answers.
     package var partition: UInt64
     /// Whether expired answers may be used until fresh answers arrive (RFC 8767).
     package var allowsExpired: Bool
@@ -26,7 +26,7 @@ package struct NameRequest: Sendable {
     }
 }
 
-/// The interfaces that queries may use.
+/// The interfaces for queries.
 package struct ResolutionScope: Hashable, Sendable {
     package var required: NWInterface?
     package var requiredType: NWInterface.InterfaceType?
@@ -80,12 +80,12 @@ extension SocketAddress {
     }
 }
 
-/// One event of a lookup. `ended` is the last event.
+/// A lookup event. `ended` is the last one.
 package enum NameEvent: Sendable {
     case found([SocketAddress], NameLookup.Family, AddressOrigin)
-    /// There are no more addresses of this family.
+    /// No more addresses of this family will follow.
     case settled(NameLookup.Family)
-    /// An answer to a query was received. This event is for reports about the lookup.
+    /// A query was answered. This event is for reports about the lookup.
     case answered(DNSRecordType, DNSAnswer, AddressOrigin)
     case ended(NameProblem?)
 }
@@ -95,12 +95,12 @@ package protocol NameResolving: Sendable {
     func cancel()
 }
 
-/// Finds the addresses of a name without blocking the caller. Other resolvers can implement this protocol.
+/// Finds a name's addresses without blocking the caller. Other resolvers can implement this protocol.
 package protocol NameResolver: Sendable {
-    /// Returns the complete result if no query is necessary; `nil` otherwise.
+    /// Returns the complete result if no query is necessary; otherwise `nil`.
     func known(_ request: NameRequest) -> [NameEvent]?
 
-    /// Looks up a name. Events may arrive on any thread, one after the other.
+    /// Looks up a name. Events may arrive on any thread, one at a time.
     func resolve(_ request: NameRequest, _ report: @escaping @Sendable (NameEvent) -> Void) -> any NameResolving
 
     /// Resolves a Bonjour service to addresses and a port. Calls `completion` once, on any thread.
@@ -119,7 +119,7 @@ extension NameResolver {
     }
 }
 
-/// The shared resolver of the process.
+/// The process's shared resolver.
 package struct SystemNameResolver: NameResolver {
     package init() {}
 
@@ -133,7 +133,7 @@ package struct SystemNameResolver: NameResolver {
 }
 
 extension NameProblem {
-    /// The failure with a dns_sd error code, because programs compare the failure with these codes.
+    /// The failure with a dns_sd error code, because programs compare failures with these codes.
     package var failure: Failure {
         switch self {
         case .notFound: Failure(.dns, -65_554)

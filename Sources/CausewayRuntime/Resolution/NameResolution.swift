@@ -8,7 +8,7 @@ final class NameResolution: NameResolving {
     private struct State {
         var lookup: NameLookup
         var report: (@Sendable (NameEvent) -> Void)?
-        /// The pending queries, each with the function that cancels it.
+        /// The pending queries, each with a closure to cancel it.
         var questions: [(name: DNSName, type: DNSRecordType, cancel: @Sendable () -> Void)] = []
         var link: ServiceResolution?
     }
@@ -66,7 +66,7 @@ final class NameResolution: NameResolving {
 
     private func answered(_ name: DNSName, _ type: DNSRecordType, _ answer: DNSAnswer, _ origin: AddressOrigin) {
         guard state.value.report != nil else { return }
-        // If the answer is from the cache and expired, the query for a fresh answer is still pending.
+        // If an expired cached answer was used, the query for a fresh one is still pending.
         if origin != .expiredCache { state.value.questions.removeAll { $0.type == type && $0.name == name } }
         report(.answered(type, answer, origin))
         perform(state.value.lookup.answered(name, type, with: answer, from: origin))

@@ -2,7 +2,7 @@ package import CausewayProtocols
 package import CausewayTypes
 package import CausewayWire
 
-/// Changes in the records of a name.
+/// Changes in a name's records.
 package struct RecordChanges: Sendable {
     /// The interface on which the records were found; `nil` for answers from DNS servers.
     package var interface: NWInterface?
@@ -10,12 +10,18 @@ package struct RecordChanges: Sendable {
     package var removed: [DNSRecord]
 }
 
-/// A query that continues until it is stopped: with multicast DNS for names on the link, otherwise through DNS servers (RFC 6763 §10).
+/// A query that continues until it is stopped: with multicast DNS for names on the link, otherwise through DNS servers
+/// (RFC 6763 §10).
 package struct RecordQuestion: Sendable {
     package let stop: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - failed: Called with the failure if no DNS server answers the first query, and with `nil` if a server answers after that.
+    ///   - name: The name to query.
+    ///   - type: The record type.
+    ///   - interface: The only interface to use; `nil` for all.
+    ///   - engine: The engine for names on the link.
+    ///   - failed: Called with the failure if no DNS server answers the first query, and with `nil` if a server answers
+    ///     after that.
     ///   - handler: Called on a loop, one call at a time.
     package init(
         _ name: DNSName, _ type: DNSRecordType, on interface: NWInterface? = nil, of engine: BonjourEngine = .shared,

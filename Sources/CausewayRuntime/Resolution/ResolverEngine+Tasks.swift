@@ -32,7 +32,7 @@ extension ResolverEngine {
     }
 }
 
-/// A query of a task. The query ends once, with an answer or with cancellation.
+/// A task's query. It ends once, with an answer or with cancellation.
 private final class WaitingQuestion: Sendable {
     typealias Answer = (answer: DNSAnswer, origin: AddressOrigin)
 
@@ -54,7 +54,7 @@ private final class WaitingQuestion: Sendable {
         return mustAsk
     }
 
-    /// Stores the function that cancels the query. The query may already have been answered.
+    /// Stores the closure that cancels the query, and calls it at once if the query has already ended.
     func asked(_ cancel: (@Sendable () -> Void)?) {
         let isUnwanted = state.withLock { state in
             if !state.hasEnded { state.cancel = cancel }

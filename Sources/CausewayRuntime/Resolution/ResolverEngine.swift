@@ -5,8 +5,8 @@ package import CausewayWire
 
 /// Looks up names for the whole process: in the host's files, a cache, DNS and multicast DNS.
 ///
-/// Queries run on one loop and never block it. Results that need no query are returned on the caller's thread. Every method may be called
-/// from any thread.
+/// Queries run on one loop and never block it. Results that need no query are returned on the caller's thread. Every
+/// method may be called from any thread.
 package final class ResolverEngine: Sendable {
     package static let shared = ResolverEngine(on: Engine.loops[0])
 
@@ -16,13 +16,13 @@ package final class ResolverEngine: Sendable {
         var transports: DNSTransports?
         var timer: TimerID?
         var deadline: Duration?
-        /// The completion handlers of the pending queries.
+        /// The pending queries' completion handlers.
         var askers: [DNSClient.QuestionID: @Sendable (DNSAnswer) -> Void] = [:]
     }
 
     private final class ChannelBox: Sendable {
         let channel: LoopBound<Channel>
-        /// The cache partition of the scope; 0 for the scope without limits.
+        /// The scope's cache partition; 0 for the scope without limits.
         let number: UInt64
 
         init(_ channel: LoopBound<Channel>, number: UInt64) {
@@ -33,7 +33,7 @@ package final class ResolverEngine: Sendable {
 
     private struct State {
         var channels: [ResolutionScope: ChannelBox] = [:]
-        /// The channel without limits, which most queries use.
+        /// The channel without limits. Most queries use it.
         var usual: ChannelBox?
         var lastScope: UInt64 = 0
         var generation = 0
@@ -45,11 +45,14 @@ package final class ResolverEngine: Sendable {
     let settings: ResolverSettings
     let cache = LockedValue(ResolverCache())
     private let state: LoopBound<State>
-    /// Handlers that are called after each change of the host's files.
+    /// Called after each change to the host's files.
     private let changes = LockedValue<[UInt64: @Sendable () -> Void]>([:])
     private let hasStarted = LockedValue(false)
 
-    /// - Parameter port: The port of the DNS servers, which the configuration files cannot specify.
+    /// - Parameters:
+    ///   - loop: The loop for queries.
+    ///   - files: The host's resolver files.
+    ///   - port: The DNS servers' port, which the configuration files cannot specify.
     package init(
         on loop: any EventLoop, files: ResolverFiles = ResolverFiles(), port: UInt16 = DNSServer.usualPort
     ) {
@@ -67,7 +70,7 @@ package final class ResolverEngine: Sendable {
 
     // MARK: On any thread
 
-    /// Returns the complete result for a name if no query is necessary; `nil` otherwise.
+    /// Returns a name's complete result if no query is necessary; otherwise `nil`.
     package func known(_ request: NameRequest) -> [NameEvent]? {
         // A limited scope uses another cache partition, and may exclude DNS.
         guard request.scope.isUnlimited else { return nil }
@@ -136,7 +139,8 @@ package final class ResolverEngine: Sendable {
         if isFirst { settings.follow(on: loop) { [weak self] in self?.filesChanged() } }
     }
 
-    /// Applies the new files. If the servers have changed, clears the cache, because the new servers may give other answers.
+    /// Applies the new files. If the servers have changed, clears the cache, because new servers may give other
+    /// answers.
     private func filesChanged() {
         let value = settings.current
         let isFirst = state.value.generation == 0
@@ -168,7 +172,8 @@ package final class ResolverEngine: Sendable {
         }
     }
 
-    /// Queries DNS or the cache for a lookup. Returns a closure that cancels the query; `nil` if the cache has answered the query at once.
+    /// Queries DNS or the cache for a lookup. Returns a closure that cancels the query; `nil` if the cache has answered
+    /// at once.
     func question(
         _ name: DNSName, _ type: DNSRecordType, _ scope: ResolutionScope, _ partition: UInt64,
         allowingExpired: Bool = false, _ completion: @escaping @Sendable (DNSAnswer, AddressOrigin) -> Void
@@ -219,7 +224,7 @@ package final class ResolverEngine: Sendable {
 
     private func schedule(_ box: ChannelBox) {
         let deadline = box.channel.value.client.deadline
-        // A timer that fires too early is harmless, so the timer is not changed each time that a query ends.
+        // A timer that fires too early is harmless, so keep it when a query ends.
         if let armed = box.channel.value.deadline, let deadline, armed <= deadline { return }
         guard deadline != box.channel.value.deadline else { return }
         if let timer = box.channel.value.timer.take() { loop.cancel(timer) }
@@ -235,7 +240,7 @@ package final class ResolverEngine: Sendable {
 
     // MARK: Channels
 
-    /// The number of channels at which unused channels are removed before another channel is created.
+    /// With this many channels, unused ones are removed before another is created.
     private static let channelLimit = 64
 
     private func channel(for scope: ResolutionScope) -> ChannelBox {

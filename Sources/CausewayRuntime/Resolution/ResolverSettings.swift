@@ -4,14 +4,14 @@ internal import CausewayTypes
 internal import CausewayWire
 internal import Dispatch
 
-/// The contents of the host's resolver files. They are read at first use, and again after each change.
+/// The host's resolver files. They are read on first use, and again after each change.
 ///
 /// Safe to use from any thread.
 final class ResolverSettings: Sendable {
     struct Value: Sendable {
         var context = ResolverEnvironment()
         var servers: [DNSServer] = []
-        /// Number of times that the files have been read.
+        /// The number of times that the files have been read.
         var generation = 0
     }
 
@@ -32,7 +32,7 @@ final class ResolverSettings: Sendable {
         self.port = port
     }
 
-    /// The current settings.
+    /// The current settings. Reads the files on the caller's thread until they are watched.
     var current: Value {
         let known = state.withLock { state in state.isWatched ? state.value : nil }
         return known ?? reload()
@@ -58,8 +58,8 @@ final class ResolverSettings: Sendable {
         }
     }
 
-    /// Watches the files, and calls `changed` on the loop each time that they have been read. If no watch is possible, every access to
-    /// ``current`` reads the files again.
+    /// Watches the files, and calls `changed` on the loop each time they have been read. If they cannot be watched,
+    /// every access to ``current`` reads them again.
     func follow(on loop: any EventLoop, _ changed: @escaping @Sendable () -> Void) {
         follow(on: loop, after: nil, changed)
     }
@@ -67,11 +67,11 @@ final class ResolverSettings: Sendable {
     private func follow(
         on loop: any EventLoop, after old: ConfigurationFeed?, _ changed: @escaping @Sendable () -> Void
     ) {
-        // The delay is needed because programs often write a file in several steps. It uses the loop's timer: a Dispatch timer needs
+        // Wait, because programs often write a file in several steps. Use the loop's timer: a Dispatch timer needs
         // descriptors, and ends the process if there are none.
         waiting(old == nil ? .zero : Self.gathering, on: loop) { [self] in
-            // The watch starts before the files are read, so that no later change is missed. A new watch is created each time, because a
-            // path may be a link that now leads to another file.
+            // Start the watch before reading the files, so that no later change is missed. Create a new watch each
+            // time, because a path may be a link that now leads to another file.
             let watch = openWatch()
             reload()
             loop.execute {
@@ -106,7 +106,7 @@ final class ResolverSettings: Sendable {
     private static let gathering = Duration.milliseconds(20)
 }
 
-/// The descriptor that becomes readable when a file changes. Confined to its loop.
+/// A descriptor that becomes readable when a file changes. Confined to its loop.
 private final class ConfigurationFeed: ReadinessHandler {
     private let descriptor: CInt
     private let names: [String]

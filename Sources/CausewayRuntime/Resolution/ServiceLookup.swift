@@ -3,7 +3,7 @@ internal import CausewaySystem
 package import CausewayTypes
 package import CausewayWire
 
-/// Monitors the location or the TXT record of a service until the lookup is stopped.
+/// Monitors a service's location or TXT record until the lookup is stopped.
 package final class ServiceLookup: Sendable {
     package enum Wish: Sendable { case place, text }
 
@@ -17,7 +17,7 @@ package final class ServiceLookup: Sendable {
         var hasEnded = false
     }
 
-    /// Time to wait for addresses of the other family after the first address (RFC 8305 §3).
+    /// How long to wait for addresses of the other family after the first one (RFC 8305 §3).
     private static let gathering: Duration = .milliseconds(50)
 
     private let instance: DNSName
@@ -29,8 +29,11 @@ package final class ServiceLookup: Sendable {
     private let state = LockedValue(State())
 
     /// - Parameters:
-    ///   - failed: Called with the failure if no DNS server answers the first query for the location, and with `nil` if a server answers
-    ///     after that.
+    ///   - instance: The service instance's name.
+    ///   - wish: The monitored information. The TXT record is queried in both cases.
+    ///   - interface: The only interface to use; `nil` for all.
+    ///   - failed: Called with the failure if no DNS server answers the first query for the location, and with `nil` if
+    ///     a server answers after that.
     ///   - handler: Called on a loop with the current state, after each change.
     package init(
         _ instance: DNSName, wants wish: Wish, on interface: NWInterface? = nil,
@@ -109,7 +112,7 @@ package final class ServiceLookup: Sendable {
         gather()
     }
 
-    /// Waits a short time, so that changes in quick succession are reported together.
+    /// Waits briefly, so that changes in quick succession are reported together.
     private func gather() {
         guard wish == .place else { return tell() }
         let isFirst = state.withLock { state in

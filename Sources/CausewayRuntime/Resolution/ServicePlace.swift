@@ -3,15 +3,16 @@ internal import CausewayTypes
 package import CausewayWire
 
 extension ServiceLookup {
-    /// The location and TXT record of a service, as far as known. This value performs no I/O.
+    /// A service's location and TXT record, as far as known. This value performs no I/O.
     package struct Place: Sendable, Equatable {
         package var host: DNSName?
         package var port: UInt16 = 0
-        /// The received addresses without a port, so that a removed record can be compared with them. ``told`` adds the port.
+        /// The received addresses without a port, so that they can be compared with removed records. ``told`` adds the
+        /// port.
         package var addresses: [SocketAddress] = []
         package var text: [UInt8]?
 
-        /// Processes the changes from one message. Returns the host if it is new and its addresses must be queried.
+        /// Processes one message's changes. Returns the host if it is new and its addresses must be queried.
         mutating func heard(added: [DNSRecord], removed: [DNSRecord], on interface: NWInterface?) -> DNSName? {
             var wanted: DNSName?
             for record in removed { addresses.removeAll { $0 == record.address(on: interface) } }

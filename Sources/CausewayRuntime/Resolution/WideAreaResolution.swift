@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 package import CausewayWire
 
-/// Resolves a service in a unicast domain once: its SRV record (RFC 2782), then the addresses of its hosts.
+/// Resolves a service in a unicast domain once: its SRV record (RFC 2782), then its hosts' addresses.
 ///
 /// Confined to the resolver's loop.
 final class WideAreaResolution: Sendable {
@@ -27,7 +27,10 @@ final class WideAreaResolution: Sendable {
     private let scope: ResolutionScope
     private let state: LoopBound<State>
 
-    /// - Parameter completion: Called once on the resolver's loop, with the addresses in the order in which to try them.
+    /// - Parameters:
+    ///   - resolver: The resolver, to whose loop this object is confined.
+    ///   - scope: The interfaces for queries.
+    ///   - completion: Called once on the resolver's loop, with the addresses in the order in which to try them.
     init(_ resolver: ResolverEngine, _ scope: ResolutionScope, _ completion: @escaping ServiceResolution.Completion) {
         self.resolver = resolver
         self.scope = scope
@@ -40,7 +43,7 @@ final class WideAreaResolution: Sendable {
 
     private func located(_ answer: DNSAnswer) {
         if case .failed(let failure) = answer.finding { state.value.problem = NameProblem(failure) }
-        // Queries for link-local names must not be sent to DNS servers.
+        // Link-local names must not be sent to DNS servers.
         let services = answer.records.compactMap { ServiceTarget($0) }.filter { !$0.host.isOfLink }
         var random = SystemRandomNumberGenerator()
         state.value.targets = ServiceTarget.ordered(services, using: &random).prefix(Self.hostLimit)

@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Monitors the records of a name in DNS. It queries again when the time to live has expired, and reports changes (RFC 6763 §10).
+/// Monitors a name's DNS records. Queries again when the time to live has expired, and reports changes (RFC 6763 §10).
 final class WideAreaWatch: Sendable {
     private struct State: Sendable {
         var known: Set<DNSRecord> = []
@@ -13,11 +13,11 @@ final class WideAreaWatch: Sendable {
         var hasEnded = false
     }
 
-    /// Minimum and maximum time between two queries, in seconds. They replace a time to live that is shorter or longer.
+    /// Seconds between two queries: bounds for the records' time to live.
     private static let pauses: ClosedRange<Int64> = 10...3_600
-    /// Time to the next query if there are no records.
+    /// The pause before the next query if there are no records.
     private static let usualPause: Duration = .seconds(60)
-    /// Time to the next query if no server has answered.
+    /// The pause before the next query if no server has answered.
     private static let retryPause: Duration = .seconds(10)
 
     private let name: DNSName
@@ -28,8 +28,11 @@ final class WideAreaWatch: Sendable {
     private let state = LockedValue(State())
 
     /// - Parameters:
-    ///   - failed: Called on a loop with the failure if no server answers the first query, and with `nil` if a server answers after that.
-    ///     Later failures are not reported.
+    ///   - name: The name to query.
+    ///   - type: The record type.
+    ///   - interface: The only interface to use; `nil` for all.
+    ///   - failed: Called on a loop with the failure if no server answers the first query, and with `nil` if a server
+    ///     answers after that. Later failures are not reported.
     ///   - report: Called on a loop.
     init(
         _ name: DNSName, _ type: DNSRecordType, on interface: NWInterface?,
@@ -80,7 +83,7 @@ final class WideAreaWatch: Sendable {
     }
 
     private func adopt(_ answered: [DNSRecord]) {
-        // Records are compared without their time to live, because caching servers count it down.
+        // Compare records without their time to live, because caching servers count it down.
         let records = Set(answered.map { DNSRecord($0.name, $0.type, timeToLive: 0, $0.data) })
         let (changes, hasRecovered) = state.withLock { state -> (RecordChanges?, Bool) in
             guard !state.hasEnded else { return (nil, false) }

@@ -1,9 +1,9 @@
 package import CausewaySystem
 
 extension SocketSettings {
-    /// Opens a socket of an address family and applies these settings, except for the local address.
+    /// Opens a socket and applies these settings, except for the local address.
     ///
-    /// Fails if an option that the program relies on, such as the required interface, cannot be set. Options that only tune the transport,
+    /// Fails if an option that the program relies on, such as the required interface, cannot be set. Tuning options,
     /// which not all kernels support, are set if possible.
     package func openSocket(_ family: SocketAddress.Family) throws(SystemError) -> Descriptor {
         let isDatagram = transport == .udp
@@ -27,7 +27,8 @@ extension SocketSettings {
     package func configure(_ fd: CInt, _ family: SocketAddress.Family) throws(SystemError) {
         guard family != .unix else { return }
         if let requiredInterface { try Socket.bindToInterface(named: requiredInterface.name, fd) }
-        // TCP ignores the kernel's IPV6_MTU, so the segment size is limited instead: the MTU less 60 bytes of headers (RFC 9293 §3.7.1).
+        // TCP ignores the kernel's IPV6_MTU, so limit the segment size instead: the MTU less 60 bytes for headers (RFC
+        // 9293 §3.7.1).
         if transport == .tcp, ip.useMinimumMTU, family == .ipv6, tcp.maximumSegmentSize == 0 {
             try? Socket.set(.maximumSegment, to: 1_220, on: fd)
         }
@@ -35,19 +36,19 @@ extension SocketSettings {
         ip.configure(fd, family)
     }
 
-    /// Receive buffer size in bytes. The kernel doubles the value to account for its own headers. The buffer holds 7,000 datagrams of 1,200
-    /// bytes, which is a third of a second at 20,000 datagrams per second.
+    /// The receive buffer's size in bytes. The kernel doubles the value to account for its own headers. The buffer
+    /// holds 7,000 datagrams with 1,200 bytes each: a third of a second at 20,000 datagrams per second.
     package static let datagramReceiveBuffer = 8 << 20
 
     private func configureDatagrams(_ fd: CInt, _ family: SocketAddress.Family) {
-        // A buffer of the default size holds about a hundred datagrams. A fast peer can send that number before the program's thread runs
-        // again.
+        // A buffer with the default size holds about a hundred datagrams. A fast peer can send that many before the
+        // program's thread runs again.
         if (try? Socket.set(.forcedReceiveBuffer, to: Self.datagramReceiveBuffer, on: fd)) == nil {
             try? Socket.set(.receiveBuffer, to: Self.datagramReceiveBuffer, on: fd)
         }
         try? Socket.set(.sendBuffer, to: 1 << 20, on: fd)
         try? Socket.set(.receiveOffload, to: 1, on: fd)
-        // Always permit sending to a broadcast address: a program that uses such an address does so on purpose.
+        // Always permit sending to a broadcast address: a program that uses one does so on purpose.
         if family == .ipv4 { try? Socket.set(.broadcast, to: 1, on: fd) }
         if noChecksum, family == .ipv4 { try? Socket.set(.noChecksum, to: 1, on: fd) }
         try? Socket.set(.receiveIPv4TrafficClass, to: 1, on: fd)
@@ -58,14 +59,15 @@ extension SocketSettings {
         }
     }
 
-    /// Binds an outgoing socket before it connects, if a local address is set or if other sockets must be able to share its port.
+    /// Binds an outgoing socket before it connects, if a local address is set or if other sockets must be able to share
+    /// its port.
     package func bindLocal(_ fd: CInt, _ family: SocketAddress.Family) throws(SystemError) {
         if reuseLocalAddress, family != .unix {
             try Socket.set(.reuseAddress, to: 1, on: fd)
             try Socket.set(.reusePort, to: 1, on: fd)
         }
         guard let localAddress else {
-            // Other sockets can share a port that was bound with bind(2), but not a port that the kernel selects in connect(2).
+            // Other sockets can share a port bound with bind(2), but not a port selected by the kernel in connect(2).
             guard reuseLocalAddress, family != .unix else { return }
             return try Socket.bind(
                 fd, to: family == .ipv4 ? .ipv4(bits: 0, port: 0) : .ipv6(high: 0, low: 0, port: 0, scope: 0))
@@ -93,7 +95,8 @@ extension SocketSettings.TCP {
             if keepalive.count > 0 { set(.keepaliveCount, keepalive.count) }
         }
         if maximumSegmentSize > 0 { set(.maximumSegment, maximumSegmentSize) }
-        // The kernel has one timer for lost acknowledgements and for closed windows, so the shorter limit applies to both.
+        // The kernel has one timer for lost acknowledgements and for closed windows, so the shorter limit applies to
+        // both.
         let limits = [dropTimeSeconds, persistTimeoutSeconds].filter { $0 > 0 }
         if let limit = limits.min() { set(.userTimeout, limit.multipliedReportingOverflow(by: 1_000).partialValue) }
         if giveUpUnansweredFin { set(.finTimeout, 5) }

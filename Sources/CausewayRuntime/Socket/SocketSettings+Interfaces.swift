@@ -13,7 +13,7 @@ extension SocketSettings {
         constraints.prohibitedTypes = prohibitedInterfaceTypes
         constraints.prohibitsExpensive = prohibitsExpensive
         constraints.prohibitsConstrained = prohibitsConstrained
-        // Without such an interface there is nothing to exclude, and no reason to read the state of the network.
+        // Without such an interface there is nothing to exclude, and no reason to read the network state.
         constraints.allowsUltraConstrained =
             allowsUltraConstrained || !InterfaceOverrides.current.hasUltraConstrained
         switch ip.version {
@@ -26,9 +26,10 @@ extension SocketSettings {
         return constraints
     }
 
-    /// Returns the interfaces that can carry packets to an address, in order of preference, with their source addresses.
+    /// Returns the interfaces that can carry packets to an address, in order of preference, with their source
+    /// addresses.
     ///
-    /// The result is empty if no interface can carry them, or if the program excludes all such interfaces.
+    /// The result is empty if no interface can carry them, or if the settings exclude all such interfaces.
     func ways(toward address: SocketAddress, in model: NetworkModel) -> [PathWay] {
         guard let destination = address.internetAddress else { return [] }
         var constraints = pathConstraints
@@ -38,9 +39,10 @@ extension SocketSettings {
 
     /// Returns the interface to which an attempt must be bound; `nil` if the kernel's own choice is right.
     ///
-    /// Reads the state of the network only if the program excludes interfaces. Otherwise uses the state only if it is already monitored.
+    /// Reads the network state only if the settings exclude interfaces. Otherwise uses the state only if it is already
+    /// monitored.
     ///
-    /// - Throws: `ENETDOWN` if the program excludes all suitable interfaces.
+    /// - Throws: `ENETDOWN` if the settings exclude all suitable interfaces.
     func chooseInterface(toward address: SocketAddress) throws(SystemError) -> NWInterface? {
         guard address.family != .unix else { return nil }
         let mayFail = pathConstraints.excludesInterfaces

@@ -1,7 +1,7 @@
 package import CausewaySystem
 package import CausewayTypes
 
-/// The socket settings of a parameters object as plain values. They are copied when the parameters are frozen.
+/// Socket settings as plain values. They are copied from a parameters object when it is frozen.
 package struct SocketSettings: Equatable, Sendable {
     package enum Transport: Equatable, Sendable { case tcp, udp }
     package enum IPVersion: Equatable, Sendable { case any, v4, v6 }
@@ -24,11 +24,11 @@ package struct SocketSettings: Equatable, Sendable {
         package var noPush = false
         package var keepalive: Keepalive?
         package var maximumSegmentSize = 0
-        /// The time limit of the handshake.
+        /// The handshake's time limit; 0 for the kernel's default.
         package var connectionTimeoutSeconds = 0
-        /// The maximum time for which a peer can keep its window closed.
+        /// How long a peer may keep its window closed; 0 for the kernel's default.
         package var persistTimeoutSeconds = 0
-        /// The maximum time for which sent data can stay unacknowledged.
+        /// How long sent data may stay unacknowledged; 0 for the kernel's default.
         package var dropTimeSeconds = 0
         package var giveUpUnansweredFin = false
         package var quickAcknowledgements = false
@@ -76,11 +76,11 @@ package struct SocketSettings: Equatable, Sendable {
     package var acceptsLocalOnly = false
     package var resolution = Resolution()
 
-    /// The settings for name resolution.
+    /// Settings for name resolution.
     package struct Resolution: Equatable, Sendable {
         /// The cache partition: connections with the same number share answers.
         package var partition: UInt64 = 0
-        /// Whether expired answers are used while the resolver queries fresh answers.
+        /// Whether expired answers are used while the resolver queries fresh ones.
         package var allowsExpired = false
 
         package init() {}
@@ -90,14 +90,15 @@ package struct SocketSettings: Equatable, Sendable {
         self.transport = transport
     }
 
-    /// Whether a client waits for content before it connects, so that the first packet can carry the content.
+    /// Whether a client waits for content before it connects, so that the first packet can carry it.
     package var connectsWithContent: Bool { allowsFastOpen && transport == .tcp }
-    /// The time limit for the handshakes of the protocols above the transport: the TCP connection timeout if it is set, otherwise 75 s as
-    /// on other systems.
+    /// The time limit for handshakes above the transport: the TCP connection timeout if it is set, otherwise 75 s as on
+    /// other systems.
     var handshakeLimit: Duration {
         .seconds(tcp.connectionTimeoutSeconds > 0 ? tcp.connectionTimeoutSeconds : 75)
     }
-    /// The time limit for the handshakes of an accepted connection. It is shorter, because a peer can open any number of connections.
+    /// The time limit for an accepted connection's handshakes. It is shorter, because a peer can open any number of
+    /// connections.
     var acceptedHandshakeLimit: Duration {
         .seconds(tcp.connectionTimeoutSeconds > 0 ? tcp.connectionTimeoutSeconds : 20)
     }

@@ -3,13 +3,18 @@ internal import CausewaySystem
 package import CausewayTypes
 internal import DequeModule
 
-// The stack after its transport broke. Content that arrived earlier may still be inside the protocols, and the program may implement some
-// of these protocols. The channel therefore continues to run turns, but no longer reads or writes, until no more content moves.
+// The stack after its transport broke. Content that arrived earlier may still be inside the protocols, and the program
+// may implement some of them. The channel therefore continues to run turns without reading or writing until no more
+// content moves.
 
 extension StackChannel {
-    /// Ends sending because the transport broke. A receive fails with `failure` only after all content that arrived earlier was delivered.
+    /// Ends sending because the transport broke. A receive fails with `failure` only after all earlier content was
+    /// delivered.
     ///
-    /// - Parameter whenRead: Called in a turn once the program has received everything, with the reason for the end.
+    /// - Parameters:
+    ///   - failure: Why the transport broke.
+    ///   - whenRead: Called in a turn once the program has received everything, with the failure that ends the
+    ///     connection.
     package func lose(_ failure: Failure, _ whenRead: @escaping @Sendable (Failure) -> Void) {
         let isDraining = state.withLock { state -> Bool in
             guard state.mayDrain else { return false }
@@ -24,7 +29,7 @@ extension StackChannel {
 }
 
 extension StackChannel.State {
-    /// Whether the stack may still hold content that the program has not received.
+    /// Whether the stack may still hold content for the program.
     fileprivate var mayDrain: Bool {
         guard phase == .open, !isDatagram, let stack else { return false }
         if case .failed = outcome { return false }
@@ -40,10 +45,10 @@ extension StackChannel.State {
         }
     }
 
-    /// Whether all content that arrived was delivered.
+    /// Whether all arrived content was delivered.
     private var hasDelivered: Bool { rest.isEmpty && inbox.content.isEmpty && !inbox.isWhole }
 
-    /// Moves the remaining content out of the stack before the stack ends. The buffers of the stages limit its size.
+    /// Moves remaining content out of the stack before the stack ends. The stages' buffers limit its size.
     mutating func keepRest(_ now: Duration) {
         while let chunk = stack?.nextInbound(atMost: .max, at: now) { rest.append(chunk) }
     }
@@ -70,8 +75,8 @@ extension StackChannel.State {
         return true
     }
 
-    /// Returns the closure to call when the program has received everything. Returns `nil` before that, and after it has returned the
-    /// closure.
+    /// Returns the closure to call when the program has received everything; `nil` before that, and after it was
+    /// returned once.
     mutating func takeWhenRead() -> (@Sendable () -> Void)? {
         guard phase == .failed, hasDelivered, answers.isEmpty, let failure, let report = whenRead.take() else {
             return nil

@@ -7,7 +7,8 @@ internal import FoundationEssentials
 extension StackChannel.State {
     // MARK: From the transport
 
-    /// Begins a read if the stack has room. Returns the maximum number of bytes to read; `nil` if nothing should be read now.
+    /// Begins a read if the stack has room. Returns the maximum number of bytes to read; `nil` if nothing should be
+    /// read now.
     mutating func nextRead(_ limit: Int) -> Int? {
         guard phase == .open || (phase == .closing && !hasStackClosed), !isReadOutstanding, !transportHasEnded,
             let room = stack?.lookForInboundRoom(), room > 0
@@ -22,19 +23,20 @@ extension StackChannel.State {
             let chunk = MessageChunk([UInt8](data), endsMessage: isDatagram)
             stack?.receive(chunk, at: System.now)
         }
-        // The network reported an error for an earlier datagram (for example an ICMP port unreachable). The oldest receive fails with this
-        // error; the stack continues.
+        // The network reported an error for an earlier datagram (for example an ICMP port unreachable). The oldest
+        // receive fails with this error; the stack continues.
         if isDatagram, phase == .open, let refusal = content.error, let waiter = waiters.popFirst() {
             answers.append(waiter.answer(ReceivedContent(error: refusal)))
         }
-        // A failed flow completes every read at once, so do not read again. The owner of the flow decides what happens to the channel.
+        // A failed flow completes every read at once, so do not read again. The flow's owner decides what happens to
+        // the channel.
         if !isDatagram, content.error != nil { transportHasEnded = true }
         if content.isFinal { noteEnd() }
     }
 
-    /// Passes bytes of a stream to the stack.
+    /// Passes bytes from a stream to the stack.
     ///
-    /// - Returns: The result of the oldest receive if these bytes complete it; otherwise `nothing`.
+    /// - Returns: The oldest receive's result if these bytes complete it; otherwise `nothing`.
     mutating func take(lent bytes: UnsafeRawBufferPointer, isFinal: Bool, _ now: Duration) -> StackChannel.Answer {
         var answer = StackChannel.Answer.nothing
         if opening.timer != nil { opening.lastHeard = now }
@@ -43,15 +45,15 @@ extension StackChannel.State {
         return answer
     }
 
-    /// The maximum length of ciphertext or requested content that is decrypted into the thread's scratch block and then copied. Up to this
+    /// The longest ciphertext or requested content to decrypt into the thread's scratch block and then copy. Up to this
     /// length, a copy costs less than a separate block.
     private static var copiedLength: Int { 4096 }
-    /// The maximum number of bytes by which the content of one read exceeds its ciphertext: the read may complete a record whose first part
-    /// arrived earlier (RFC 8446 §5.1).
+    /// The maximum number of bytes by which a read's content exceeds its ciphertext: the read may complete a record
+    /// whose first part arrived earlier (RFC 8446 §5.1).
     private static var recordLength: Int { 16 << 10 }
 
-    /// Decrypts `bytes` directly into the result of the oldest receive, without a copy. This is possible if the stack has a single protocol
-    /// and no earlier content or result is pending.
+    /// Decrypts `bytes` directly into the oldest receive's result, without a copy. This is possible if the stack has a
+    /// single protocol and no earlier content or result is pending.
     ///
     /// - Returns: Whether the bytes were consumed.
     private mutating func deliver(
@@ -103,7 +105,7 @@ extension StackChannel.State {
         stack?.receive(.end, at: System.now)
     }
 
-    /// Completes the oldest receive, or moves a piece of its message from the stack to the inbox.
+    /// Completes the oldest receive, or moves part of its message from the stack to the inbox.
     ///
     /// - Returns: Whether something changed.
     mutating func nextDelivery(_ now: Duration) -> Bool {
@@ -130,8 +132,8 @@ extension StackChannel.State {
         return true
     }
 
-    /// Empties the inbox for a control message, which is delivered at once. The interrupted content message continues after it (RFC 6455
-    /// §5.4).
+    /// Empties the inbox for a control message, which is delivered at once. The interrupted content message continues
+    /// after it (RFC 6455 §5.4).
     private mutating func makeWay(for kind: MessageChunk.Kind) {
         guard kind != .content, inbox.kind == .content else { return }
         interrupted = kind == .control ? inbox : nil
@@ -151,10 +153,10 @@ extension StackChannel.State {
 
     private mutating func takeContent(atMost limit: Int) -> ReceivedContent {
         let isAll = inbox.content.count <= limit
-        // Deliver the received part of a truncated message as incomplete. The next receive gets the end.
+        // Deliver the truncated message as incomplete. The next receive gets the end.
         let isCutOff = isAll && inbox.isCutOff && !inbox.content.isEmpty
         let isEnd = isAll && inbox.isWhole && !isCutOff
-        // Programs expect that the indices of content begin at zero.
+        // Programs expect content indices to begin at zero.
         let data = isAll ? inbox.content : Data(inbox.content.prefix(limit))
         receivedByteCount += UInt64(data.count)
         let content = ReceivedContent(
@@ -172,7 +174,7 @@ extension StackChannel.State {
 
     // MARK: To the transport
 
-    /// Takes output of the stack for the transport, if fewer than `window` bytes are waiting in the transport.
+    /// Takes stack output for the transport, if fewer than `window` bytes are waiting there.
     mutating func nextWrite(_ now: Duration, _ window: Int, _ limit: Int) -> StackChannel.Write? {
         guard phase == .open || phase == .closing, !isAborted, unacknowledged < window, stack?.mayHaveOutbound == true
         else { return nil }
@@ -193,7 +195,7 @@ extension StackChannel.State {
         return StackChannel.Write(bytes: bytes, endsStream: isFinal && !isDatagram, attempt: attempt)
     }
 
-    /// Writes the output of the stack to the thread's scratch block, if it fits there and consists only of bytes of a stream.
+    /// Writes stack output to the thread's scratch block, if it fits there and consists only of stream bytes.
     ///
     /// - Returns: The number of bytes written.
     mutating func nextLoan(_ now: Duration, _ window: Int) -> Int {
@@ -205,7 +207,8 @@ extension StackChannel.State {
         return count
     }
 
-    /// Passes the program's next content to the stack, if the stack has room. Returns whether the content was passed, or its send failed.
+    /// Passes the program's next content to the stack, if the stack has room. Returns whether the content was passed or
+    /// its send failed.
     mutating func nextMessage(_ now: Duration) -> Bool {
         guard phase == .open || phase == .closing, !messages.isEmpty, let room = stack?.lookForOutboundRoom(), room > 0
         else { return false }
@@ -219,16 +222,16 @@ extension StackChannel.State {
             sentByteCount += UInt64(next.content.count)
             taken.append((next.waiter, nil))
         } else {
-            // Over a datagram transport, a ready stack refuses a message only if it is too long. The connection continues without that
-            // message.
+            // Over a datagram transport, a ready stack rejects a message only if it is too long. The connection
+            // continues without it.
             let isTooLong = isDatagram && stack?.isReady == true
             answer(next.waiter, Failure(errno: isTooLong ? Errno.messageTooLong : Errno.brokenPipe))
         }
         return true
     }
 
-    /// Completes the oldest send if the transport has accepted its bytes. Before this call, the caller moves output to the transport until
-    /// the stack has no more or the transport has ``StackChannel/writeWindow`` bytes waiting.
+    /// Completes the oldest send if the transport has accepted its bytes. Before this call, the caller moves output to
+    /// the transport until the stack has no more or ``StackChannel/writeWindow`` bytes are waiting there.
     ///
     /// - Returns: Whether a send was completed.
     mutating func settleSends() -> Bool {
@@ -244,7 +247,7 @@ extension StackChannel.State {
         return true
     }
 
-    /// If fewer bytes than this are waiting in the transport, the caller of ``settleSends()`` has moved all output of the stack.
+    /// Below this many bytes waiting in the transport, the caller of ``settleSends()`` has moved all stack output.
     private static var settledWindow: Int { 256 << 10 }
 }
 
@@ -270,7 +273,7 @@ extension Data {
     /// From this byte count on, a copy costs more than a closure that retains the array.
     private static var sharedLength: Int { 8 << 10 }
 
-    /// Creates data that shares the memory of an array slice and retains it.
+    /// Creates data that shares an array slice's memory and retains it.
     private init(sharing piece: ArraySlice<UInt8>) {
         // The elements stay at one address until the array is mutated. The closure retains this slice, and no other code mutates it.
         self = piece.withUnsafeBytes { bytes in

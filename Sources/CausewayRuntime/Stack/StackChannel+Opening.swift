@@ -4,22 +4,22 @@ internal import CausewayTypes
 internal import DequeModule
 internal import FoundationEssentials
 
-// The opening phase of the stack, before the protocols are ready. It has a time limit for a silent peer, and content can be sent together
-// with the handshake.
+// The stack's opening phase, before the protocols are ready. A silent peer has limited time, and content can be sent
+// together with the handshake.
 
 extension StackChannel {
-    /// The time limits for the handshakes of one attempt.
+    /// The time limits for one attempt's handshakes.
     struct Opening: Sendable {
-        /// The time limit for the first bytes from a peer that a listener accepted. Once the peer has sent some bytes, it has more time.
+        /// How long a peer accepted by a listener may take to send its first bytes. After that, it has more time.
         static let silenceLimit = Duration.seconds(10)
 
         let limit: Duration
         var deadline: Duration
-        /// The time of the last bytes from the peer.
+        /// When the peer last sent bytes.
         var lastHeard: Duration?
         private let start: Duration
         private let isAccepted: Bool
-        /// The timer that ends the attempt. It runs until the handshakes have ended.
+        /// The attempt's timer. It runs until the handshakes have ended.
         var timer: TimerID?
         var ticket: UnfinishedOpenings.Ticket?
 
@@ -30,17 +30,17 @@ extension StackChannel {
 
         mutating func end() { (timer, ticket) = (nil, nil) }
 
-        /// Whether an accepted peer has sent nothing yet. When the timer fires, such a peer gets no more time.
+        /// Whether an accepted peer has sent nothing yet. When the timer fires, it gets no more time.
         var isSilent: Bool { isAccepted && lastHeard == nil }
 
-        /// Returns the time since the peer last sent something.
+        /// Returns how long the peer has been silent.
         func silence(at now: Duration) -> Duration { now - (lastHeard ?? start) }
     }
 
-    /// Starts the timer that ends the attempt if the peer stops in the middle of a handshake.
+    /// Starts the attempt's timer, which ends it if the peer stops during a handshake.
     func limitOpening(to delay: Duration, _ attempt: UInt64) {
-        // The timer ends with the handshakes, so it can hold a strong reference to this object. A weak reference would make every use of
-        // this object slower.
+        // The timer ends with the handshakes, so it can hold a strong reference to this object. A weak reference would
+        // slow down every use of this object.
         let timer = flow.loop.schedule(after: delay) { [self] in openingIsDue(attempt) }
         let isLate = state.withLock { state -> Bool in
             let isOver = state.attempt != attempt || state.stack?.isOpening != true
@@ -68,7 +68,7 @@ extension StackChannel {
         if let delay { limitOpening(to: delay, attempt) } else { requestTurn() }
     }
 
-    /// Adds the handshakes of this channel to the listener's unfinished handshakes.
+    /// Adds this channel's handshakes to the listener's unfinished handshakes.
     func join(_ openings: UnfinishedOpenings, _ attempt: UInt64) {
         let ticket = openings.enter { [self] patience in giveUpOpening(attempt, after: patience) }
         state.withLock { state in
@@ -78,7 +78,8 @@ extension StackChannel {
         }
     }
 
-    /// Aborts the handshakes if they wait for the peer and the peer has been silent for `patience`. Returns whether it aborted them.
+    /// Aborts the handshakes if they wait for the peer and it has been silent for `patience`. Returns whether it
+    /// aborted them.
     private func giveUpOpening(_ attempt: UInt64, after patience: Duration) -> Bool {
         let isOver = state.withLock { state -> Bool in
             guard state.attempt == attempt, state.phase == .open, let stack = state.stack, stack.awaitsPeer,
@@ -93,7 +94,7 @@ extension StackChannel {
 }
 
 extension StackChannel.State {
-    /// Passes the idempotent content at the head of the queue to the stack, to send it with the handshake.
+    /// Passes idempotent content at the head of the queue to the stack, to send it with the handshake.
     mutating func sendEarly(through stack: inout ProtocolStack) {
         takeBackEarly()
         while let next = messages.first, next.mayComeTwice, stack.sendEarly([UInt8](next.content)) {
@@ -102,7 +103,7 @@ extension StackChannel.State {
         }
     }
 
-    /// Puts content that was sent with a failed handshake back into the queue, for the next attempt.
+    /// Puts content sent with a failed handshake back into the queue, for the next attempt.
     mutating func takeBackEarly() {
         messages.prepend(contentsOf: early)
         early = []
@@ -110,8 +111,8 @@ extension StackChannel.State {
 }
 
 extension StackMessage {
-    /// Whether the content may arrive twice because the program sent it as idempotent. The program passes no completion handler for such
-    /// content, which identifies it.
+    /// Whether the content may arrive twice because the program sent it as idempotent. Such content has no completion
+    /// handler, which identifies it.
     fileprivate var mayComeTwice: Bool {
         guard case .unobserved = waiter else { return false }
         return !content.isEmpty && metadata.isEmpty && !isFinal && deadline == nil

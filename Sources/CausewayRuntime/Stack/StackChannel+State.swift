@@ -28,21 +28,21 @@ extension StackChannel {
         /// There is no transport. Requests wait.
         case idle
         case open
-        /// The transport broke. The program still receives the content that arrived earlier.
+        /// The transport broke. The program still receives earlier content.
         case draining
         case failed
         case closing
         case closed
     }
 
-    /// The result of one request. It is reported to the program in a turn.
+    /// One request's result, reported to the program in a turn.
     enum Answer: Sendable {
-        /// There is no result. This is a case and not an optional, because the runtime would copy an optional of this size field by field
+        /// No result. A case, not an optional, because the runtime would copy an optional of this size field by field
         /// in each turn.
         case nothing
         case received(ReceiveCompletion, ReceivedContent)
         case sent(SendCompletion, Failure?)
-        /// The result of a send of Causeway's own code, which any thread may report.
+        /// The result of a send by Causeway's own code, which any thread may report.
         case passed(SendCompletion, Failure?)
         case taskReceived(UnsafeContinuation<ReceivedContent, Never>, ReceivedContent)
         case taskSent(UnsafeContinuation<Failure?, Never>, Failure?)
@@ -51,20 +51,21 @@ extension StackChannel {
     /// The state behind the channel's lock.
     struct State: Sendable {
         let isDatagram: Bool
-        /// Whether turns run on the event loop instead of a queue: tasks use the connection, and no turn calls the program's code.
+        /// Whether turns run on the event loop instead of a queue: tasks use the connection, and no turn calls the
+        /// program's code.
         var isDirect = false
-        /// The delivery of the program's queue, if there is one.
+        /// The program's queue, if there is one.
         var delivery: Delivery?
         var phase = Phase.idle
         var failure: Failure?
-        /// The number of the current attempt. Results of an earlier attempt are ignored.
+        /// The current attempt's number. Results from an earlier attempt are ignored.
         var attempt: UInt64 = 0
         var stack: ProtocolStack?
         var delegates: [ProtocolStack.StageID: any StageDelegate] = [:]
         var report: (@Sendable (Outcome) -> Void)?
         var outcome: Outcome?
-        /// `whenLeft` is called when only the peer's closing message is awaited. `whenClosed` is called when that message arrived or the
-        /// wait has ended.
+        /// `whenLeft` is called when only the peer's closing message is awaited, `whenClosed` when that message has
+        /// arrived or the wait has ended.
         var whenLeft: (@Sendable () -> Void)?
         var whenClosed: (@Sendable () -> Void)?
         /// Called once the program has received all content that arrived before the transport broke.
@@ -84,7 +85,7 @@ extension StackChannel {
         var transportHasEnded = false
         var waiters: Deque<Waiter> = []
         var inbox = Inbox()
-        /// The message that a control message interrupted.
+        /// The message interrupted by a control message.
         var interrupted: Inbox?
         /// Content that the stack held for the program when its transport broke.
         var rest: Deque<MessageChunk> = []
@@ -93,28 +94,28 @@ extension StackChannel {
         var closingTimer: TimerID?
 
         var messages: Deque<StackMessage> = []
-        /// Content that was sent with the handshake. If the handshake fails, it is sent again.
+        /// Content sent with the handshake. If the handshake fails, it is sent again.
         var early: [StackMessage] = []
         var sendingHasEnded = false
-        /// Sends whose bytes the stack has accepted. A send is complete once the transport has accepted `mark` bytes in total; `mark` is
-        /// `nil` while the stack holds some of the send's bytes.
+        /// Sends whose bytes the stack has accepted. A send is complete once the transport has accepted `mark` bytes in
+        /// total; `mark` is `nil` while the stack holds some of its bytes.
         var taken: Deque<(waiter: SendWaiter, mark: UInt64?)> = []
         var producedByteCount: UInt64 = 0
         var unacknowledged = 0
-        /// The byte counts that the program received and sent.
+        /// The numbers of bytes that the program received and sent.
         var receivedByteCount: UInt64 = 0
         var sentByteCount: UInt64 = 0
 
         init(isDatagram: Bool) { self.isDatagram = isDatagram }
     }
 
-    /// The message that is being received.
+    /// The message being received.
     struct Inbox: Sendable {
         var content = Data()
         var metadata: [any StageMetadata] = []
         var isWhole = false
         var isFinal = false
-        /// Whether the stream ended in the middle of the message.
+        /// Whether the stream ended within the message.
         var isCutOff = false
         /// Whether the end of the stream was delivered. No content follows.
         var hasEnded = false
@@ -131,14 +132,14 @@ extension StackChannel.State {
             && opening.timer == nil && (waiters.isEmpty || inbox.isUntouched) && stack?.isQuiet == true
     }
 
-    /// Fails all current and future requests with `failure`. The first receive also gets the content that arrived.
+    /// Fails all current and future requests with `failure`. The first receive also gets all arrived content.
     mutating func end(with failure: Failure) {
         endSending(with: failure)
         endReceiving(with: failure)
     }
 
-    /// Fails all current receives and all future requests with `failure`. The first receive also gets the content that arrived. Sends that
-    /// the channel has accepted stay pending.
+    /// Fails all current receives and all future requests with `failure`. The first receive also gets all arrived
+    /// content. Sends already accepted by the channel stay pending.
     mutating func endReceiving(with failure: Failure) {
         let failure = self.failure ?? failure
         self.failure = failure
@@ -151,7 +152,7 @@ extension StackChannel.State {
         waiters = []
     }
 
-    /// Returns `true` only once, when both directions have ended and the end must be reported.
+    /// Returns whether both directions have ended and the end must be reported; `true` only once.
     mutating func takeEnds() -> Bool {
         guard sendingHasEnded, inbox.hasEnded, !hasToldEnds, phase == .open, !isDatagram, messages.isEmpty,
             taken.isEmpty,
@@ -161,19 +162,20 @@ extension StackChannel.State {
         return true
     }
 
-    /// Discards received content, and closes the stack once it has taken all content that was sent before the connection was cancelled.
+    /// Discards received content, and closes the stack once it has taken all content sent before the connection was
+    /// cancelled.
     ///
     /// - Returns: Whether the stack began to close.
     mutating func continueClosing(_ now: Duration) -> Bool {
         guard phase == .closing, stack?.isReady == true else { return false }
-        // A peer that sends may read nothing until its own content is read.
+        // A peer that is sending may read nothing until its own content is read.
         while stack?.nextInbound(atMost: .max, at: now) != nil {}
         guard messages.isEmpty else { return false }
         stack?.close(at: now)
         return true
     }
 
-    /// Ends closing without the content and the closing messages that were not sent.
+    /// Ends closing without the remaining content and closing messages.
     mutating func abandonClosing(_ failure: Failure) {
         if !hasStackClosed { stack?.abort(failure) }
         hasStackClosed = true

@@ -3,7 +3,8 @@ internal import CausewaySystem
 package import CausewayTypes
 package import FoundationEssentials
 
-/// Requests of tasks. As with a flow, cancelling a task ends only the request that the task waits for, and no content is lost.
+/// Receives and sends for Swift tasks. As with a flow, cancelling a task ends only the request that the task waits for,
+/// and no content is lost.
 extension StackChannel {
     /// Receives at least `minimum` and at most `maximum` bytes of one message, fewer if the message ends earlier.
     ///
@@ -50,7 +51,7 @@ extension StackChannel {
         if Task.isCancelled { cancelReceive(id) }
     }
 
-    /// Ends the request that the flow's home task waits for, with the same effect as the cancellation of any other task.
+    /// Ends the request that the flow's home task waits for, as if any other task were cancelled.
     package func cancelHome() {
         cancelReceive(Flow.homeID)
         cancelSend(Flow.homeID)
@@ -64,12 +65,14 @@ extension StackChannel {
         requestTurn()
     }
 
-    /// Sends a piece of a message, and suspends until the transport has accepted the piece. Returns the failure, or `nil` on success.
+    /// Sends part of a message, and suspends until the transport has accepted it. Returns the failure, or `nil` on
+    /// success.
     ///
-    /// If the transport accepts the content at once, the call does not suspend. A cancelled task can therefore still send a short closing
-    /// message.
+    /// If the transport accepts the content at once, the call does not suspend. A cancelled task can therefore still
+    /// send a short closing message.
     ///
-    /// Cancellation: the call returns `ECANCELED`. Content that the stack has not accepted is not sent, unless `isFinal` is set.
+    /// Cancellation: the call returns `ECANCELED`. Content not yet accepted by the stack is not sent, unless `isFinal`
+    /// is set.
     nonisolated(nonsending)
         package func send(
             _ content: Data, metadata: [any StageMetadata] = [], endsMessage: Bool = true, isFinal: Bool = false
@@ -105,7 +108,8 @@ extension StackChannel {
         }
     }
 
-    /// Suspends until the transport has accepted the content that the stack already has.
+    /// Registers the continuation, which resumes when the transport has accepted the content that the stack already
+    /// has.
     @inline(never)
     private func awaitTaken(_ attempt: UInt64, _ id: UInt64, _ continuation: UnsafeContinuation<Failure?, Never>) {
         change { state in
@@ -124,7 +128,7 @@ extension StackChannel {
     private enum SendAttempt {
         /// The transport has accepted all bytes.
         case done
-        /// The stack of this attempt has accepted the content. The transport has not yet accepted all of the output.
+        /// This attempt's stack has accepted the content. The transport has not yet accepted all output.
         case taken(UInt64)
         /// No send was attempted.
         case unclaimed
@@ -172,7 +176,7 @@ extension StackChannel {
 }
 
 extension StackChannel.State {
-    /// Passes a piece to the stack if no earlier content is waiting. Returns whether the stack accepted it.
+    /// Passes content to the stack if no earlier content waits. Returns whether the stack accepted it.
     fileprivate mutating func takeAtOnce(
         _ content: Data, _ metadata: [any StageMetadata], _ endsMessage: Bool, _ now: Duration
     ) -> Bool {
@@ -186,12 +190,12 @@ extension StackChannel.State {
         return true
     }
 
-    /// Whether the transport has accepted all output of the stack.
+    /// Whether the transport has accepted all stack output.
     fileprivate var isEmptied: Bool {
         unacknowledged == 0 && phase == .open && stack?.mayHaveOutbound == false
     }
 
-    /// Removes the receive of a cancelled task and returns its continuation; `nil` if the receive is already complete.
+    /// Removes a cancelled task's receive and returns its continuation; `nil` if the receive is already complete.
     fileprivate mutating func forgetReceive(_ id: UInt64) -> UnsafeContinuation<ReceivedContent, Never>? {
         for index in waiters.indices {
             guard case .task(id, let continuation) = waiters[index].receiver else { continue }
@@ -201,8 +205,8 @@ extension StackChannel.State {
         return nil
     }
 
-    /// Detaches the send of a cancelled task and returns its continuation; `nil` if the send is already complete. Removes the content if
-    /// the stack has not accepted it.
+    /// Detaches a cancelled task's send and returns its continuation; `nil` if the send is already complete. Removes
+    /// content that the stack has not accepted.
     fileprivate mutating func forgetSend(_ id: UInt64) -> UnsafeContinuation<Failure?, Never>? {
         for index in messages.indices {
             guard case .task(id, let waiter) = messages[index].waiter else { continue }

@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// Performs the reads and writes of a turn, and handles their results.
+/// Performs a turn's reads and writes, and handles their results.
 extension StackChannel {
     func perform(_ read: Read) {
         let handler: ArrivalHandler = { arrival, attempt in self.arrived(arrival, attempt) }
@@ -12,7 +12,7 @@ extension StackChannel {
         }
     }
 
-    /// Handles the result of a ``Read``.
+    /// Handles a ``Read``'s result.
     private func arrived(_ arrival: Arrival, _ attempt: UInt64) {
         switch arrival {
         case .content(let content): arrived(content, attempt)
@@ -28,7 +28,7 @@ extension StackChannel {
         }
     }
 
-    /// Handles the result of a ``Read`` whose bytes are at the beginning of the thread's scratch block.
+    /// Handles a ``Read``'s result whose bytes are at the start of the thread's scratch block.
     private func arrived(lent count: Int, _ isFinal: Bool, _ attempt: UInt64) {
         let isOnLoop = flow.loop.isCurrent
         let now = System.now
@@ -41,9 +41,9 @@ extension StackChannel {
                 let bytes = UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<count])
                 answer = state.take(lent: bytes, isFinal: isFinal, now)
             }
-            // A turn may call the program's code, so it must not run inside one of the program's callbacks. The flow never performs a
-            // stack's read there. If the delivery is draining, the delivery itself has therefore called this function, and a turn can run
-            // here.
+            // A turn may call the program's code, so it must not run inside one of the program's callbacks. The flow
+            // never performs a stack's read there. So if the delivery is draining, the delivery itself has called this
+            // function, and a turn can run here.
             if !state.isTurning, state.delivery?.isDraining ?? (state.isDirect && isOnLoop) {
                 if answer.isForTask || answer.isNothing { read = beginRead(&state) }
                 return read == nil ? takeWork(&state, now, answer) : nil
@@ -63,10 +63,10 @@ extension StackChannel {
         }
     }
 
-    /// Writes as many bytes as the transport accepts at once, and queues the remaining bytes.
+    /// Writes as many bytes as the transport accepts at once, and queues the rest.
     ///
-    /// - Returns: The number of bytes that the caller must subtract from `unacknowledged`; 0 if ``wrote(_:_:_:)`` subtracts the bytes
-    ///   later.
+    /// - Returns: The number of bytes that the caller must subtract from `unacknowledged`; 0 if ``wrote(_:_:_:)``
+    ///   subtracts them later.
     func write(_ content: Write) -> Int {
         guard !content.endsStream, let piece = content.bytes.onlyPiece else {
             flow.send(outbound(Data(content.bytes), content.attempt, endsStream: content.endsStream))
@@ -98,8 +98,8 @@ extension StackChannel {
         return Outbound(content, offset: offset, endsStream: endsStream, waiter: waiter)
     }
 
-    /// The second half of the thread's scratch block, for content on its way through the stack. A read for a stack fits into the first
-    /// half.
+    /// The second half of the thread's scratch block, for content on its way through the stack. A stack's read fits
+    /// into the first half.
     static var transit: UnsafeMutableRawBufferPointer {
         let block = ThreadLocal.scratch
         return UnsafeMutableRawBufferPointer(rebasing: block[(block.count / 2)...])
@@ -107,8 +107,8 @@ extension StackChannel {
 
     private func wrote(_ count: Int, _ failure: Failure?, _ attempt: UInt64) {
         change { state in
-            // A failed write also fails the flow, and the owner of the flow then reports the failure to the channel. Until then, do not
-            // count the bytes as sent.
+            // A failed write also fails the flow, whose owner then reports the failure to the channel. Until then, do
+            // not count the bytes as sent.
             guard state.attempt == attempt, failure == nil || state.phase == .closing else { return }
             if let failure { return state.abandonClosing(failure) }
             state.unacknowledged = max(0, state.unacknowledged - count)

@@ -4,29 +4,31 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 extension StackChannel {
-    /// The maximum number of bytes that may wait in the transport. Above this limit the stack keeps its output, its buffers fill up, and
-    /// the program has to wait.
+    /// The maximum number of bytes that may wait in the transport. Above this limit the stack keeps its output, its
+    /// buffers fill up, and the program has to wait.
     static let writeWindow = 256 << 10
     private static let largestWrite = 64 << 10
     private static let largestRead = 64 << 10
 
-    /// The maximum number of steps in one turn. After that, other work of the queue runs first.
+    /// The maximum number of steps in one turn. After that, the queue's other work runs first.
     private static let turnBudget = 256
-    /// The maximum number of callbacks in one turn, and the time after which no further one begins. A program receives again in its
-    /// callback: without a limit, the queue's other connections would wait until all content of this one is received.
+    /// The maximum number of callbacks in one turn, and the time after which no further one begins. A program receives
+    /// again in its callback: without a limit, the queue's other connections would wait until all of this one's content
+    /// is received.
     private static let callBudget = (count: 16, time: Duration.milliseconds(2))
     /// The maximum number of steps that a turn performs before it releases the lock.
     private static let stepsAtOnce = 16
 
     // MARK: Turns
 
-    /// Requests a turn on the connection's queue or loop. A running turn needs no request: it looks for new work before it ends.
+    /// Requests a turn on the connection's queue or loop. A running turn needs no request: it looks for new work before
+    /// it ends.
     func requestTurn() {
         arrange(state.withLock { state in state.isTurning ? nil : state.isDirect ? .loop : .queue })
     }
 
-    /// Mutates the state, then runs the work that this enables: on the caller's thread if permitted, else in a new turn. The caller holds
-    /// no lock and has no step of a turn in progress.
+    /// Mutates the state, then runs the work that this enables: on the caller's thread if permitted, else in a new
+    /// turn. The caller must hold no lock and must not be performing a turn's step.
     func change(_ body: (inout State) -> Void) {
         let isOnLoop = flow.loop.isCurrent
         var now = Duration.zero
@@ -45,7 +47,7 @@ extension StackChannel {
         arrange(place)
     }
 
-    /// Ends a turn that consisted of one write or read, or continues the turn if that step created more work.
+    /// Ends a turn with a single write or read, or continues the turn if that step created more work.
     ///
     /// - Parameter written: The number of bytes that the transport has accepted.
     /// - Returns: Whether the transport has accepted all output.
@@ -63,7 +65,7 @@ extension StackChannel {
         return isOut
     }
 
-    /// Begins a turn that consists of one read. Returns `nil` if the stack needs no read, or if the turn has other work too.
+    /// Begins a turn with a single read. Returns `nil` if the stack needs no read, or if the turn has other work too.
     func beginRead(_ state: inout State) -> Read? {
         guard let read = takeRead(&state) else { return nil }
         guard state.isQuiet else {
@@ -93,7 +95,7 @@ extension StackChannel {
         return proceed(state.withLock { state -> Work? in state.isTurning ? nil : takeWork(&state, now) }, now)
     }
 
-    /// Runs the steps of a turn, beginning with `first`. Returns the number of callbacks.
+    /// Runs a turn's steps, beginning with `first`. Returns the number of callbacks.
     @discardableResult
     func proceed(_ first: consuming Work?, _ start: Duration) -> Int {
         var now = start
@@ -129,7 +131,8 @@ extension StackChannel {
         return callCount
     }
 
-    /// Releases the held results once the `ready` report is in the program's queue, so that the program receives them after the report.
+    /// Releases the held results once the `ready` report is in the program's queue, so that the program receives them
+    /// after that report.
     package func readyIsTold() {
         guard state.withLock({ state in state.isHeld }) else { return }
         onQueue {
@@ -139,8 +142,8 @@ extension StackChannel {
     }
 
     private func yieldTurn(_ written: Int) {
-        // Let other work of the queue run next. Otherwise a program that sends from each completion could occupy its queue without end, and
-        // received content would not be delivered.
+        // Let the queue's other work run next. Otherwise a program that sends from each completion could occupy its
+        // queue forever, and received content would not be delivered.
         state.withLock { state in
             state.unacknowledged = max(0, state.unacknowledged - written)
             state.isTurning = false
@@ -148,10 +151,10 @@ extension StackChannel {
         requestTurn()
     }
 
-    /// Returns the next work to perform without the lock. If it contains neither a read nor an action, the turn ends, and later changes
+    /// Returns the next work to perform without the lock. Without a read or an action, the turn ends, and later changes
     /// request a new turn.
     ///
-    /// - Parameter answer: A new result to report. If it is not `nothing`, no earlier results may be queued.
+    /// - Parameter answer: A new result to report. Unless it is `nothing`, no earlier results may be queued.
     func takeWork(_ state: inout State, _ now: Duration, _ answer: consuming Answer = .nothing) -> Work {
         var work = Work()
         state.isTurning = true
@@ -167,8 +170,8 @@ extension StackChannel {
                     work.resumption = answer
                     continue
                 }
-                // The program's callback may take a long time, so begin the next read before it. During a handshake, write the pending
-                // messages before the next read.
+                // The program's callback may take a long time, so begin the next read before it. During a handshake,
+                // write pending messages before the next read.
                 if work.read == nil, state.stack?.isReady == true, state.outcome == nil {
                     work.read = takeRead(&state)
                 }
@@ -203,8 +206,8 @@ extension StackChannel {
         if state.stack?.mayHaveEvent == true, let event = state.stack?.nextEvent(at: now) {
             return take(event, &state)
         }
-        // Report `ready` before the last handshake message is written: the peer's reaction to that message then reaches a connection that
-        // is ready.
+        // Report `ready` before writing the last handshake message: the peer's reaction to that message then reaches a
+        // ready connection.
         if case .ready = state.outcome, let report = state.report {
             (state.outcome, state.early) = (nil, [])
             state.isHeld = state.delivery != nil
@@ -223,7 +226,7 @@ extension StackChannel {
             state.opening.end()
             return .perform(.dropTimer(timer))
         }
-        // The program's sends come last: received content is limited, but the number of sends from completions is not.
+        // The program's sends come last: received content is limited, but sends from completions are not.
         if state.settleSends() || state.nextDelivery(now) || state.continueClosing(now) { return .again }
         if let read = takeRead(&state) { return .read(read) }
         if state.nextMessage(now) { return .again }

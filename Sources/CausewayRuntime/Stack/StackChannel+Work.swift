@@ -2,12 +2,13 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-// The steps of a turn, which run while the lock is released.
+// The steps of a turn. They run while the lock is released.
 
 extension StackChannel {
-    /// An action of a turn. Not copyable, because a copy of its payload would cost more than some of the actions.
+    /// A turn's action. Not copyable, because copying its payload would cost more than some of the actions.
     enum Action: ~Copyable, Sendable {
-        /// Reports a result. `elsewhere` is set if the turn must not wait for the program's code: a global queue then runs that code.
+        /// Reports a result. `elsewhere` is set if the turn must not wait for the program's code, which then runs on a
+        /// global queue.
         case answer(Answer, elsewhere: Bool)
         case attend(any StageDelegate, any StageEvent, StagePlace)
         case write(Write)
@@ -18,7 +19,7 @@ extension StackChannel {
         /// Releases the lock for a moment.
         case pause
 
-        /// Whether the action calls the program with a result on the thread of the turn.
+        /// Whether the action calls the program with a result on the turn's thread.
         var isCallback: Bool {
             switch self {
             case .answer(_, elsewhere: let isElsewhere): !isElsewhere
@@ -47,14 +48,14 @@ extension StackChannel {
         }
     }
 
-    /// A read for which the stack has room.
+    /// A read that fits into the stack.
     struct Read: Sendable {
         var length: Int
         var attempt: UInt64
         var isDirect: Bool
     }
 
-    /// Output of the stack for the transport.
+    /// Stack output for the transport.
     struct Write: Sendable {
         var bytes: ByteChain
         var endsStream: Bool
@@ -63,18 +64,18 @@ extension StackChannel {
 
     /// The work to do before the turn takes the lock again.
     struct Work: ~Copyable, Sendable {
-        /// The number of output bytes in the thread's scratch block. They are written before any other work on this thread.
+        /// The number of output bytes in the thread's scratch block. Write them before any other work on this thread.
         var loan = 0
         var attempt: UInt64 = 0
-        /// A task to resume. Resuming it only schedules it and runs none of its code here, so it may happen before or after the read and
-        /// the action.
+        /// A task to resume. Resuming only schedules it and runs none of its code here, so this may happen before or
+        /// after the read and the action.
         var resumption = Answer.nothing
         /// A read to perform before the action.
         var read: Read?
         var action: Action?
     }
 
-    /// The next step of a turn.
+    /// A turn's next step.
     enum Step: ~Copyable {
         case write(loan: Int)
         case perform(Action)
@@ -84,7 +85,7 @@ extension StackChannel {
         case nothing
     }
 
-    /// Whether a turn runs on the event loop or on a queue.
+    /// Where a turn runs: on the event loop or on a queue.
     enum Place {
         case loop
         case queue

@@ -4,15 +4,16 @@ package import CausewayTypes
 internal import DequeModule
 package import FoundationEssentials
 
-/// Runs a ``ProtocolStack`` over a ``Flow``: content passes through the stack's protocols on its way between program and transport.
+/// Runs a ``ProtocolStack`` over a ``Flow``: content passes through the stack's protocols on its way between program
+/// and transport.
 ///
-/// The work is done in turns, one at a time, on the connection's queue. A turn takes a step from the stack, performs it without the lock,
-/// and repeats. Every change of the state requests a turn. Only a turn calls the program's code. If tasks use the connection, there is no
-/// queue; turns then run on the event loop.
+/// The work is done in turns, one at a time, on the connection's queue. A turn takes a step from the stack, performs it
+/// without the lock, and repeats. Every state change requests a turn. Only a turn calls the program's code. If tasks
+/// use the connection, there is no queue; turns then run on the event loop.
 ///
 /// Requests outlive attempts: they wait until a stack is ready, and fail when the connection has ended.
 package final class StackChannel: Sendable {
-    /// The result of an attempt.
+    /// An attempt's result.
     package enum Outcome: Sendable {
         case ready
         /// Both directions have ended, and all content was delivered.
@@ -36,8 +37,10 @@ package final class StackChannel: Sendable {
     /// Begins the handshakes over a ready transport.
     ///
     /// - Parameters:
-    ///   - limit: The total time that the handshakes may wait for the peer. Time in which a protocol waits for the program does not count.
-    ///   - openings: The unfinished handshakes of the accepting listener. If set, a peer that sends nothing has less time.
+    ///   - layers: The protocols, from bottom to top.
+    ///   - limit: How long the handshakes may wait for the peer in total. Time in which a protocol waits for the
+    ///     program does not count.
+    ///   - openings: The accepting listener's unfinished handshakes. If set, a peer that sends nothing has less time.
     ///   - report: Called in turns: once with `ready`, and at most once with each other outcome.
     package func begin(
         _ layers: [StackLayer], within limit: Duration, among openings: UnfinishedOpenings? = nil,
@@ -88,13 +91,17 @@ package final class StackChannel: Sendable {
         requestTurn()
     }
 
-    /// Fails every receive with `ECANCELED`, sends the content that was queued before, closes the protocols, then calls `completion`.
+    /// Fails every receive with `ECANCELED`, sends the content queued earlier, closes the protocols, then calls
+    /// `completion`.
     ///
-    /// If the protocols are not ready, or the rest is not sent within ``closingLimit``, the remaining sends fail with `ECANCELED`.
+    /// If the protocols are not ready, or the rest is not sent within ``closingLimit``, the remaining sends fail with
+    /// `ECANCELED`.
     ///
     /// - Parameters:
-    ///   - abortively: Whether to skip the queued content and the closing messages of the protocols.
+    ///   - abortively: Whether to skip the queued content and the protocols' closing messages.
     ///   - left: Called before `completion` if only the peer's closing message is awaited.
+    ///   - completion: Called in a turn when the protocols are closed; at once if the channel is already closing or
+    ///     closed.
     package func close(
         abortively: Bool, left: @escaping @Sendable () -> Void = {}, _ completion: @escaping @Sendable () -> Void
     ) {
@@ -126,7 +133,7 @@ package final class StackChannel: Sendable {
         requestTurn()
     }
 
-    /// Limits the time of closing, so that a peer that does not answer cannot keep the connection open.
+    /// Limits how long closing takes, so that a peer that does not answer cannot keep the connection open.
     private func limitClosing() {
         let timer = flow.loop.schedule(after: Self.closingLimit) { [self] in giveUpClosing() }
         let isLate = state.withLock { state -> Bool in
@@ -137,10 +144,11 @@ package final class StackChannel: Sendable {
         if isLate { flow.loop.cancel(timer) }
     }
 
-    /// The maximum time for the queued content and the closing messages of the protocols.
+    /// How long the queued content and the protocols' closing messages may take.
     private static let closingLimit = Duration.seconds(2)
 
-    /// Closes without the remaining content and closing messages: the peer does not answer, or does not read what was sent before.
+    /// Closes without the remaining content and closing messages: the peer does not answer, or does not read earlier
+    /// content.
     private func giveUpClosing() {
         state.withLock { state in
             state.closingTimer = nil
@@ -149,10 +157,10 @@ package final class StackChannel: Sendable {
         requestTurn()
     }
 
-    /// Ends the channel because its transport is lost. All content that arrived is delivered first; then all current and future requests
-    /// fail.
+    /// Ends the channel because its transport is lost. All arrived content is delivered first; then all current and
+    /// future requests fail.
     ///
-    /// - Returns: The reason why the connection ends. A failure that a protocol detected earlier takes precedence over `failure`.
+    /// - Returns: Why the connection ends. A failure that a protocol detected earlier takes precedence over `failure`.
     @discardableResult
     package func fail(_ failure: Failure) -> Failure {
         let reason = state.withLock { state -> Failure in
@@ -202,7 +210,7 @@ package final class StackChannel: Sendable {
         }
     }
 
-    /// Queues a piece of a message with its metadata for the protocols.
+    /// Queues part of a message with its metadata for the protocols.
     package func send(_ message: StackMessage) {
         change { state in
             if let failure = state.failure {
@@ -226,7 +234,7 @@ package final class StackChannel: Sendable {
         }
     }
 
-    /// The durations of the current attempt's handshakes, from bottom to top, with the delegates of the stages.
+    /// How long the current attempt's handshakes took, from bottom to top, with the stages' delegates.
     package var handshakes: [(delegate: any StageDelegate, duration: Duration)] {
         state.withLock { state in
             (state.stack?.handshakes ?? []).compactMap { stage, duration in
@@ -235,7 +243,7 @@ package final class StackChannel: Sendable {
         }
     }
 
-    /// The byte counts that the program received and sent so far, measured above all protocols.
+    /// The numbers of bytes that the program has received and sent so far, measured above all protocols.
     package var transferred: (received: UInt64, sent: UInt64) {
         state.withLock { state in (state.receivedByteCount, state.sentByteCount) }
     }
@@ -270,7 +278,7 @@ package final class StackChannel: Sendable {
     }
 }
 
-/// A piece of a message for the top protocol of the stack.
+/// Part of a message for the stack's top protocol.
 package struct StackMessage: Sendable {
     package var content: Data
     package var metadata: [any StageMetadata]
@@ -278,7 +286,7 @@ package struct StackMessage: Sendable {
     /// Whether no content follows in this direction.
     package var isFinal: Bool
     package var waiter: SendWaiter
-    /// The time at which the message fails if its transmission has not started.
+    /// When the message fails if its transmission has not started.
     package var deadline: Duration?
 
     package init(

@@ -1,6 +1,6 @@
 package import CausewayProtocols
 
-/// One protocol of a connection's stack, in its initial state for an attempt.
+/// One protocol in a connection's stack, in its initial state for an attempt.
 package struct StackLayer: Sendable {
     package var stage: any ProtocolStage
     package var delegate: (any StageDelegate)?
@@ -11,17 +11,19 @@ package struct StackLayer: Sendable {
     }
 }
 
-/// Handles the events of a stage on behalf of the program.
+/// Handles a stage's events on behalf of the program.
 package protocol StageDelegate: AnyObject, Sendable {
-    /// Handles a question or a notification from the stage. Called on the connection's queue, one event at a time, without a lock. The
-    /// program may answer a question later, on any thread.
+    /// Handles a question or a notification from the stage. Called on the connection's queue, or without one on the
+    /// event loop or a global queue; one event at a time, without a lock. The program may answer a question later, on
+    /// any thread.
     func stageReported(_ event: any StageEvent, from place: StagePlace)
 
-    /// Whether ``stageReported(_:from:)`` itself calls the program's code, which may take a long time, instead of posting it to a queue.
+    /// Whether ``stageReported(_:from:)`` itself calls the program's code, which may take a long time, instead of
+    /// posting it to a queue.
     var callsProgram: Bool { get }
 
-    /// Whether the program reported that its protocol failed. No other attempt is then made; after other failures, the next attempt
-    /// follows.
+    /// Whether the program reported that its protocol failed. This ends the connection; after other failures, the next
+    /// attempt follows.
     var hasGivenUp: Bool { get }
 }
 
@@ -30,7 +32,7 @@ extension StageDelegate {
     package var hasGivenUp: Bool { false }
 }
 
-/// A reference to a stage of a running stack. The methods of this type have no effect after the attempt has ended.
+/// A reference to a running stack's stage. Its methods have no effect after the attempt has ended.
 package struct StagePlace: Sendable {
     package let id: ProtocolStack.StageID
     private let channel: StackChannel
@@ -42,10 +44,14 @@ package struct StagePlace: Sendable {
         self.attempt = attempt
     }
 
-    /// Calls `body` with the stage under the stack's lock, then performs the work that this made possible. `body` may call only the stage.
+    /// Calls `body` with the stage under the stack's lock, then performs the work that this enables. `body` may call
+    /// only the stage.
     ///
-    /// - Parameter isAnswer: Whether the program answered a question. The peer then has the full time limit again. Other calls do not
-    ///   extend the time; otherwise a peer that sends one byte at a time could keep a handshake open without end.
+    /// - Parameters:
+    ///   - type: The stage's type.
+    ///   - isAnswer: Whether the program answered a question. The peer then has the full time limit again. Other calls
+    ///     do not extend the time: otherwise a peer that sends one byte at a time could keep a handshake open forever.
+    ///   - body: Reads or mutates the stage.
     /// - Returns: The result of `body`; `nil` if the attempt is over.
     @discardableResult
     package func withStage<Stage: ProtocolStage, Result: Sendable>(
@@ -62,13 +68,13 @@ package struct StagePlace: Sendable {
         withStage(as: type, isAnswer: true, body)
     }
 
-    /// Inserts another protocol above this stage, which must not be ready yet. Returns a reference to the inserted stage; `nil` if this
-    /// stage is already ready or the attempt is over.
+    /// Inserts another protocol above this stage, which must not be ready yet. Returns a reference to the inserted
+    /// stage; `nil` if this stage is already ready or the attempt is over.
     package func insertAbove(_ layer: StackLayer) -> StagePlace? {
         channel.insert(layer, above: id, attempt).map { StagePlace($0, in: channel, attempt) }
     }
 
-    /// Calls `body` on the connection's queue, after the work that is already queued.
+    /// Calls `body` on the connection's queue, after all work queued earlier.
     package func onQueue(_ body: @escaping @Sendable () -> Void) { channel.onQueue(body) }
 
     /// The flow below the stack.

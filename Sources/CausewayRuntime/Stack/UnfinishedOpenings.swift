@@ -1,16 +1,17 @@
 internal import CausewaySystem
 internal import DequeModule
 
-/// Limits the unfinished handshakes of one listener, because each handshake holds tens of kilobytes.
+/// Limits one listener's unfinished handshakes, because each holds tens of kilobytes.
 ///
-/// Above the usual count, the oldest handshake is aborted if its peer has been silent for one second. Many handshakes that make progress
-/// may therefore exceed this count. Above the absolute count, the oldest handshake that waits for its peer is always aborted. The methods
-/// can be called from any thread.
+/// Above the usual count, the oldest handshake is aborted if its peer has been silent for one second. Many handshakes
+/// that make progress may therefore exceed this count. Above the absolute count, the oldest handshake that waits for
+/// its peer is always aborted. The methods may be called from any thread.
 package final class UnfinishedOpenings: Sendable {
-    /// Aborts the handshakes of one connection if the peer has been silent for this duration. Returns whether it aborted them.
+    /// Aborts one connection's handshakes if the peer has been silent for this duration. Returns whether it aborted
+    /// them.
     package typealias Abort = @Sendable (Duration) -> Bool
 
-    /// The registration of one connection's handshakes. They are unregistered when the ticket is released.
+    /// The registration for one connection's handshakes. Releasing it unregisters them.
     package final class Ticket: Sendable {
         private let number: UInt64
         private let openings: UnfinishedOpenings
@@ -24,15 +25,15 @@ package final class UnfinishedOpenings: Sendable {
 
     private struct State {
         var entries: [UInt64: Abort] = [:]
-        /// The identifiers of the handshakes, oldest first. After a handshake is removed, its identifier stays in this list and is skipped
-        /// later.
+        /// The handshakes' identifiers, oldest first. A removed handshake's identifier stays in this list and is
+        /// skipped later.
         var order: Deque<UInt64> = []
         var lastNumber: UInt64 = 0
     }
 
     private static let patience = Duration.seconds(1)
-    /// The maximum number of handshakes to check when a new handshake is registered. A handshake that was checked moves to the end of the
-    /// list.
+    /// The maximum number of handshakes to check when a new one is registered. A checked handshake moves to the end of
+    /// the list.
     private static let looksAtOnce = 8
 
     private let usual: Int
