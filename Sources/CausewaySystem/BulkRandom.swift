@@ -1,6 +1,6 @@
 /// Random numbers from the kernel, fetched in batches, because one system call for each number would be slow.
 package struct BulkRandom: RandomNumberGenerator, Sendable {
-    /// Count of random numbers in a batch. They have 256 bytes, which is the maximum of one call (getentropy(3)).
+    /// The number of random numbers in a batch. They fill 256 bytes, the maximum for one call (getentropy(3)).
     private static let count = 32
 
     private var numbers: [UInt64] = []
@@ -14,7 +14,7 @@ package struct BulkRandom: RandomNumberGenerator, Sendable {
             buffer.baseAddress.map { getentropy($0, buffer.count) == 0 } ?? false
         }
         guard isFilled else {
-            // If getentropy fails, the standard library uses another source. If no source works, the standard library ends the program.
+            // If getentropy fails, the standard library uses another source. If none works, it ends the program.
             numbers = []
             var system = SystemRandomNumberGenerator()
             return system.next()

@@ -1,14 +1,14 @@
 internal import CCausewayLinux
 
-/// A program that goes on after the end of this process.
+/// A program that continues after this process has ended.
 package enum DetachedProcess {
-    /// Starts a program without the files, the terminal and the signal handling of this process. Blocks until the program runs.
+    /// Starts a program without this process's files, terminal and signal handling. Blocks until the program runs.
     ///
     /// - Parameters:
-    ///   - path: The path of the program.
-    ///   - arguments: The arguments after the name of the program.
-    ///   - environment: The environment of the program.
-    /// - Throws: The error of the call that failed, such as `ENOENT`; `EPERM` in a process with more rights than its user.
+    ///   - path: The program's path.
+    ///   - arguments: The arguments after the program name.
+    ///   - environment: The program's environment variables.
+    /// - Throws: The failed call's error, such as `ENOENT`; `EPERM` in a process with more rights than its user.
     package static func start(
         _ path: String, arguments: [String], environment: [String: String]
     ) throws(SystemError) {
@@ -20,14 +20,15 @@ package enum DetachedProcess {
         try check(cw_detached_start(path, words, values), "execve")
     }
 
-    /// Returns whether a file is a program that contains a text, and that no other user but the superuser can change. Reads the file.
+    /// Returns whether a file is an executable that contains a text, belongs to this user or the superuser, and is not
+    /// world-writable. Reads the file.
     package static func isProgram(_ path: String, containing text: String) -> Bool {
         cw_program_contains(path, text) == 1
     }
 }
 
-/// The log of the system.
+/// The system log.
 package enum SystemLog {
-    /// Writes a line for users who look for the reason of a behaviour (syslog, level info). Can block.
+    /// Writes a line that explains a behaviour to users (syslog, level info). May block.
     package static func note(_ text: String) { cw_log_note(text) }
 }

@@ -1,13 +1,14 @@
 internal import CCausewayLinux
 
-/// Reports when tasks wait for memory (pressure stall information of the kernel, `Documentation/accounting/psi.rst` of its sources).
+/// Reports when tasks wait for memory (the kernel's pressure stall information, `Documentation/accounting/psi.rst` in
+/// its sources).
 ///
-/// One thread waits for all observers. It ends with the last one. Without the kernel's support nothing is reported.
+/// One thread waits for all observers and ends with the last one. Nothing is reported without kernel support.
 package final class MemoryPressure: Sendable {
-    /// Tasks waited 150 ms of 2 s: the shortest window that the kernel permits to programs without privileges is 2 s.
+    /// Tasks waited 150 ms within 2 s: the kernel permits no shorter window to programs without privileges.
     private static let trigger = "some 150000 2000000"
 
-    /// The pressure of this computer.
+    /// This computer's memory pressure.
     package static let shared = MemoryPressure(path: "/proc/pressure/memory")
 
     private struct State {
@@ -27,7 +28,7 @@ package final class MemoryPressure: Sendable {
 
     deinit { if wake >= 0 { _ = cw_close(wake) } }
 
-    /// Calls a closure whenever memory is short, on a thread of this type. The closure must not block.
+    /// Calls a closure whenever memory is short, on this type's own thread. The closure must not block.
     ///
     /// - Returns: A number for ``remove(_:)``; `nil` if the kernel does not report pressure.
     package func observe(_ body: @escaping @Sendable () -> Void) -> UInt64? {
@@ -47,7 +48,7 @@ package final class MemoryPressure: Sendable {
         return id
     }
 
-    /// Ends the calls of an observer. One in progress may still run.
+    /// Stops calling an observer. A call in progress may still run.
     package func remove(_ observer: UInt64) {
         let isLast = state.withLock { state in
             state.observers[observer] = nil
@@ -59,7 +60,7 @@ package final class MemoryPressure: Sendable {
     private func start() -> Bool {
         let number = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
         guard number >= 0, wake >= 0 else { return false }
-        // The kernel wants the zero at the end.
+        // The kernel expects the terminating zero.
         let isSet = Self.trigger.withCString { write(number, $0, Self.trigger.utf8.count + 1) } > 0
         guard isSet, (try? System.startThread(named: "memory-pressure") { self.watch(number) }) != nil else {
             _ = cw_close(number)

@@ -1,6 +1,6 @@
-/// Errors of the calling program that end the process.
+/// Programming errors in the caller that end the process.
 package enum Misuse {
-    /// Ends the process with a reason on the standard error output. Optimized builds drop the messages of `precondition`.
+    /// Ends the process with a reason on standard error. Optimized builds drop the messages of `precondition`.
     package static func stop(_ reason: String) -> Never {
         let line = Array((reason + "\n").utf8)
         _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }

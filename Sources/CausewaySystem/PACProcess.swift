@@ -2,12 +2,11 @@ internal import CCausewayPAC
 
 /// A sandboxed process that evaluates one proxy script.
 package enum PACProcess {
-    /// The reason why scripts cannot be run, with the package to install; `nil` if scripts can be run. Loads the script engine on first
-    /// use.
+    /// Why scripts cannot run, with the package to install; `nil` if they can. Loads the script engine on first use.
     package static var problem: String? { loaded }
     private static let loaded: String? = cw_script_load().map { String(cString: $0) }
 
-    /// Tries to load an engine with another library name. Returns the error; `nil` on success.
+    /// Tries to load an engine under another library name. Returns the error; `nil` on success.
     package static func probe(_ name: String) -> String? {
         var message = [CChar](repeating: 0, count: 512)
         if cw_script_probe(name, &message, message.count) { return nil }
@@ -17,9 +16,11 @@ package enum PACProcess {
     /// Starts the process. This takes some milliseconds if the calling process is large, so do not call it on an event loop.
     ///
     /// - Parameters:
-    ///   - prelude: The source of a function. Its first parameter is `ask`, a function that sends a message; the arguments follow.
+    ///   - prelude: A function's source. Its first parameter is `ask`, a function that sends a message; the arguments
+    ///     follow.
     ///   - arguments: UTF-8 text.
-    /// - Returns: The descriptor of the process, which is readable after the process has ended, and a socket for its messages.
+    /// - Returns: The process descriptor, which is readable after the process has ended, and a socket for its messages.
+    /// - Throws: The failed call's error, such as `EMFILE`.
     package static func start(
         prelude: String, arguments: [[UInt8]]
     ) throws(SystemError) -> (process: CInt, channel: CInt) {
@@ -49,6 +50,6 @@ package enum PACProcess {
     /// Reaps a process that has ended. Returns `false` while it is still running.
     package static func reap(_ process: CInt) -> Bool { cw_script_reap(process) }
 
-    /// The current offset of local time from UTC, in minutes.
+    /// The local time's current offset from UTC, in minutes.
     package static var minutesAhead: Int { Int(cw_script_time_offset()) / 60 }
 }

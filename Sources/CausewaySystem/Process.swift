@@ -1,11 +1,11 @@
 internal import CCausewayLinux
 
-/// Clocks, threads, signals, memory and limits of this process.
+/// This process's clocks, threads, signals, memory and limits.
 package enum System {
-    /// The time of the monotonic clock, which has no defined starting point.
+    /// The monotonic clock's time. The clock has no defined starting point.
     package static var now: Duration { .nanoseconds(Int64(truncatingIfNeeded: cw_now())) }
 
-    /// The time that the machine has slept since boot: the difference between CLOCK_BOOTTIME and CLOCK_MONOTONIC.
+    /// How long the machine has slept since boot: the difference between CLOCK_BOOTTIME and CLOCK_MONOTONIC.
     package static var sleepTime: Duration {
         var (boot, awake) = (timespec(), timespec())
         guard clock_gettime(CLOCK_BOOTTIME, &boot) == 0, clock_gettime(CLOCK_MONOTONIC, &awake) == 0 else {
@@ -31,8 +31,8 @@ package enum System {
     /// Makes the process ignore a signal.
     package static func ignore(_ number: CInt) { _ = signal(number, SIG_IGN) }
 
-    /// The signals with which a user ends a program. `SIGHUP` is not included if the process ignored it at the start, for example because
-    /// of `nohup`.
+    /// The signals with which a user ends a program. `SIGHUP` is not included if the process ignored it at the start,
+    /// for example because of `nohup`.
     package static let endingSignals: [CInt] = {
         let previous = signal(SIGHUP, SIG_IGN)
         let isIgnored = unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
@@ -40,7 +40,7 @@ package enum System {
         return isIgnored ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
     }()
 
-    /// Ends the process with the default action of a signal.
+    /// Ends the process with a signal's default action.
     package static func end(by number: CInt) {
         _ = signal(number, SIG_DFL)
         kill(getpid(), number)
@@ -53,24 +53,26 @@ package enum System {
 
     private static let exits = LockedValue(ExitHandlers())
 
-    /// Makes the allocator return freed memory to the system, at a small cost in speed. Use this in programs that are mostly idle.
+    /// Makes the allocator return freed memory to the system, at a small cost in speed. Use this in mostly idle
+    /// programs.
     package static func keepMemorySmall() { cw_keep_memory_small() }
 
-    /// Makes the allocator keep some megabytes of freed memory. Use this in programs that allocate and free large blocks all the time.
-    /// Otherwise the main heap is trimmed whenever its end is free, and the kernel zeroes each new page.
+    /// Makes the allocator keep some megabytes of freed memory. Use this in programs that allocate and free large
+    /// blocks all the time: otherwise the main heap is trimmed whenever its end is free, and the kernel zeroes each new
+    /// page.
     package static func keepFreedMemory() { cw_keep_freed_memory() }
 
-    /// Prefetches `byteCount` bytes of memory from `start` on into the processor's cache. This is only a hint.
+    /// Prefetches `byteCount` bytes from `start` into the processor's cache. This is only a hint.
     package static func fetch(_ start: UnsafeRawPointer, byteCount: Int) { cw_fetch(start, byteCount) }
 
-    /// Returns free memory to the system and drops the program's code pages. If a dropped page is needed again, the kernel reads it from
-    /// the file. Call this after a phase that does not repeat, such as startup.
+    /// Returns free memory to the system and drops the program's code pages. If a dropped page is needed again, the
+    /// kernel reads it from the file. Call this after a phase that does not repeat, such as startup.
     package static func releaseMemory() { cw_release_memory() }
 
-    /// The number of processors that this process may run on.
+    /// The number of processors available to this process.
     package static var processorCount: Int { max(1, Int(cw_processor_count())) }
 
-    /// The effective user ID of this process.
+    /// This process's effective user ID.
     package static var user: UInt32 { geteuid() }
 
     /// Peak and current resident memory, in bytes.
@@ -80,7 +82,7 @@ package enum System {
         return (Int(peak), Int(current))
     }
 
-    /// Raises the soft limit of open files to the hard limit.
+    /// Raises the soft limit for open files to the hard limit.
     ///
     /// - Returns: The new limit.
     package static func raiseOpenFileLimit() -> Int {
@@ -94,31 +96,31 @@ package enum System {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// The maximum number of open files of this process (`ulimit -n`).
+    /// This process's maximum number of open files (`ulimit -n`).
     package static var openFileLimit: Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// Checks that Dispatch can open the descriptors of one more source: epoll, wake-up, three clocks and a signal. If it cannot open them,
-    /// Dispatch traps.
+    /// Checks that Dispatch can open the descriptors for one more source: epoll, wake-up, three clocks and a signal.
+    /// Otherwise Dispatch would trap.
     ///
     /// Call this function before you create a source or call `asyncAfter`.
     ///
-    /// - Throws: The error of the first file that cannot be opened, such as `EMFILE`.
+    /// - Throws: The first error when a file cannot be opened, such as `EMFILE`.
     package static func checkRoomForSource() throws(SystemError) { try checkRoom(forFiles: 6) }
 
     /// Checks that this process can still open `count` files.
     ///
-    /// - Throws: The error of the first file that cannot be opened, such as `EMFILE`.
+    /// - Throws: The first error when a file cannot be opened, such as `EMFILE`.
     package static func checkRoom(forFiles count: Int) throws(SystemError) {
         var opened: [CInt] = []
         defer { for fd in opened { close(fd) } }
         for _ in 0..<count { opened.append(try check(cw_wake_create(), "eventfd")) }
     }
 
-    /// The kernel's range of ephemeral ports.
+    /// The kernel's ephemeral port range.
     package static var temporaryPorts: ClosedRange<UInt16> {
         let numbers = (SmallFile.text("/proc/sys/net/ipv4/ip_local_port_range") ?? "")
             .split { $0 == "\t" || $0 == " " || $0 == "\n" }.compactMap { UInt16($0) }
@@ -126,7 +128,7 @@ package enum System {
         return numbers[0]...numbers[1]
     }
 
-    /// Yields the processor to other threads. Returns immediately if no other thread waits for the processor.
+    /// Yields the processor to other threads. Returns immediately if none waits for it.
     package static func giveWay() { _ = sched_yield() }
 
     /// Leaves the processor to other threads for about a millisecond.

@@ -20,7 +20,7 @@ func check(_ result: CInt, _ call: @autoclosure () -> String) throws(SystemError
     throw SystemError(errno: -result, call: call())
 }
 
-/// Error numbers that the upper layers use. They are declared here so that no other target imports a libc.
+/// Error numbers for the upper layers. They are declared here so that no other target imports a libc.
 package enum Errno {
     package static let again: CInt = EAGAIN
     package static let inProgress: CInt = EINPROGRESS

@@ -1,8 +1,9 @@
-/// The load of the computer.
+/// The computer's load.
 package enum SystemLoad {
-    /// The number of threads that run or want to run, averaged over the last minute; `nil` if it cannot be read.
+    /// The number of threads that are running or waiting to run, averaged over the last minute; `nil` if it cannot be
+    /// read.
     package static var average: Double? { SmallFile.text("/proc/loadavg", limit: 128).flatMap { average(in: $0) } }
 
-    /// Returns the first number of the kernel's text.
+    /// Returns the first number in the kernel's text.
     package static func average(in text: String) -> Double? { text.split(separator: " ").first.flatMap { Double($0) } }
 }

@@ -1,9 +1,9 @@
 internal import CCausewayLinux
 
-/// A process that works for this one: it has one socket and no other file.
+/// A worker process for this one: it has one socket and no other file.
 ///
-/// Calls block; use a thread of your own. ``kill()`` may be called by any thread and ends a call in progress. At the end of its life the
-/// process is ended.
+/// Calls block; use your own thread. ``kill()`` may be called from any thread and ends a call in progress. Releasing
+/// the object ends the process.
 package final class WorkerProcess: Sendable {
     private let process: Descriptor
     private let channel: Descriptor
@@ -11,9 +11,9 @@ package final class WorkerProcess: Sendable {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - path: The path of the program.
-    ///   - arguments: The arguments after the name of the program.
-    /// - Throws: The error of the call that failed, such as `ENOENT`.
+    ///   - path: The program's path.
+    ///   - arguments: The arguments after the program name.
+    /// - Throws: The failed call's error, such as `ENOENT`.
     package init(_ path: String, arguments: [String]) throws(SystemError) {
         var (process, channel): (CInt, CInt) = (-1, -1)
         var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) }
@@ -26,7 +26,7 @@ package final class WorkerProcess: Sendable {
 
     deinit { cw_worker_end(process.rawValue) }
 
-    /// The number of the process; `nil` if the kernel does not tell.
+    /// The process identifier; `nil` if the kernel does not report it.
     package var identifier: Int? {
         let text = SmallFile.text("/proc/self/fdinfo/\(process.rawValue)") ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix("Pid:") }
@@ -38,7 +38,9 @@ package final class WorkerProcess: Sendable {
 
     /// Sends bytes.
     ///
-    /// - Parameter deadline: In the time of ``System/now``.
+    /// - Parameters:
+    ///   - bytes: The bytes to send.
+    ///   - deadline: When to give up, in the time of ``System/now``.
     /// - Throws: `EPIPE` or `ECONNRESET` if the process has ended, `ETIMEDOUT` at the deadline.
     package func send(_ bytes: [UInt8], until deadline: Duration) throws(SystemError) {
         var offset = 0
@@ -52,7 +54,9 @@ package final class WorkerProcess: Sendable {
 
     /// Receives exactly `count` bytes.
     ///
-    /// - Parameter deadline: In the time of ``System/now``.
+    /// - Parameters:
+    ///   - count: The number of bytes to receive.
+    ///   - deadline: When to give up, in the time of ``System/now``.
     /// - Throws: `EPIPE` or `ECONNRESET` if the process has ended, `ETIMEDOUT` at the deadline.
     package func receive(_ count: Int, until deadline: Duration) throws(SystemError) -> [UInt8] {
         var failure: SystemError?
@@ -86,6 +90,6 @@ package final class WorkerProcess: Sendable {
 }
 
 extension Duration {
-    /// The milliseconds of the part below a second.
+    /// The milliseconds below a full second.
     fileprivate var milliseconds: Int64 { components.attoseconds / 1_000_000_000_000_000 }
 }

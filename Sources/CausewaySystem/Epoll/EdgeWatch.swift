@@ -11,7 +11,7 @@ package struct EdgeWatch: ~Copyable, Sendable {
         self.epoll = epoll
     }
 
-    /// The descriptor to wait on.
+    /// The epoll descriptor to wait on.
     package var descriptor: CInt { epoll.rawValue }
 
     /// Arms the descriptor again, so that epoll reports its current readiness as a new edge.

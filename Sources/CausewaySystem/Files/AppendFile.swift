@@ -8,10 +8,11 @@ package final class AppendFile: Sendable {
         self.size = LockedValue(size)
     }
 
-    /// The number of bytes.
+    /// The file size in bytes.
     package var byteCount: Int { size.withLock { $0 } }
 
-    /// Appends bytes. After a failure the file is as before, if the system can shorten it; otherwise a part of the bytes is at its end.
+    /// Appends bytes. Callers must not append at the same time. After a failure the file is unchanged if the system can
+    /// shorten it; otherwise some of the bytes remain at its end.
     package func append(_ bytes: [UInt8]) throws(SystemError) {
         let start = byteCount
         var offset = 0
@@ -30,12 +31,12 @@ package final class AppendFile: Sendable {
         size.withLock { $0 = start + bytes.count }
     }
 
-    /// Waits until the content is on the medium.
+    /// Waits until the content is on disk.
     package func synchronize() throws(SystemError) {
         guard fdatasync(file.rawValue) == 0 else { throw SystemError(errno: errno, call: "fdatasync") }
     }
 
-    /// Removes all bytes from a position on.
+    /// Removes all bytes after the first `byteCount`.
     package func truncate(to byteCount: Int) throws(SystemError) {
         guard ftruncate(file.rawValue, off_t(byteCount)) == 0 else {
             throw SystemError(errno: errno, call: "ftruncate")
@@ -48,12 +49,13 @@ package final class AppendFile: Sendable {
 }
 
 extension PrivateDirectory {
-    /// The bytes that are copied at a time.
+    /// The number of bytes copied at a time.
     private static let pieceByteCount = 256 << 10
 
     /// Opens a directory, and creates it if needed.
     ///
-    /// - Throws: `SystemError` with the reason: `ELOOP` for a symbolic link, `EPERM` for a directory of another user, or one that others can read or write.
+    /// - Throws: `SystemError` with the reason: `ELOOP` for a symbolic link, `EPERM` for another user's directory, or
+    ///   for one that others can read or write.
     package static func open(_ path: String) throws(SystemError) -> PrivateDirectory {
         if let directory = PrivateDirectory(path) { return directory }
         var facts = stat()
@@ -68,7 +70,8 @@ extension PrivateDirectory {
 
     /// Opens a file for appending, and creates it if needed.
     ///
-    /// - Throws: `SystemError`; `EPERM` for a file that others can write, that has another name as well, or that is not a regular file.
+    /// - Throws: `SystemError`; `EPERM` for a file that others can write, that has another hard link, or that is not a
+    ///   regular file.
     package func appendFile(_ name: String) throws(SystemError) -> AppendFile {
         guard let file = self.open(name, isCreated: true) else { throw SystemError(errno: errno, call: "open") }
         var facts = stat()
@@ -77,16 +80,21 @@ extension PrivateDirectory {
         return AppendFile(file, size: Int(facts.st_size))
     }
 
-    /// Replaces a file, or creates it. When the call returns, the new content and the name are on the medium. After a failure the old file is as before.
+    /// Replaces a file, or creates it. When the call returns, the new content and the name are on disk. After a failure
+    /// the old file is usually unchanged; only if the final directory synchronization fails, the new content may be in
+    /// place.
     package func replaceDurably(_ name: String, with pieces: [[UInt8]]) throws(SystemError) {
         try writeDurably(name) { (number) throws(SystemError) in
             for piece in pieces { try Self.writeAll(piece, to: number) }
         }
     }
 
-    /// Copies a file of the program to a new file of this directory. When the call returns, the copy is on the medium.
+    /// Copies one of the program's files to a new file in this directory. When the call returns, the copy is on disk.
     ///
-    /// - Parameter limit: The maximum number of bytes.
+    /// - Parameters:
+    ///   - path: The source file.
+    ///   - name: The new file's name.
+    ///   - limit: The maximum number of bytes.
     /// - Returns: The number of bytes; `nil` if the file is longer than `limit`.
     package func copyDurably(_ path: String, to name: String, limit: Int) throws(SystemError) -> Int? {
         let number = Self.retrying { openRead(path) }
@@ -132,7 +140,7 @@ extension PrivateDirectory {
         guard write(bytes, to: number) else { throw SystemError(errno: errno == 0 ? ENOSPC : errno, call: "write") }
     }
 
-    /// Writes a temporary file and gives it its name.
+    /// Writes a temporary file, synchronizes it and renames it to `name`.
     private func writeDurably(_ name: String, _ body: (CInt) throws(SystemError) -> Void) throws(SystemError) {
         let temporary = "\(Self.temporaryPrefix)\(getpid())-\(UInt64.random(in: .min ... .max))"
         let number = Self.retrying {
@@ -146,7 +154,7 @@ extension PrivateDirectory {
             guard renameat(descriptor.rawValue, temporary, descriptor.rawValue, name) == 0 else {
                 throw SystemError(errno: errno, call: "rename")
             }
-            // Without this, a failure of power can bring back the old file.
+            // Without this, the old file can reappear after a power failure.
             guard fsync(descriptor.rawValue) == 0 else { throw SystemError(errno: errno, call: "fsync") }
         } catch {
             remove(temporary)
@@ -154,7 +162,7 @@ extension PrivateDirectory {
         }
     }
 
-    /// Returns the size of a file of the program, and the time of its last change in nanoseconds since 1970.
+    /// Returns the size of one of the program's files, and its modification time in nanoseconds since 1970.
     package static func facts(of path: String) throws(SystemError) -> (byteCount: Int, changed: Int64) {
         var facts = stat()
         guard stat(path, &facts) == 0 else { throw SystemError(errno: errno, call: "stat") }
@@ -163,5 +171,5 @@ extension PrivateDirectory {
     }
 }
 
-/// Calls open(2), whose name a method of the type hides.
+/// Calls open(2), whose name is hidden by a method in the type.
 private func openRead(_ path: String) -> CInt { open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) }

@@ -1,25 +1,27 @@
 internal import CCausewayLinux
 
-/// A lock on a file that this process holds until the object is released. The kernel releases it when the process ends, in any way.
+/// A file lock that this process holds until the object is released. The kernel releases it when the process ends, in
+/// any way.
 package final class FileLock: Sendable {
     private let file: Descriptor
 
     fileprivate init(_ file: consuming Descriptor) { self.file = file }
 
-    // Closing the file would release the lock only after children that were just forked have run their programs.
+    // Closing the file would release the lock only after newly forked children have run their programs.
     deinit { _ = cw_unlock_file(file.rawValue) }
 }
 
 extension PrivateDirectory {
     /// Locks a file, and creates it if needed. Does not wait.
     ///
-    /// - Returns: `nil` if another process or another object of this process holds the lock, or the file cannot be used.
+    /// - Returns: `nil` if another process or another object in this process holds the lock, or if the file cannot be
+    ///   used.
     package func lock(_ name: String) -> FileLock? {
         guard let file = open(name, isCreated: true), cw_lock_file(file.rawValue) == 0 else { return nil }
         return FileLock(file)
     }
 
-    /// Returns whether another process or an object of this process holds a lock. Does not take the lock, not even for a moment.
+    /// Returns whether another process or an object in this process holds the lock. Never takes the lock itself.
     package func isLocked(_ name: String) -> Bool {
         guard let file = open(name, isCreated: false) else { return false }
         return cw_file_is_locked(file.rawValue) > 0

@@ -2,24 +2,24 @@ import CCausewayLinux
 
 /// A directory that only its user can read and write, for small files that are replaced as a whole.
 ///
-/// Every operation is relative to the open directory and follows no symbolic link, so no other user can redirect it. A file is replaced by
-/// writing a temporary file and renaming it: readers see the old or the new content, also if the writer is killed. Unless a content is
-/// synchronized to the medium, a file can have any content after a failure of power.
+/// Every operation is relative to the open directory and follows no symbolic link, so no other user can redirect it. A
+/// file is replaced by writing a temporary file and renaming it: readers see the old or the new content, even if the
+/// writer is killed. After a power failure a file can have any content, unless that content was synchronized to disk.
 package final class PrivateDirectory: Sendable {
-    /// A file of the directory.
+    /// A file in the directory.
     package struct Entry: Sendable {
         package var name: String
         /// The size in bytes.
         package var size: Int
-        /// The time of the last change, in nanoseconds since 1970.
+        /// The modification time, in nanoseconds since 1970.
         package var changed: Int64
     }
 
-    /// The maximum number of names that are listed.
+    /// The maximum number of listed names.
     package static let maximumCount = 100_000
-    /// The start of the names of temporary files.
+    /// The prefix for temporary file names.
     package static let temporaryPrefix = ".new-"
-    /// The age in nanoseconds at which a temporary file cannot belong to a running write any more.
+    /// The age in nanoseconds from which a temporary file can no longer belong to a running write.
     private static let temporaryAge: Int64 = 3_600_000_000_000
     /// The number of attempts to get a lock, 10 ms apart.
     private static let lockAttempts = 200
@@ -27,11 +27,14 @@ package final class PrivateDirectory: Sendable {
     let descriptor: Descriptor
     private let temporaryCount = LockedValue(0)
 
-    /// Opens a directory, and creates it if needed. Its parent is created as well, with the permissions of other new directories.
+    /// Opens a directory, and creates it if needed. Missing parents are created as well, with the usual permissions for
+    /// new directories.
     ///
-    /// - Parameter isCreated: Whether a missing directory is created.
-    /// - Returns: `nil` if the directory cannot be used: it cannot be created, belongs to another user, is a symbolic link, or others can
-    ///   read or write it.
+    /// - Parameters:
+    ///   - path: The directory's path.
+    ///   - isCreated: Whether to create a missing directory.
+    /// - Returns: `nil` if the directory cannot be used: it cannot be created, belongs to another user, is a symbolic
+    ///   link, or others can read or write it.
     package init?(_ path: String, isCreated: Bool = true) {
         if isCreated {
             Self.makeParents(of: path)
@@ -61,19 +64,20 @@ package final class PrivateDirectory: Sendable {
 
     // MARK: Reading
 
-    /// The time of the last change of the directory, in nanoseconds since 1970. Changes when a file is added, replaced or removed.
+    /// The directory's modification time, in nanoseconds since 1970. It changes when a file is added, replaced or
+    /// removed.
     package var changed: Int64 {
         var facts = stat()
         return fstat(descriptor.rawValue, &facts) == 0 ? Self.time(facts) : 0
     }
 
-    /// Whether the directory was removed. Its path can lead to another one by now.
+    /// Whether the directory was removed. Its path may lead to another one by now.
     package var isRemoved: Bool {
         var facts = stat()
         return fstat(descriptor.rawValue, &facts) == 0 && facts.st_nlink == 0
     }
 
-    /// Returns the time of the last change. Times before 1678 and after 2261, which a file can have as well, become the nearest of these.
+    /// Returns the modification time. Times before 1678 and after 2261, which a file can have, are clamped.
     static func time(_ facts: stat) -> Int64 {
         let seconds = min(max(Int64(facts.st_mtim.tv_sec), -9_214_646_400), 9_214_646_400)
         return seconds * 1_000_000_000 + min(max(Int64(facts.st_mtim.tv_nsec), 0), 999_999_999)
@@ -84,8 +88,8 @@ package final class PrivateDirectory: Sendable {
             && facts.st_mode & 0o022 == 0
     }
 
-    /// Returns the content of a file and the time of its last change; `nil` if there is no such file, it belongs to another user, may
-    /// be written by others, has another name as well, is not a regular file, or is larger than `limit`.
+    /// Returns a file's content and modification time. Returns `nil` if there is no such file, if it belongs to another
+    /// user, can be written by others, has another hard link, is not a regular file, or is larger than `limit`.
     package func read(_ name: String, limit: Int) -> (content: [UInt8], changed: Int64)? {
         let number = Self.retrying {
             openat(descriptor.rawValue, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -98,7 +102,7 @@ package final class PrivateDirectory: Sendable {
         return content.count == Int(facts.st_size) ? (content, Self.time(facts)) : nil
     }
 
-    /// Returns the size of a file in bytes; `nil` if there is no such file, or ``list()`` would leave it out.
+    /// Returns a file's size in bytes; `nil` if there is no such file, or if ``list()`` would leave it out.
     package func size(of name: String) -> Int? {
         var facts = stat()
         guard fstatat(descriptor.rawValue, name, &facts, AT_SYMLINK_NOFOLLOW) == 0, Self.isOwn(facts) else {
@@ -107,16 +111,16 @@ package final class PrivateDirectory: Sendable {
         return Int(facts.st_size)
     }
 
-    /// Opens a file for a lock.
+    /// Opens a file for locking.
     func open(_ name: String, isCreated: Bool) -> Descriptor? {
         let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (isCreated ? O_CREAT : 0)
         let number = Self.retrying { openat(descriptor.rawValue, name, flags, 0o600) }
         return number >= 0 ? Descriptor(adopting: number) : nil
     }
 
-    /// Returns the files of the user in this directory, at most ``maximumCount``, in no order.
+    /// Returns the user's own files in this directory, at most ``maximumCount``, in no particular order.
     package func list() -> [Entry] {
-        // A stream needs another descriptor, because it has a position.
+        // The stream needs its own descriptor, because it has a read position.
         let number = Self.retrying { openat(descriptor.rawValue, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard number >= 0 else { return [] }
         guard let stream = fdopendir(number) else {
@@ -144,8 +148,11 @@ package final class PrivateDirectory: Sendable {
 
     /// Replaces a file, or creates it.
     ///
-    /// - Parameter isSynchronized: Whether the content is synchronized to the medium first, so that a failure of power leaves the old or the
-    ///   new content.
+    /// - Parameters:
+    ///   - name: The file's name.
+    ///   - pieces: The new content, in order.
+    ///   - isSynchronized: Whether to synchronize the content to disk before the rename, so that a power failure leaves
+    ///     the old or the new content.
     /// - Returns: Whether the file has the new content.
     package func replace(_ name: String, with pieces: [[UInt8]], isSynchronized: Bool = false) -> Bool {
         let count = temporaryCount.withLock { count in
@@ -181,7 +188,7 @@ package final class PrivateDirectory: Sendable {
     /// Removes a file. A missing file is no error.
     package func remove(_ name: String) { _ = unlinkat(descriptor.rawValue, name, 0) }
 
-    /// Removes the temporary files among some files that processes left behind.
+    /// Removes temporary files that processes left behind.
     package func removeAbandoned(_ entries: [Entry]) {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
@@ -195,7 +202,7 @@ package final class PrivateDirectory: Sendable {
 
     /// Calls a closure while no other process, and no other caller in this one, holds the lock with this name. Blocks.
     ///
-    /// - Returns: The result of the closure; `nil` if the lock was held for two seconds, or its file cannot be opened.
+    /// - Returns: The closure's result; `nil` if the lock was held for two seconds, or if its file cannot be opened.
     package func whileLocked<Result>(_ name: String, _ body: () -> Result) -> Result? {
         guard let file = open(name, isCreated: true) else { return nil }
         for _ in 0..<Self.lockAttempts {
@@ -210,8 +217,8 @@ package final class PrivateDirectory: Sendable {
     }
 }
 
-/// Calls open(2), whose name a method of the type hides.
+/// Calls open(2), whose name is hidden by a method in the type.
 private func openPath(_ path: String, _ flags: CInt) -> CInt { open(path, flags) }
 
-/// Calls write(2), whose name the method of the type hides.
+/// Calls write(2), whose name is hidden by a method in the type.
 private func writeBytes(_ number: CInt, _ bytes: UnsafeRawPointer, _ count: Int) -> Int { write(number, bytes, count) }

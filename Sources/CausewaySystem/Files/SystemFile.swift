@@ -4,10 +4,13 @@ internal import CCausewayLinux
 package enum SystemFile {
     /// Renames a file within its file system, in one step, unless the new name exists. Blocks.
     ///
-    /// On file systems without such a step (NFS, some FUSE file systems) both names exist for a moment; on those that have no hard links
-    /// either, another process may create the new name in between, and is then replaced.
+    /// On file systems without such a step (NFS, some FUSE file systems) both names exist for a moment. On those
+    /// without hard links, another process may create the new name in between, and its file is then replaced.
     ///
-    /// - Parameter directory: The descriptor of the directory to which relative names belong; the working directory unless given.
+    /// - Parameters:
+    ///   - name: The file's name.
+    ///   - newName: The new name.
+    ///   - directory: The descriptor of the directory for relative names; by default the working directory.
     /// - Throws: `SystemError` with `EEXIST` if the new name exists. The file then keeps its name.
     package static func rename(
         _ name: String, toNew newName: String, in directory: CInt = AT_FDCWD
@@ -15,7 +18,7 @@ package enum SystemFile {
         try check(cw_rename_new(directory, name, newName), "renameat2")
     }
 
-    /// Returns the content of a regular file; `nil` if it cannot be read or is longer than `limit`. Blocks.
+    /// Returns a regular file's content; `nil` if it cannot be read or is longer than `limit`. Blocks.
     package static func read(_ path: String, limit: Int) -> [UInt8]? {
         let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard number >= 0 else { return nil }
@@ -27,7 +30,7 @@ package enum SystemFile {
         return content(of: file, size: Int(facts.st_size))
     }
 
-    /// Returns at most `size` bytes of a file, fewer if it has become shorter.
+    /// Returns at most `size` bytes from the start of a file, fewer if it has become shorter.
     static func content(of file: borrowing Descriptor, size: Int) -> [UInt8] {
         let number = file.rawValue
         return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in

@@ -1,6 +1,6 @@
 internal import CCausewayLinux
 
-/// Reports changes of a few files (inotify(7)): the content of a file, or the target of a symbolic link.
+/// Reports changes to a few files (inotify(7)): a file's content, or a symbolic link's target.
 ///
 /// Create a new watch after each change, because the paths may lead to other files.
 package struct FileWatch: ~Copyable, Sendable {
@@ -16,7 +16,7 @@ package struct FileWatch: ~Copyable, Sendable {
         var directories: Set<String> = []
         var isWatching = false
         for path in paths {
-            // Watch the directory of the path and the directory of the file to which the path leads.
+            // Watch the path's directory, and the directory of the file to which the path leads.
             for place in Set([path, Self.realPath(path) ?? path]) {
                 guard let slash = place.lastIndex(of: "/") else { continue }
                 names.insert(String(place[place.index(after: slash)...]))
@@ -33,16 +33,16 @@ package struct FileWatch: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
-    /// The descriptor to wait on. This value keeps the ownership of the descriptor.
+    /// The descriptor to wait on. This value keeps its ownership.
     package var rawValue: CInt { descriptor.rawValue }
 
     /// Transfers ownership of the descriptor: the caller must close it.
     package consuming func release() -> CInt { descriptor.release() }
 
-    /// Reads the pending events. Returns whether a watched file may have changed.
+    /// Reads pending events. Returns whether a watched file may have changed.
     package borrowing func drain() -> Bool { Self.drain(descriptor.rawValue, names) }
 
-    /// Reads the pending events like ``drain()``, for a caller that owns the descriptor.
+    /// Reads pending events like ``drain()``, for a caller that owns the descriptor.
     package static func drain(_ fd: CInt, _ names: [String]) -> Bool {
         let copies = names.map { strdup($0) }
         defer { for copy in copies { free(copy) } }

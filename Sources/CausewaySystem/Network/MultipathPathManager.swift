@@ -18,8 +18,11 @@ package struct MultipathPathManager: ~Copyable, Sendable {
         try socket.ask(.multipathEndpoints(family)) { MultipathEndpoint($0) }
     }
 
-    /// - Returns: The endpoint with the identifier that the kernel assigned.
-    /// - Throws: `EPERM`; `EEXIST` if the address is already an endpoint; `EINVAL` if the table is full.
+    /// Adds an endpoint.
+    ///
+    /// - Returns: The endpoint with the identifier assigned by the kernel.
+    /// - Throws: `EPERM` without `CAP_NET_ADMIN`; `EEXIST` if the address is already an endpoint; `EINVAL` if the table
+    ///   is full.
     package mutating func add(_ endpoint: MultipathEndpoint) throws(SystemError) -> MultipathEndpoint {
         try socket.perform(.generic(.add(endpoint, family)))
         let known = try endpoints().first {
@@ -33,7 +36,7 @@ package struct MultipathPathManager: ~Copyable, Sendable {
         try socket.perform(.generic(.remove(endpoint, family)))
     }
 
-    /// Changes the flags of an existing endpoint.
+    /// Changes an existing endpoint's flags.
     package mutating func change(_ endpoint: MultipathEndpoint) throws(SystemError) {
         try socket.perform(.generic(.change(endpoint, family)))
     }

@@ -2,7 +2,7 @@ package import CausewayWire
 
 /// Generic netlink. Each call waits some microseconds for the kernel.
 extension NetlinkSocket {
-    /// Returns the identifier of the generic netlink family `name`.
+    /// Returns the identifier for the generic netlink family `name`.
     ///
     /// - Throws: `ENOENT` if the kernel has no such family.
     package mutating func family(named name: String) throws(SystemError) -> UInt16 {

@@ -1,7 +1,7 @@
 import CCausewayLinux
 package import CausewayWire
 
-/// Owns a routing socket (rtnetlink(7)): lists the kernel's network state, or receives notifications of its changes.
+/// Owns a routing socket (rtnetlink(7)): lists the kernel's network state, or receives change notifications.
 ///
 /// A socket always belongs to the network namespace of the thread that opened it.
 package struct NetlinkSocket: ~Copyable, Sendable {
@@ -17,7 +17,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         package static let addresses = Groups(rawValue: UInt32(CW_NETLINK_ADDRESSES.rawValue))
         package static let routes = Groups(rawValue: UInt32(CW_NETLINK_ROUTES.rawValue))
         package static let rules = Groups(rawValue: UInt32(CW_NETLINK_RULES.rawValue))
-        /// Notifications of router advertisement options, which the kernel passes on to user space.
+        /// Router advertisement options, which the kernel passes on to user space.
         package static let userOptions = Groups(rawValue: UInt32(CW_NETLINK_USER_OPTIONS.rawValue))
         /// All groups that affect which peers can be reached.
         package static let all: Groups = [.links, .addresses, .routes, .rules]
@@ -25,9 +25,9 @@ package struct NetlinkSocket: ~Copyable, Sendable {
 
     /// The result of one receive.
     package enum Reception: Equatable, Sendable {
-        /// A datagram with this number of bytes is in the buffer.
+        /// A datagram with this byte count is in the buffer.
         case datagram(Int)
-        /// The datagram has this number of bytes, more than the buffer. The remaining bytes are lost.
+        /// The datagram's byte count, which exceeds the buffer. The remaining bytes are lost.
         case truncated(Int)
         /// The socket's receive buffer overflowed: some datagrams are lost.
         case overrun
@@ -35,11 +35,11 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         case nothing
     }
 
-    /// The maximum size of a datagram of a listing, in bytes; notifications are much smaller.
+    /// The maximum datagram size in a listing, in bytes; notifications are much smaller.
     package static let bufferSize = 32 * 1024
-    /// Maximum number of attempts for a listing that changes while it is read.
+    /// The maximum number of attempts for a listing that changes while it is read.
     static let attemptLimit = 10
-    /// Maximum number of datagrams that one ``drainChanges()`` reads.
+    /// The maximum number of datagrams that one ``drainChanges()`` reads.
     static let drainLimit = 256
 
     private let descriptor: Descriptor
@@ -63,7 +63,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         vocabulary = .generic
     }
 
-    /// The descriptor to wait on. This value keeps the ownership of the descriptor.
+    /// The descriptor to wait on. This value keeps its ownership.
     package var rawValue: CInt { descriptor.rawValue }
 
     /// Transfers ownership of the descriptor to the caller.
@@ -91,13 +91,16 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Requests a listing and returns the values that `pick` extracts from the listing.
+    /// Requests a listing and returns the values that `pick` extracts from it.
     ///
-    /// If the state changes during the listing, the kernel reports this, and the listing starts again. If the state keeps changing, the
-    /// result of the last attempt is returned; each of its entries was valid at some moment.
+    /// If the state changes during the listing, the kernel reports this, and the listing starts again. If the state
+    /// keeps changing, the last attempt's result is returned; each entry was valid at some moment.
     ///
-    /// - Parameter pick: Called for each message, and again from the first message if the listing starts again.
-    /// - Throws: The kernel's error, or `ETIMEDOUT` if no reply arrives.
+    /// - Parameters:
+    ///   - request: The listing request.
+    ///   - pick: Called for each message, and again from the first message if the listing starts again.
+    /// - Throws: The kernel's error, `ETIMEDOUT` if no reply arrives, or `EBADMSG` if the last attempt's reply is
+    ///   incomplete or malformed.
     package mutating func list<Value>(
         _ request: NetlinkRequest, pick: (NetlinkMessage) -> Value?
     ) throws(SystemError) -> [Value] {
@@ -110,7 +113,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
             let isWhole = try collect(&listing, &buffer, pick)
             if isWhole && (!listing.isInconsistent || attempt == Self.attemptLimit) { return listing.values }
             guard attempt < Self.attemptLimit else { throw SystemError(errno: EBADMSG, call: "netlink listing") }
-            // A new socket is needed, because the remaining part of the interrupted reply may still arrive on the old one.
+            // A new socket is needed, because the rest of the interrupted reply may still arrive on the old one.
             if !isWhole { self = try NetlinkSocket() }
             attempt += 1
         }
@@ -138,9 +141,9 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Requests the route of a packet from the kernel.
+    /// Requests a packet's route from the kernel.
     ///
-    /// - Returns: The route with its interface, its router and the source address.
+    /// - Returns: The route with its interface, router and source address.
     /// - Throws: The kernel's error, for example `ENETUNREACH`.
     package mutating func way(
         to destination: InternetAddress, from source: InternetAddress? = nil, over interfaceIndex: Int? = nil
@@ -151,7 +154,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Requests the entry of a neighbour in the neighbour table from the kernel.
+    /// Requests a neighbour's entry in the neighbour table from the kernel.
     ///
     /// - Throws: The kernel's error: `ENOENT` if the table has no such entry, `EOPNOTSUPP` before Linux 5.0.
     package mutating func neighbour(
@@ -163,7 +166,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Sends a request whose reply is one message, and returns the value that `pick` extracts from the reply.
+    /// Sends a request whose reply is one message, and returns the value that `pick` extracts from it.
     private mutating func look<Value>(
         up request: NetlinkRequest, _ call: String, pick: (NetlinkMessage) -> Value?
     ) throws(SystemError) -> Value {
@@ -197,10 +200,10 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         throw SystemError(errno: ETIMEDOUT, call: "netlink change")
     }
 
-    /// Reads the pending notifications. Returns whether they may change which peers can be reached.
+    /// Reads pending notifications. Returns whether they may change which peers can be reached.
     ///
-    /// An overrun counts as a change, because its content is unknown. At most ``drainLimit`` datagrams are read: if there are more, the
-    /// socket stays readable.
+    /// An overrun counts as a change, because its content is unknown. At most ``drainLimit`` datagrams are read: if
+    /// there are more, the socket stays readable.
     package borrowing func drainChanges() throws(SystemError) -> Bool {
         var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
         var changed = false
@@ -215,7 +218,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         return changed
     }
 
-    /// Reads the pending notifications, at most ``drainLimit`` datagrams: if there are more, the socket stays readable.
+    /// Reads pending notifications, at most ``drainLimit`` datagrams: if there are more, the socket stays readable.
     ///
     /// Lost and malformed messages are not reported.
     package borrowing func drain(_ body: (NetlinkMessage) -> Void) throws(SystemError) {

@@ -1,14 +1,15 @@
 package import CausewayWire
 
 extension NetlinkState {
-    /// Maximum number of non-default routes to keep. A full Internet routing table would need gigabytes, and programs on such routers do
-    /// not need path descriptions.
+    /// The maximum number of non-default routes to keep. A full Internet routing table would need gigabytes, and
+    /// programs on such routers do not need path descriptions.
     private static let routeLimit = 65_536
 
     /// Reads the state from the kernel. Blocks for about 0.2 ms on a host with few interfaces and routes.
     ///
-    /// The parts of the state are listed one after the other. If a notification arrives during the listing, all parts are listed again. If
-    /// the state keeps changing, the last result is returned; a caller that monitors changes then reads the state again.
+    /// The state's parts are listed one after the other. If a notification arrives during the listing, all parts are
+    /// listed again. If the state keeps changing, the last result is returned; a caller that monitors changes then
+    /// reads the state again.
     package static func current() throws(SystemError) -> NetlinkState {
         let changes = try NetlinkSocket(groups: .all, blocking: false)
         var socket = try NetlinkSocket()

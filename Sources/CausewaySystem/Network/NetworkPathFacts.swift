@@ -1,35 +1,36 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// Describes the path of an existing connection from its local address.
+/// Describes an existing connection's path from its local address.
 ///
-/// Each call queries the kernel and takes some tens of microseconds, so call it only when a user asks for the path. The results apply to
-/// the calling thread's network namespace. If the kernel cannot be queried, the results are empty, because a missing description is no
-/// reason for a connection to fail.
+/// Each call queries the kernel and takes some tens of microseconds, so call it only when a user asks for the path. The
+/// results apply to the calling thread's network namespace. If the kernel cannot be queried, the results are empty,
+/// because a missing description is no reason for a connection to fail.
 package enum NetworkPathFacts {
-    /// Returns the interface to which the local address `address` is assigned. If `address` has a scope, returns its interface without a
-    /// query.
+    /// Returns the interface that holds the local address `address`. If `address` has a scope, returns its interface
+    /// without a query.
     ///
     /// Returns `nil` if no interface has the address, for example after it was removed, and for `0.0.0.0`.
     package static func interface(holding address: IPv4Address) -> NWInterface? {
         if let interface = address.interface { return interface }
         guard address.bits != 0 else { return nil }
         if let found = holder(of: .ipv4(address)) { return found }
-        // All of 127.0.0.0/8 is this host, although only one of its addresses is assigned (RFC 1122 §3.2.1.3).
+        // All of 127.0.0.0/8 is this host, although only one address in it is assigned (RFC 1122 §3.2.1.3).
         return address.bits >> 24 == 127 ? loopback : nil
     }
 
-    /// Returns the interface to which the local address `address` is assigned. If `address` has a scope, returns its interface without a
-    /// query.
+    /// Returns the interface that holds the local address `address`. If `address` has a scope, returns its interface
+    /// without a query.
     ///
-    /// An IPv4-mapped address is looked up as an IPv4 address. Returns `nil` if no interface has the address, and for `::`.
+    /// An IPv4-mapped address is looked up as an IPv4 address. Returns `nil` if no interface has the address, and for
+    /// `::`.
     package static func interface(holding address: IPv6Address) -> NWInterface? {
         if let interface = address.interface { return interface }
         if address.isIPv4Mapped, let inner = address.asIPv4 { return interface(holding: inner) }
         return address.isAny ? nil : holder(of: .ipv6(address))
     }
 
-    /// Returns the routers of the default routes through `interface`, in order of preference and without duplicates.
+    /// Returns the default routers through `interface`, in order of preference and without duplicates.
     ///
     /// The result is empty for loopback and for tunnels.
     package static func gateways(of interface: NWInterface) -> [InternetAddress] {
@@ -39,7 +40,7 @@ package enum NetworkPathFacts {
         return NetworkSnapshot(defaultRoutes: found).gateways()
     }
 
-    /// Returns the address families for which `interface` has an address that is usable beyond its own link.
+    /// Returns the families for which `interface` has an address that is usable beyond its own link.
     ///
     /// A link-local IPv6 address alone does not count; on loopback every address counts.
     package static func families(of interface: NWInterface) -> Set<InternetAddress.Family> {

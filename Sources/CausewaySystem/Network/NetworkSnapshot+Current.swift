@@ -4,8 +4,8 @@ import CausewayWire
 extension NetworkSnapshot {
     /// Queries the kernel and reads the resolver's files. Blocks for about 0.1 ms on a host with few interfaces.
     ///
-    /// Links, addresses and routes are listed one after the other, so a change between two listings may appear in only one of them. Callers
-    /// create a new ``NetworkSnapshot`` after each change.
+    /// Links, addresses and routes are listed one after the other, so a change between two listings may appear in only
+    /// one of them. Callers create a new ``NetworkSnapshot`` after each change.
     ///
     /// - Throws: ``SystemError`` if the kernel cannot be queried. Missing resolver files are not an error.
     package static func current() throws(SystemError) -> NetworkSnapshot {
@@ -33,7 +33,10 @@ extension NetworkSnapshot {
 
     /// Combines links with their addresses.
     ///
-    /// - Parameter lookUp: Returns the interface of a link, or `nil` if the interface has disappeared since the link was listed.
+    /// - Parameters:
+    ///   - links: The kernel's links, of which those without a family are used.
+    ///   - addresses: All addresses.
+    ///   - lookUp: Returns a link's interface, or `nil` if it has disappeared since the link was listed.
     static func assemble(
         links: [NetlinkLink], addresses: [NetlinkAddress], lookUp: (NetlinkLink) -> NWInterface?
     ) -> [Interface] {
@@ -76,7 +79,8 @@ extension NetworkSnapshot {
 }
 
 extension NetlinkSocket {
-    /// Returns the default routes of both families and all tables. Other routes are skipped, because full Internet tables are large.
+    /// Returns both families' default routes from all tables. Skips other routes, because full Internet tables are
+    /// large.
     mutating func listDefaultRoutes() throws(SystemError) -> [NetlinkRoute] {
         try list(.routes(.unspecified)) { message -> NetlinkRoute? in
             guard case .route(let route) = message, route.isDefault else { return nil }

@@ -5,12 +5,12 @@ package import CausewayWire
 package struct NetworkSnapshot: Equatable, Sendable {
     /// The interfaces, sorted by index, which puts loopback first on most hosts.
     package var interfaces: [Interface]
-    /// The default routes of each family, the preferred one first. Routes that are known to be unusable are not included.
+    /// Each family's default routes, the preferred one first. Known unusable routes are not included.
     package var defaultRoutes: [DefaultRoute]
-    /// The DNS servers that answer the queries. If this host uses a local forwarder, these are the forwarder's servers. See
+    /// The DNS servers that answer queries. If this host uses a local forwarder, these are the forwarder's servers. See
     /// ``ResolverState``.
     package var dnsServers: [InternetAddress]
-    /// Domains that are appended to short names.
+    /// Domains appended to short names.
     package var searchDomains: [String]
 
     /// A network interface with its addresses.
@@ -48,7 +48,7 @@ package struct NetworkSnapshot: Equatable, Sendable {
         /// The router; `nil` for a route without a gateway, as on a tunnel.
         package var gateway: InternetAddress?
         package var interface: NWInterface
-        /// The metric of the route. A lower metric is preferred.
+        /// The route's metric. A lower metric is preferred.
         package var priority: UInt32
         /// The routing table, ``NetlinkRoute/mainTable`` unless policy routing is in use.
         package var table: UInt32
@@ -79,7 +79,7 @@ package struct NetworkSnapshot: Equatable, Sendable {
         interfaces.first { $0.interface.index == index }
     }
 
-    /// Returns the routers of one interface, or of all interfaces, without duplicates.
+    /// Returns one interface's routers, or all interfaces' routers, without duplicates.
     package func gateways(of interface: NWInterface? = nil) -> [InternetAddress] {
         var gateways: [InternetAddress] = []
         for route in defaultRoutes where interface == nil || route.interface.index == interface?.index {

@@ -5,10 +5,12 @@ package struct PacketBatch: Sendable {
     private let byteCount: Int
     private let peers: [cw_address]
     private var bytes: [UInt8] = []
-    /// The index of the peer of each packet.
+    /// Each packet's peer index.
     private var places: [UInt32] = []
 
-    /// - Parameter byteCount: The size of each packet, in bytes.
+    /// - Parameters:
+    ///   - peers: The possible peers. A Unix-domain path becomes an empty address, which the kernel rejects.
+    ///   - byteCount: The size of each packet, in bytes.
     package init(to peers: [SocketAddress], byteCount: Int) {
         precondition(byteCount > 0)
         self.byteCount = byteCount
@@ -20,7 +22,9 @@ package struct PacketBatch: Sendable {
 
     /// Adds a packet. `write` appends its bytes.
     ///
-    /// - Parameter peer: The index of the peer in the list.
+    /// - Parameters:
+    ///   - peer: The peer's index in the list.
+    ///   - write: Appends exactly the packet size in bytes.
     package mutating func add(to peer: Int, _ write: (inout [UInt8]) -> Void) {
         precondition(peers.indices.contains(peer), "the index of the peer is out of range")
         write(&bytes)
@@ -33,10 +37,13 @@ package struct PacketBatch: Sendable {
         places.removeAll(keepingCapacity: true)
     }
 
-    /// Sends the packets from index `first` on, as many as one system call accepts.
+    /// Sends packets starting at index `first`, as many as one system call accepts.
     ///
-    /// - Returns: The number of packets that were sent; 0 only if there is no packet from `first` on.
-    /// - Throws: The error of the first packet.
+    /// - Parameters:
+    ///   - fd: The socket.
+    ///   - first: The index of the first packet to send.
+    /// - Returns: The number of sent packets; 0 only if there is none at `first`.
+    /// - Throws: The first packet's error.
     package func send(_ fd: CInt, from first: Int) throws(SystemError) -> Int {
         guard first < count else { return 0 }
         let result = bytes.withUnsafeBytes { bytes in
@@ -52,14 +59,14 @@ package struct PacketBatch: Sendable {
 
 /// Receives several datagrams with one system call. The buffers are reused for each call.
 package struct PacketIntake: Sendable {
-    /// Maximum number of datagrams of one call.
+    /// The maximum number of datagrams per call.
     package static let maximum = 64
     private let byteCount: Int
     private var bytes: [UInt8]
     private var peers: [cw_address]
     private var lengths: [UInt32]
 
-    /// - Parameter byteCount: Maximum bytes to keep of each datagram; longer ones are truncated.
+    /// - Parameter byteCount: The maximum bytes to keep from each datagram; longer ones are truncated.
     package init(byteCount: Int) {
         self.byteCount = byteCount
         bytes = Array(repeating: 0, count: byteCount * Self.maximum)
@@ -67,7 +74,7 @@ package struct PacketIntake: Sendable {
         lengths = Array(repeating: 0, count: Self.maximum)
     }
 
-    /// Calls `body` with the bytes and the sender of each pending datagram.
+    /// Calls `body` with each pending datagram's bytes and sender.
     ///
     /// - Returns: The number of datagrams.
     /// - Throws: ``SystemError`` with `EAGAIN` if there are none.

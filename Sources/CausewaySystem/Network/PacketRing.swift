@@ -3,7 +3,7 @@ package import CCausewayLinux
 /// A packet in the ring. Its bytes are valid until the next packet is read.
 package typealias RingPacket = cw_ring_packet
 
-/// Captures the packets of an interface through a ring buffer that the kernel fills (TPACKET_V3).
+/// Captures an interface's packets through a ring buffer that the kernel fills (TPACKET_V3).
 ///
 /// Confined to one thread.
 package struct PacketRing: ~Copyable {
@@ -14,8 +14,8 @@ package struct PacketRing: ~Copyable {
     ///
     /// - Parameters:
     ///   - interface: The interface index; 0 captures on all interfaces, without link headers.
-    ///   - byteCount: Size of the ring in bytes, in blocks of 256 KiB.
-    ///   - retireMilliseconds: Maximum time that a packet waits for further packets before its block is delivered.
+    ///   - byteCount: The ring size in bytes, in blocks of 256 KiB.
+    ///   - retireMilliseconds: The maximum time that a packet waits for further packets before its block is delivered.
     /// - Throws: ``SystemError``; `EPERM` if the process may not capture.
     package init(interface: UInt32, byteCount: Int, retireMilliseconds: UInt32) throws(SystemError) {
         var ring = cw_ring()
@@ -32,7 +32,7 @@ package struct PacketRing: ~Copyable {
         cw_ring_close(&ring)
     }
 
-    /// Attaches a filter program. The kernel drops the packets that the filter rejects.
+    /// Attaches a filter program. The kernel drops packets that it rejects.
     package borrowing func attach(
         _ program: [(code: UInt16, jt: UInt8, jf: UInt8, k: UInt32)]
     ) throws(SystemError) {
@@ -50,7 +50,7 @@ package struct PacketRing: ~Copyable {
         try check(cw_ring_start(&ring, interface), "bind")
     }
 
-    /// Distributes the packets among the rings of a group. All rings of a group use the same mode. Call this after ``start()``.
+    /// Distributes packets among a group's rings. All its rings use the same mode. Call this after ``start()``.
     package mutating func share(group: UInt16, way: UInt16) throws(SystemError) {
         try check(cw_ring_share(&ring, group, way), "setsockopt(PACKET_FANOUT)")
     }
@@ -58,14 +58,14 @@ package struct PacketRing: ~Copyable {
     /// Reads the next packet. Returns `false` if there is none.
     package mutating func next(_ packet: inout RingPacket) -> Bool { cw_ring_next(&ring, &packet) == 1 }
 
-    /// Waits until a packet is available, for at most the given time. Returns whether a packet is available. Blocks the calling
-    /// thread.
+    /// Waits until a packet is available, for at most the given time. Returns whether one is available. Blocks the
+    /// calling thread.
     package mutating func wait(milliseconds: CInt) throws(SystemError) -> Bool {
         try check(cw_ring_wait(&ring, milliseconds), "poll") > 0
     }
 
-    /// Returns the number of packets that passed the filter since the last call, and the number of these packets that were dropped because
-    /// the ring was full.
+    /// Returns counts since the last call: packets that passed the filter, and those among them that were dropped
+    /// because the ring was full.
     package mutating func statistics() -> (seen: UInt32, dropped: UInt32) {
         var (seen, dropped): (UInt32, UInt32) = (0, 0)
         _ = cw_ring_statistics(&ring, &seen, &dropped)

@@ -6,19 +6,19 @@ package struct PacketArrival: Sendable {
     package var peer: SocketAddress?
     /// The TTL (hop limit).
     package var hops: Int?
-    /// The errno of an error; 0 for a datagram. After an error, the received bytes are those of the packet that caused the error.
+    /// The error's errno; 0 for a datagram. After an error, the received bytes are those of the packet that caused it.
     package var error: CInt
     package var icmpType: UInt8
     package var icmpCode: UInt8
-    /// Additional data of the error: for a packet that was too large, the MTU of the path.
+    /// The error's additional data: for a packet that was too large, the path MTU.
     package var information: UInt32
     /// The host that reported the error.
     package var offender: SocketAddress?
-    /// Time between the arrival of the packet and the receive call; `nil` if the kernel did not report it.
+    /// Time between the packet's arrival and the receive call; `nil` if the kernel did not report it.
     package var age: Duration?
 }
 
-/// Opens sockets for Ethernet frames, IP packets, ICMP and TCP segments, and sends and receives on these sockets.
+/// Opens sockets for Ethernet frames, IP packets, ICMP and TCP segments, and sends and receives on them.
 package enum PacketSockets {
     /// Opens a socket that sends frames on an interface.
     package static func frames(interface: UInt32) throws(SystemError) -> Descriptor {
@@ -30,16 +30,18 @@ package enum PacketSockets {
         Descriptor(adopting: try check(cw_arp_socket(interface), "socket(AF_PACKET)"))
     }
 
-    /// Makes the socket's frames bypass the interface's queue, if the kernel supports this. A send then fails if the device has no room.
+    /// Makes the socket's frames bypass the interface's queue, if the kernel supports this. A send then fails if the
+    /// device has no room.
     package static func sendAtOnce(_ fd: CInt) {
-        // SOL_PACKET and PACKET_QDISC_BYPASS of <linux/if_packet.h>.
+        // SOL_PACKET and PACKET_QDISC_BYPASS from <linux/if_packet.h>.
         var on: CInt = 1
         setsockopt(fd, 263, 20, &on, socklen_t(MemoryLayout<CInt>.size))
     }
 
     /// Sends consecutive frames, several with one system call. Blocks the calling thread while the device has no room.
     ///
-    /// - Returns: The number of frames, all of which were sent.
+    /// - Returns: The number of frames. All were sent.
+    /// - Throws: ``SystemError`` if a frame is rejected, or if the device has no room for one second.
     package static func sendFrames(
         _ fd: CInt, _ frames: UnsafeMutableRawBufferPointer, _ lengths: [Int]
     ) throws(SystemError) -> Int {
@@ -98,7 +100,7 @@ package enum PacketSockets {
         try check(cw_set_hop_limit(fd, isIPv6, CInt(clamping: hops)), "setsockopt(IP_TTL)")
     }
 
-    /// Returns the index of an interface; 0 if there is no interface of that name.
+    /// Returns an interface's index; 0 if no interface has that name.
     package static func index(of interface: String) -> UInt32 { if_nametoindex(interface) }
 
     /// Returns the ARP hardware type of an interface's link.
@@ -149,18 +151,18 @@ package enum PacketSockets {
             age: datagram.age >= 0 ? .nanoseconds(datagram.age) : nil)
     }
 
-    /// Opens a raw socket that sends TCP segments, whose IP headers the kernel adds, and receives the segments for a range of ports. Needs
-    /// `CAP_NET_RAW`.
+    /// Opens a raw socket that sends TCP segments, whose IP headers the kernel adds, and receives segments for a port
+    /// range. Needs `CAP_NET_RAW`.
     package static func rawTCP(isIPv6: Bool, firstPort: UInt16, portCount: UInt16) throws(SystemError) -> Descriptor {
         Descriptor(adopting: try check(cw_raw_tcp_socket(isIPv6, firstPort, portCount), "socket(SOCK_RAW)"))
     }
 
-    /// Enables the socket's error queue, which receives the ICMP errors for the socket's packets.
+    /// Enables the socket's error queue, which receives ICMP errors for the socket's packets.
     package static func reportErrors(_ fd: CInt, isIPv6: Bool) throws(SystemError) {
         try check(cw_report_errors(fd, isIPv6), "setsockopt(IP_RECVERR)")
     }
 
-    /// Sets the receive buffer to `byteCount` bytes, or to the maximum that this process may have.
+    /// Sets the receive buffer to `byteCount` bytes, or to this process's maximum.
     package static func setReceiveRoom(_ fd: CInt, byteCount: Int) {
         cw_set_receive_room(fd, CInt(clamping: byteCount))
     }
@@ -170,8 +172,8 @@ package enum PacketSockets {
         try check(cw_set_unfragmented(fd, isIPv6, !isAllowed), "setsockopt(IP_MTU_DISCOVER)")
     }
 
-    /// Waits for any of several sockets, for at most the given time. Returns for each socket whether there are datagrams, and whether there
-    /// are errors. Blocks the calling thread.
+    /// Waits for any of several sockets, for at most the given time. Returns for each socket whether there are
+    /// datagrams, and whether there are errors. Blocks the calling thread.
     package static func wait(_ sockets: [CInt], milliseconds: CInt) -> [(datagrams: Bool, errors: Bool)] {
         var entries = sockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         guard poll(&entries, nfds_t(entries.count), milliseconds) > 0 else {
@@ -180,8 +182,8 @@ package enum PacketSockets {
         return entries.map { ($0.revents & Int16(POLLIN) != 0, $0.revents & Int16(POLLERR) != 0) }
     }
 
-    /// Waits until any of several connections is established or has failed, for at most the given time. Returns for each socket
-    /// whether its connection is established or has failed. Blocks the calling thread.
+    /// Waits until any of several connections is established or has failed, for at most the given time. Returns for
+    /// each socket whether its connection is established or has failed. Blocks the calling thread.
     package static func waitForConnections(_ sockets: [CInt], milliseconds: CInt) -> [Bool] {
         var entries = sockets.map { pollfd(fd: $0, events: Int16(POLLOUT), revents: 0) }
         guard poll(&entries, nfds_t(entries.count), milliseconds) > 0 else { return sockets.map { _ in false } }

@@ -1,17 +1,18 @@
 import CausewayTypes
 package import CausewayWire
 
-/// The content of the resolver's files.
+/// The resolver files' content.
 ///
-/// If /etc/resolv.conf names a local forwarder (systemd-resolved), the forwarder's own file lists the servers that it uses. Programs send
-/// queries to the servers of ``configuration``; ``servers`` is for display.
+/// If /etc/resolv.conf names a local forwarder (systemd-resolved), the forwarder's own file lists its servers. Programs
+/// send queries to the servers in ``configuration``; ``servers`` is for display.
 package struct ResolverState: Equatable, Sendable {
-    /// The configuration that DNS queries use.
+    /// The configuration for DNS queries.
     package var configuration: ResolverConfiguration
-    /// The servers that answer the queries. If there is a local forwarder and its file can be read, these are the forwarder's servers.
+    /// The servers that answer queries. If there is a local forwarder and its file can be read, these are the
+    /// forwarder's servers.
     package var servers: [InternetAddress]
 
-    /// The addresses that systemd-resolved listens on.
+    /// The addresses on which systemd-resolved listens.
     private static let forwarders: [InternetAddress] = [
         .ipv4(IPv4Address(bits: 0x7F00_0035)), .ipv4(IPv4Address(bits: 0x7F00_0036)),
     ]

@@ -2,7 +2,7 @@ import CCausewayLinux
 
 /// Reads small configuration files.
 enum SmallFile {
-    /// Maximum number of bytes to read; further bytes are ignored. Configuration files are usually shorter.
+    /// The maximum number of bytes to read; further bytes are ignored. Configuration files are usually shorter.
     static let limit = 64 * 1024
 
     /// Returns the file's text, with malformed UTF-8 replaced; `nil` if the file cannot be read.

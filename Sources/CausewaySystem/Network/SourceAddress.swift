@@ -2,28 +2,32 @@ internal import CCausewayLinux
 internal import CausewayTypes
 package import CausewayWire
 
-/// The local address that packets to a destination would use, with the properties for destination address selection (RFC 6724 §6).
+/// The local address for packets to a destination, with the properties for destination address selection (RFC 6724 §6).
 package struct SourceAddress: Hashable, Sendable {
     package var address: InternetAddress
     package var prefixLength: Int
     package var isDeprecated: Bool
 
-    // The query to the kernel runs under the lock and takes some microseconds. Other callers wait until it has ended.
+    // The kernel is queried under the lock, which takes some microseconds. Other callers wait until this has ended.
     private static let memory = LockedValue(SourceAddressMemory())
 
     /// Returns the source address that the kernel selects for each destination; `nil` if there is no route. Sends no packets.
     ///
-    /// - Parameter interface: The name of the only interface to use; `nil` for any.
+    /// - Parameters:
+    ///   - destinations: The addresses, with their ports.
+    ///   - interface: The only interface's name; `nil` for any.
     package static func toward(_ destinations: [SocketAddress], over interface: String? = nil) -> [SourceAddress?] {
         memory.withLock { $0.sources(toward: destinations, over: interface) }
     }
 
-    /// - Parameter destination: The address with a port, because connect(2) needs a port.
+    /// - Parameters:
+    ///   - destination: The address with a port, because connect(2) needs one.
+    ///   - interface: The only interface's name; `nil` for any.
     static func local(toward destination: SocketAddress, over interface: String?) -> InternetAddress? {
         // Connecting a datagram socket looks up the route and sends no packet.
         guard let socket = try? Socket.open(destination.family, .datagram) else { return nil }
         if let interface, (try? Socket.bindToInterface(named: interface, socket.rawValue)) == nil { return nil }
-        // Without SO_BROADCAST the kernel refuses to connect to a broadcast address.
+        // Without SO_BROADCAST the kernel rejects connecting to a broadcast address.
         if destination.family == .ipv4 { try? Socket.set(.broadcast, to: 1, on: socket.rawValue) }
         guard (try? Socket.connect(socket.rawValue, to: destination)) != nil else { return nil }
         switch Socket.localAddress(socket.rawValue) {
@@ -33,7 +37,7 @@ package struct SourceAddress: Hashable, Sendable {
         }
     }
 
-    /// Returns the addresses of this host.
+    /// Returns this host's addresses.
     static func assigned() -> [NetlinkAddress] {
         guard var socket = try? NetlinkSocket() else { return [] }
         let listed = try? socket.list(.addresses(.unspecified)) { message -> NetlinkAddress? in
@@ -45,7 +49,7 @@ package struct SourceAddress: Hashable, Sendable {
 }
 
 extension SocketAddress {
-    /// Creates the socket address of a DNS server.
+    /// Creates a socket address from an IP address and a port.
     package init(_ address: InternetAddress, port: UInt16) {
         switch address {
         case .ipv4(let address): self.init(address, port: port)

@@ -1,18 +1,19 @@
 internal import CausewayWire
 
-/// A cache of the kernel's source address selections.
+/// A cache for the kernel's source address selections.
 ///
-/// A routing socket becomes readable when an address, route, rule or link changes; the cache is then cleared. The socket is checked only at
-/// the next query, so changes do not wake a thread.
+/// A routing socket becomes readable when an address, route, rule or link changes; the cache is then cleared. The
+/// socket is checked only at the next query, so changes do not wake a thread.
 package struct SourceAddressMemory: ~Copyable, Sendable {
     private struct Question: Hashable {
         var destination: SocketAddress
         var interface: String?
     }
 
-    /// Maximum number of cached destinations. The cache is cleared when it is full.
+    /// The maximum number of cached destinations. A full cache is cleared.
     private static let limit = 1_024
-    /// Maximum number of notifications to read at a time. If more are pending, the cache is cleared without regard to their content.
+    /// The maximum number of notifications to read at a time. If more are pending, the cache is cleared regardless of
+    /// their content.
     private static let changeLimit = 16
 
     private var changes: NetlinkSocket?
@@ -22,7 +23,7 @@ package struct SourceAddressMemory: ~Copyable, Sendable {
 
     package init() {}
 
-    /// Returns the cached or a new result of ``SourceAddress/toward(_:over:)``.
+    /// Returns the cached or a new result for ``SourceAddress/toward(_:over:)``.
     package mutating func sources(toward destinations: [SocketAddress], over interface: String?) -> [SourceAddress?] {
         refresh()
         return destinations.map { destination in
@@ -40,7 +41,7 @@ package struct SourceAddressMemory: ~Copyable, Sendable {
     private mutating func refresh() {
         if hasChanged() { (assigned, known) = (nil, [:]) }
         guard changes == nil else { return }
-        // The socket is opened before the first query, so that it reports every later change.
+        // Open the socket before the first query, so that it reports every later change.
         changes = try? NetlinkSocket(groups: .all, blocking: false)
         buffer = [UInt8](repeating: 0, count: NetlinkSocket.bufferSize)
     }

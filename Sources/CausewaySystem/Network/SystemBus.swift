@@ -1,6 +1,6 @@
 package import CausewayWire
 
-/// The socket of the system message bus (D-Bus).
+/// The system message bus (D-Bus).
 package enum SystemBus {
     /// Connects to the address in the environment, or to the default address.
     ///
@@ -18,9 +18,9 @@ package enum SystemBus {
     }
 }
 
-/// The message bus of the user's session (D-Bus).
+/// The user's session message bus (D-Bus).
 package enum SessionBus {
-    /// The addresses of the bus: those of an environment, or the socket in the user's runtime directory. No bus is started.
+    /// The bus addresses: those in an environment, or the socket in the user's runtime directory. No bus is started.
     package static func addresses(in environment: [String: String]) -> [DBusAddress] {
         if let text = environment[DBusAddress.sessionVariable] { return DBusAddress.list(text) }
         return environment["XDG_RUNTIME_DIR"].map { [.path($0 + "/bus")] } ?? []
@@ -30,10 +30,11 @@ package enum SessionBus {
     ///
     /// - Parameters:
     ///   - addresses: Where the bus may listen.
-    ///   - deadline: When to give up.
-    ///   - output: Returns the bytes to send.
-    ///   - input: Receives the bytes of the bus. Returns whether the client awaits more.
-    /// - Returns: `false` without a bus, at its end, and at the deadline.
+    ///   - deadline: When to give up, in the time of ``System/now``.
+    ///   - output: Returns bytes to send.
+    ///   - input: Receives bytes from the bus. Returns whether the client awaits more.
+    /// - Returns: Whether the client is done; `false` without a bus, when the bus closes the connection, and at the
+    ///   deadline.
     package static func converse(
         _ addresses: [DBusAddress], until deadline: Duration, _ output: () -> [UInt8], _ input: ([UInt8]) -> Bool
     ) -> Bool {
@@ -57,7 +58,8 @@ package enum SessionBus {
         }
     }
 
-    /// Whether the socket became ready before the deadline.
+    /// Waits until the socket is ready or the deadline passes. Returns `false` if the deadline has already passed or
+    /// waiting fails.
     private static func wait(for socket: borrowing Descriptor, writes: Bool, until deadline: Duration) -> Bool {
         let remaining = deadline - System.now
         guard remaining > .zero else { return false }

@@ -5,7 +5,7 @@ package import CausewayWire
 ///
 /// `/sys` has this information too, but only for the network namespace in which it was mounted, and containers often do not mount it.
 package enum WirelessInterfaces {
-    /// Returns the indices of the wireless interfaces; an empty set if the kernel has no wireless subsystem.
+    /// Returns the wireless interfaces' indices; an empty set if the kernel has no wireless subsystem.
     package static func current() -> Set<Int> {
         guard var socket = try? NetlinkSocket(generic: ()),
             let family = try? socket.family(named: WirelessInterface.familyName),
@@ -18,7 +18,9 @@ package enum WirelessInterfaces {
 extension NWInterface {
     /// Creates an interface with its type from a link that the kernel has listed.
     ///
-    /// - Parameter radios: A cache of the wireless interfaces; initially `nil`. Filled when the type of a link first depends on it.
+    /// - Parameters:
+    ///   - link: The kernel's link.
+    ///   - radios: A cache of wireless interfaces; initially `nil`. Filled when a link's type first depends on it.
     package init?(_ link: NetlinkLink, radios: inout Set<Int>?) {
         self.init(index: link.index)
         guard InterfaceOverrides.current[name].type == nil, type == .wiredEthernet || type == .other,

@@ -1,8 +1,8 @@
-/// Removes the files of Unix-domain sockets.
+/// Removes Unix-domain socket files.
 package enum LocalPath {
     package static func remove(_ path: String) { _ = unlink(path) }
 
-    /// Removes a socket file if no process listens on it. Other kinds of files are kept.
+    /// Removes a socket file if no process listens on it. Keeps other kinds of files.
     package static func removeIfAbandoned(_ path: String) {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }

@@ -1,12 +1,13 @@
 internal import CCausewayLinux
 
-/// A pool of blocks for received packets. Reuse avoids page faults, which cost about a microsecond for each page of a new block.
+/// A pool of blocks for received packets. Reuse avoids page faults, which cost about a microsecond for each page in a
+/// new block.
 enum PacketBlocks {
-    /// Maximum number of blocks in the pool: enough for one inbox of a program that reads slowly, and for one reader. All blocks together
-    /// have 5.3 MiB.
+    /// The maximum number of blocks in the pool: enough for one inbox of a slow program, and for one reader. Together
+    /// they have 5.3 MiB.
     private static let limit = 64
-    /// Bytes between the start offsets of consecutive packets of one call. With equal offsets all packets would use the same few cache
-    /// lines.
+    /// Bytes between the start offsets of consecutive packets in one call. With equal offsets all packets would use the
+    /// same few cache lines.
     private static let stagger = 1_344
     private static let byteCount = PacketReader.blockByteCount + PacketReader.packetLimit * stagger
 
@@ -15,10 +16,10 @@ enum PacketBlocks {
     }
     private static let spare = LockedValue(Spare())
 
-    /// Returns the start offset of a packet in its block, by the packet's index.
+    /// Returns a packet's start offset in its block, by its index.
     static func offset(of index: Int) -> Int { index * stagger }
 
-    /// Returns a block for a packet of any index; `nil` if allocation fails.
+    /// Returns a block for a packet with any index; `nil` if allocation fails.
     static func take() -> UnsafeMutableRawPointer? {
         let address = spare.withLock { spare in spare.addresses.popLast() }
         return address.flatMap { UnsafeMutableRawPointer(bitPattern: $0) } ?? malloc(byteCount)

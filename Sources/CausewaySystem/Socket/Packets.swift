@@ -1,10 +1,10 @@
 package import CCausewayLinux
 
-/// The IP header fields of a datagram that programs can read.
+/// A datagram's IP header fields that programs can read.
 package struct PacketMark: Equatable, Sendable {
     /// DSCP and ECN in one byte (RFC 2474 §3, RFC 3168 §5); `nil` when unknown.
     package var trafficClass: UInt8?
-    /// Nanoseconds of the raw monotonic clock; 0 unless requested.
+    /// Raw monotonic clock time in nanoseconds; 0 unless requested.
     package var timeNanoseconds: UInt64 = 0
 
     package init() {}
@@ -22,10 +22,10 @@ package struct PacketInfo: Equatable, Sendable {
     package init() {}
 }
 
-/// One received datagram, or several datagrams of one peer that the kernel coalesced (GRO).
+/// One received datagram, or several datagrams from one peer that the kernel coalesced (GRO).
 package struct ReceivedPacket: Sendable {
     package var byteCount: Int
-    /// Bytes of each coalesced datagram except the last; equals ``byteCount`` for a single datagram.
+    /// Bytes in each coalesced datagram except the last; equals ``byteCount`` for a single datagram.
     package var segmentByteCount: Int
     package var peer: SocketAddress?
     package var info: PacketInfo
@@ -36,13 +36,14 @@ package struct ReceivedPacket: Sendable {
     }
 }
 
-/// Receives datagrams in batches into blocks. A reader is created for one round of reading and is not shared between threads.
+/// Receives datagrams in batches into blocks. A reader is created for one round of reading and is not shared between
+/// threads.
 package struct PacketReader: ~Copyable, Sendable {
     /// The maximum size of coalesced datagrams, in bytes.
     package static let blockByteCount = 65_536
-    /// Maximum number of datagrams in one packet: the kernel's limit for UDP_SEGMENT and UDP_GRO.
+    /// The maximum number of datagrams in one packet: the kernel's limit for UDP_SEGMENT and UDP_GRO.
     package static let trainDatagramLimit = 128
-    /// Maximum number of packets of one receive call.
+    /// The maximum number of packets per receive call.
     package static let packetLimit = 16
 
     // SAFETY: owned by this noncopyable value only; its methods need exclusive access. `PacketsTests` covers them.
@@ -53,7 +54,7 @@ package struct PacketReader: ~Copyable, Sendable {
         packets.initialize(repeating: cw_packet())
     }
 
-    /// Receives the pending packets, at most one per block. Returns 0 if the call would block.
+    /// Receives pending packets, at most one per block. Returns 0 if the call would block.
     package mutating func receive(_ fd: CInt, wantsPeer: Bool) throws(SystemError) -> Int {
         for index in packets.indices {
             if packets[index].buffer == nil {
@@ -75,7 +76,7 @@ package struct PacketReader: ~Copyable, Sendable {
             info: info(of: index), isTruncated: packet.truncated)
     }
 
-    /// Returns the size of a packet, and of each of its coalesced datagrams except the last, in bytes.
+    /// Returns a packet's size, and the size of each coalesced datagram except the last, in bytes.
     package func shape(of index: Int) -> (byteCount: Int, segmentByteCount: Int) {
         let (length, segment) = (packets[index].length, Int(packets[index].segment))
         return (length, segment == 0 ? length : segment)
@@ -116,12 +117,13 @@ package struct PacketReader: ~Copyable, Sendable {
         return info
     }
 
-    /// Calls `body` with the bytes of a packet, which are valid until the next receive.
+    /// Calls `body` with a packet's bytes, which are valid until the next receive.
     package func withBytes<R>(of index: Int, _ body: (UnsafeRawBufferPointer) -> R) -> R {
         body(UnsafeRawBufferPointer(start: packets[index].buffer, count: packets[index].length))
     }
 
-    /// Copies the bytes of several packets, one after the other, into the block of the first packet. The bytes must fit into one block.
+    /// Copies several packets' bytes, one after the other, into the first packet's block. The bytes must fit into one
+    /// block.
     package mutating func join(_ range: Range<Int>) {
         guard let first = range.first, let block = packets[first].buffer else { return }
         for index in range.dropFirst() {
@@ -135,7 +137,7 @@ package struct PacketReader: ~Copyable, Sendable {
         }
     }
 
-    /// Transfers ownership of a packet's bytes to the caller. The reader takes another block for the next receive.
+    /// Transfers a packet's bytes to the caller. The reader takes another block for the next receive.
     package mutating func takeBlock(of index: Int) -> PacketBlock {
         let block = PacketBlock(packets[index].buffer, index)
         packets[index].buffer = nil
@@ -150,8 +152,8 @@ package struct PacketReader: ~Copyable, Sendable {
     }
 }
 
-/// The bytes of a received packet. The block returns to the pool when the last reference is released. Objects that share the block use
-/// disjoint parts of it.
+/// A received packet's bytes. The block returns to the pool when its last reference is released. Objects that share the
+/// block use disjoint parts of it.
 package final class PacketBlock: Sendable {
     private let address: UInt
     private let index: Int
@@ -161,17 +163,17 @@ package final class PacketBlock: Sendable {
         self.index = index
     }
 
-    /// The address of the first byte.
+    /// The first byte's address.
     package var bytes: UnsafeMutableRawPointer { UnsafeMutableRawPointer(bitPattern: address)! }
 
     deinit { PacketBlocks.giveBack(bytes - PacketBlocks.offset(of: index)) }
 }
 
-/// A datagram to send, or several datagrams of equal size that the kernel splits (GSO).
+/// A datagram to send, or several equally long datagrams that the kernel splits (GSO).
 package struct OutgoingPacket {
-    /// The bytes of the datagrams. They must stay valid only during the send.
+    /// The datagrams' bytes. They must stay valid only during the send.
     package var pieces: UnsafeBufferPointer<iovec>
-    /// Bytes of each datagram except the last; 0 for a single datagram.
+    /// Bytes in each datagram except the last; 0 for a single datagram.
     package var segmentByteCount: Int
     package var trafficClass: UInt8?
 
@@ -183,17 +185,20 @@ package struct OutgoingPacket {
 }
 
 extension Socket {
-    /// Maximum number of packets of one send call.
+    /// The maximum number of packets per send call.
     package static let packetLimit = 32
-    /// Maximum number of datagrams in one packet, and its maximum size in bytes (the limit of one IP packet).
+    /// The maximum number of datagrams in one packet, and its maximum size in bytes (the limit for one IP packet).
     package static let trainDatagramLimit = 64
     package static let trainByteLimit = 65_000
 
-    /// Sends packets to one peer; `nil` stands for the connected peer. Returns the number of packets sent.
+    /// Sends packets to one peer. Returns the number of sent packets.
     ///
     /// - Parameters:
+    ///   - fd: The datagram socket.
+    ///   - packets: The packets; at most ``packetLimit`` are sent.
+    ///   - peer: The peer; `nil` for the connected peer.
     ///   - local: The source address; `nil` for the kernel's choice.
-    ///   - interface: The index of the outgoing interface; 0 for the kernel's choice.
+    ///   - interface: The outgoing interface's index; 0 for the kernel's choice.
     package static func send(
         _ fd: CInt, _ packets: UnsafeBufferPointer<OutgoingPacket>, to peer: SocketAddress?, from local: SocketAddress?,
         over interface: UInt32 = 0

@@ -8,22 +8,23 @@ extension Socket {
         _ group: SocketAddress, on interface: UInt32, from source: SocketAddress?, _ fd: CInt
     ) throws(SystemError) {
         let result = try change(group, source) { cw_join_group(fd, $0, interface, $1) }
-        // These errors mean that the socket is still a member of the group, for example after the interface was down.
+        // These errors mean that the socket is still a group member, for example after the interface was down.
         guard result != -EADDRINUSE, !(source != nil && result == -EADDRNOTAVAIL) else { return }
         try check(result, "setsockopt(MCAST_JOIN_GROUP)")
     }
 
-    /// Leaves a group that ``join(_:on:from:_:)`` joined. Errors are ignored, because a socket has no memberships on a removed interface.
+    /// Leaves a group joined with ``join(_:on:from:_:)``. Ignores errors, because a socket has no memberships on a
+    /// removed interface.
     package static func leave(_ group: SocketAddress, on interface: UInt32, from source: SocketAddress?, _ fd: CInt) {
         _ = try? change(group, source) { cw_leave_group(fd, $0, interface, $1) }
     }
 
     /// Binds a multicast socket to a port that other sockets and programs may share.
     ///
-    /// Sockets with `SO_REUSEPORT` on one IPv4 port form a set. If only one socket on the port has joined the packet's group on the
-    /// receiving interface, the kernel delivers the packet to any socket of the set, whether it has joined the group or not. `SO_REUSEADDR`
-    /// shares the port without this effect. For IPv4, `SO_REUSEPORT` is therefore set only if binding fails without it. For IPv6 it is
-    /// always set, because the effect does not exist there.
+    /// Sockets with `SO_REUSEPORT` on one IPv4 port form a set. If only one socket on the port has joined the packet's
+    /// group on the receiving interface, the kernel delivers the packet to any socket in the set, even to one that has
+    /// not joined. `SO_REUSEADDR` shares the port without this effect. For IPv4, `SO_REUSEPORT` is therefore set only
+    /// if binding fails without it. For IPv6 it is always set, because the effect does not exist there.
     package static func bindShared(_ fd: CInt, to address: SocketAddress) throws(SystemError) {
         try set(.reuseAddress, to: 1, on: fd)
         if address.family == .ipv4 {
@@ -58,7 +59,7 @@ extension SocketAddress {
         }
     }
 
-    /// Returns the address with another port, and for IPv6 with another scope.
+    /// Returns the address with another port, and for IPv6 optionally with another scope.
     package func with(port: UInt16, scope: UInt32? = nil) -> SocketAddress {
         switch self {
         case .ipv4(let bits, _): .ipv4(bits: bits, port: port)
@@ -67,7 +68,7 @@ extension SocketAddress {
         }
     }
 
-    /// Returns whether both addresses belong to the same host. Ports are ignored. Scopes are compared only if both are given.
+    /// Returns whether both addresses belong to the same host. Ignores ports. Compares scopes only if both are given.
     package func isSameHost(as other: SocketAddress) -> Bool {
         switch (self, other) {
         case (.ipv4(let one, _), .ipv4(let two, _)): one == two

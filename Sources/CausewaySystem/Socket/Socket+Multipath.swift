@@ -1,6 +1,6 @@
 internal import CCausewayLinux
 
-/// One TCP connection of a Multipath TCP connection (RFC 8684).
+/// One TCP connection in a Multipath TCP connection (RFC 8684).
 package struct Subflow: Sendable {
     package var local: SocketAddress
     package var remote: SocketAddress
@@ -8,8 +8,8 @@ package struct Subflow: Sendable {
 }
 
 extension Socket {
-    /// Returns the subflows of a connection, the oldest first; `nil` for a plain TCP connection: Multipath TCP was not requested, or the
-    /// peer, a middlebox or the kernel does not support it (RFC 8684 §3.7).
+    /// Returns a connection's subflows, the oldest first; `nil` for a plain TCP connection: Multipath TCP was not
+    /// requested, or the peer, a middlebox or the kernel does not support it (RFC 8684 §3.7).
     package static func subflows(_ fd: CInt) -> [Subflow]? {
         withUnsafeTemporaryAllocation(of: cw_subflow.self, capacity: Int(CW_SUBFLOWS)) { block in
             let count = cw_subflows(fd, block.baseAddress)

@@ -24,9 +24,9 @@ package struct Descriptor: ~Copyable, Sendable {
     deinit { _ = cw_close(rawValue) }
 }
 
-/// The result of one non-blocking call on a socket.
+/// The result of one non-blocking socket call.
 package enum IOResult: Equatable, Sendable {
-    /// The number of bytes read or written. If a read from a stream returns zero, the peer has ended its sending direction.
+    /// The number of bytes read or written. If a stream read returns zero, the peer has ended its sending direction.
     case moved(Int)
     case wouldBlock
     case failed(CInt)
@@ -35,7 +35,8 @@ package enum IOResult: Equatable, Sendable {
         if result >= 0 {
             self = .moved(result)
         } else if result == Int(-EAGAIN) || result == Int(-EINPROGRESS) {
-            // EINPROGRESS: a first write with TCP Fast Open started the connection without sending its bytes (RFC 7413 §4.2).
+            // EINPROGRESS: a first write with TCP Fast Open started the connection without sending its bytes (RFC 7413
+            // §4.2).
             self = .wouldBlock
         } else {
             self = .failed(CInt(truncatingIfNeeded: -result))
@@ -43,10 +44,10 @@ package enum IOResult: Equatable, Sendable {
     }
 }
 
-/// System calls on a socket. Descriptors are non-blocking and close-on-exec; no call raises `SIGPIPE`.
+/// Socket system calls. Descriptors are non-blocking and close-on-exec; no call raises `SIGPIPE`.
 ///
-/// The functions take a descriptor number and are not methods of an owner, because one thread may read while another writes. The owner of
-/// the descriptor ensures that no thread uses it after close.
+/// The functions take a descriptor number and are not methods on an owner, because one thread may read while another
+/// writes. The descriptor's owner ensures that no thread uses it after closing.
 package enum Socket {
     package enum Kind: Sendable { case stream, datagram }
 
@@ -70,7 +71,8 @@ package enum Socket {
         try check(cw_listen(fd, backlog), "listen")
     }
 
-    /// Starts to connect. Returns whether the connection is already established; if not, wait until the socket is writable.
+    /// Starts connecting. Returns whether the connection is already established; if not, wait until the socket is
+    /// writable.
     package static func connect(_ fd: CInt, to address: SocketAddress) throws(SystemError) -> Bool {
         var kernel = try address.kernelForm()
         let result = cw_connect(fd, &kernel)
@@ -81,7 +83,10 @@ package enum Socket {
 
     /// Connects a datagram socket again. The kernel selects a new local address from the current routes.
     ///
-    /// - Parameter interface: The interface to bind to; `nil` for the kernel's choice.
+    /// - Parameters:
+    ///   - fd: The datagram socket.
+    ///   - address: The peer.
+    ///   - interface: The interface to bind to; `nil` for the kernel's choice.
     package static func reconnect(
         _ fd: CInt, to address: SocketAddress, over interface: String?
     ) throws(SystemError) {
@@ -89,10 +94,11 @@ package enum Socket {
         try check(cw_reconnect(fd, &kernel, interface ?? ""), "connect")
     }
 
-    /// Starts to connect, with data in the SYN if the kernel has a Fast Open cookie of the peer (RFC 7413 §4). Wait until the socket is
-    /// writable before sending more.
+    /// Starts connecting, with data in the SYN if the kernel has the peer's Fast Open cookie (RFC 7413 §4). Wait until
+    /// the socket is writable before sending more.
     ///
-    /// - Returns: The number of bytes sent, which is 0 for the first connection to a peer; `nil` if the kernel does not support Fast Open.
+    /// - Returns: The number of sent bytes, which is 0 for the first connection to a peer; `nil` if the kernel does not
+    ///   support Fast Open.
     package static func connect(
         _ fd: CInt, to address: SocketAddress, sending content: UnsafeRawBufferPointer
     ) throws(SystemError) -> Int? {
@@ -107,7 +113,7 @@ package enum Socket {
         }
     }
 
-    /// Accepts the next connection of the backlog; `nil` if there is none.
+    /// Accepts the next connection in the backlog; `nil` if there is none.
     package static func accept(_ fd: CInt, peer: inout SocketAddress?) throws(SystemError) -> Descriptor? {
         var kernel = cw_address()
         let result = cw_accept(fd, &kernel)
@@ -117,8 +123,8 @@ package enum Socket {
         return Descriptor(adopting: result)
     }
 
-    /// Returns whether the backlog has another connection. If there is none, this call costs a tenth of ``accept(_:peer:)``, because the
-    /// kernel allocates a socket before it looks for a connection.
+    /// Returns whether the backlog has another connection. If there is none, this call costs a tenth of
+    /// ``accept(_:peer:)``, because the kernel allocates a socket before it looks for a connection.
     package static func hasBacklog(_ fd: CInt) -> Bool {
         var entry = pollfd(fd: fd, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) != 0
@@ -140,11 +146,11 @@ package enum Socket {
         try check(cw_shutdown_write(fd), "shutdown")
     }
 
-    /// Returns the pending error as a positive errno; 0 if there is none. This call clears the error.
+    /// Returns the pending error as a positive errno and clears it; 0 if there is none.
     package static func takeError(_ fd: CInt) -> CInt { cw_take_error(fd) }
 
-    /// Returns the pending error, like ``takeError(_:)``, and whether the peer had ended its sending direction before a reset arrived.
-    /// In that case, the end of the stream can still be read.
+    /// Returns the pending error, like ``takeError(_:)``, and whether the peer had ended its sending direction before a
+    /// reset arrived. In that case, the end of the stream can still be read.
     package static func takeLoss(_ fd: CInt) -> (code: CInt, isBehindEnd: Bool) {
         var isBehindEnd: CInt = 0
         let code = cw_take_loss(fd, &isBehindEnd)
@@ -171,9 +177,9 @@ package enum Socket {
         return cw_peer_address(fd, &kernel) == 0 ? SocketAddress(&kernel) : nil
     }
 
-    /// Returns the number of bytes that were received and are not yet read.
+    /// Returns the number of received bytes that are not yet read.
     package static func bytesReadable(_ fd: CInt) -> Int { max(0, Int(cw_bytes_readable(fd))) }
 
-    /// Returns the number of bytes that were written and are not yet acknowledged.
+    /// Returns the number of written bytes that are not yet acknowledged.
     package static func bytesUnsent(_ fd: CInt) -> Int { max(0, Int(cw_bytes_unsent(fd))) }
 }

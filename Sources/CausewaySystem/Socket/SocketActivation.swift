@@ -1,6 +1,6 @@
 /// Listening sockets from the service manager (systemd's `sd_listen_fds(3)` protocol).
 package enum SocketActivation {
-    /// The first descriptor that the protocol passes.
+    /// The first descriptor in the protocol.
     private static let firstDescriptor: CInt = 3
     private static let taken = LockedValue<Set<CInt>>([])
 
@@ -23,8 +23,8 @@ package enum SocketActivation {
         }
     }
 
-    /// Takes ownership of the socket with the given name. Returns `nil` if no such socket was passed to this process, or if an earlier
-    /// call has returned this socket.
+    /// Takes ownership of the socket with the given name. Returns `nil` if this process was passed no such socket, or
+    /// if an earlier call has returned it.
     package static func takeDescriptor(named name: String) -> Descriptor? {
         guard let number = number(named: name, in: .current, process: getpid()) else { return nil }
         guard taken.withLock({ taken in taken.insert(number).inserted }) else { return nil }
@@ -36,7 +36,7 @@ package enum SocketActivation {
         return Descriptor(adopting: number)
     }
 
-    /// Returns the descriptor number for a name; `nil` if `LISTEN_PID` is not this process, or if no socket has the name.
+    /// Returns a name's descriptor number; `nil` if `LISTEN_PID` is not this process, or if no socket has the name.
     package static func number(named name: String, in environment: Environment, process: CInt) -> CInt? {
         guard environment.process.flatMap({ CInt($0) }) == process else { return nil }
         guard let count = environment.count.flatMap({ CInt($0) }), (1...1_024).contains(count) else { return nil }

@@ -1,7 +1,7 @@
 internal import CCausewayLinux
 package import CausewayTypes
 
-/// The address of a socket: IP address and port with scope, or a path.
+/// A socket address: IP address and port with scope, or a path.
 package enum SocketAddress: Hashable, Sendable {
     case ipv4(bits: UInt32, port: UInt16)
     /// `scope` is the kernel's interface index; 0 if the address needs none.
@@ -35,7 +35,8 @@ package enum SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// The address; if it is an IPv4-mapped address of a dual-stack socket (`::ffff:0:0/96`, RFC 4291 §2.5.5.2), the IPv4 address.
+    /// The address; for a dual-stack socket's IPv4-mapped address (`::ffff:0:0/96`, RFC 4291 §2.5.5.2), the IPv4
+    /// address.
     package var unmapped: SocketAddress {
         guard case .ipv6(0, let low, let port, _) = self, low >> 32 == 0xffff else { return self }
         return .ipv4(bits: UInt32(truncatingIfNeeded: low), port: port)
@@ -61,13 +62,15 @@ package enum SocketAddress: Hashable, Sendable {
 }
 
 extension SocketAddress {
-    /// The bytes of the kernel's form (`sockaddr_in` and similar); `nil` for a path that is too long.
+    /// The bytes in the kernel's form (`sockaddr_in` and similar); `nil` if a path is too long.
     package var kernelBytes: [UInt8]? {
         guard let form = try? kernelForm() else { return nil }
         return withUnsafeBytes(of: form.storage) { [UInt8]($0.prefix(Int(form.length))) }
     }
 
     /// Converts the address to the kernel's form.
+    ///
+    /// - Throws: ``SystemError`` if a path is too long.
     func kernelForm() throws(SystemError) -> cw_address {
         var out = cw_address()
         switch self {

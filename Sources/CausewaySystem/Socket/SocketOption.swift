@@ -16,18 +16,18 @@ package struct SocketOption: Sendable {
     package static let noDelay = SocketOption(CW_NO_DELAY, "TCP_NODELAY")
     package static let cork = SocketOption(CW_CORK, "TCP_CORK")
     package static let keepalive = SocketOption(CW_KEEPALIVE, "SO_KEEPALIVE")
-    /// The value is in seconds.
+    /// The unit is seconds.
     package static let keepaliveIdle = SocketOption(CW_KEEP_IDLE, "TCP_KEEPIDLE")
-    /// The value is in seconds.
+    /// The unit is seconds.
     package static let keepaliveInterval = SocketOption(CW_KEEP_INTERVAL, "TCP_KEEPINTVL")
     package static let keepaliveCount = SocketOption(CW_KEEP_COUNT, "TCP_KEEPCNT")
     package static let maximumSegment = SocketOption(CW_MAX_SEGMENT, "TCP_MAXSEG")
-    /// The value is in milliseconds.
+    /// The unit is milliseconds.
     package static let userTimeout = SocketOption(CW_USER_TIMEOUT_MS, "TCP_USER_TIMEOUT")
     package static let quickAck = SocketOption(CW_QUICK_ACK, "TCP_QUICKACK")
     package static let fastOpenConnect = SocketOption(CW_FAST_OPEN_CONNECT, "TCP_FASTOPEN_CONNECT")
     package static let fastOpenQueue = SocketOption(CW_FAST_OPEN_QUEUE, "TCP_FASTOPEN")
-    /// The value is in seconds.
+    /// The unit is seconds.
     package static let finTimeout = SocketOption(CW_LINGER2, "TCP_LINGER2")
     package static let ipv4TimeToLive = SocketOption(CW_V4_TTL, "IP_TTL")
     package static let ipv6HopLimit = SocketOption(CW_V6_HOPS, "IPV6_UNICAST_HOPS")
@@ -46,7 +46,7 @@ package struct SocketOption: Sendable {
     package static let ipv6MulticastLoop = SocketOption(CW_V6_MULTICAST_LOOP, "IPV6_MULTICAST_LOOP")
     package static let ipv4MulticastTimeToLive = SocketOption(CW_V4_MULTICAST_TTL, "IP_MULTICAST_TTL")
     package static let ipv6MulticastHopLimit = SocketOption(CW_V6_MULTICAST_HOPS, "IPV6_MULTICAST_HOPS")
-    /// Whether the socket receives datagrams of groups that only other sockets have joined.
+    /// Whether the socket receives datagrams for groups that only other sockets have joined.
     package static let ipv4MulticastAll = SocketOption(CW_V4_MULTICAST_ALL, "IP_MULTICAST_ALL")
     package static let ipv6MulticastAll = SocketOption(CW_V6_MULTICAST_ALL, "IPV6_MULTICAST_ALL")
     package static let broadcast = SocketOption(CW_BROADCAST, "SO_BROADCAST")
@@ -57,9 +57,9 @@ package struct SocketOption: Sendable {
     package static let forcedReceiveBuffer = SocketOption(CW_FORCED_RECEIVE_BUFFER, "SO_RCVBUFFORCE")
     package static let sendBuffer = SocketOption(CW_SEND_BUFFER, "SO_SNDBUF")
     package static let ipv6AddressPreference = SocketOption(CW_V6_ADDRESS_PREFERENCE, "IPV6_ADDR_PREFERENCES")
-    /// This option is read-only. It is available after connect(2).
+    /// Read-only. Available after connect(2).
     package static let ipv4PathMTU = SocketOption(CW_V4_MTU, "IP_MTU")
-    /// This option is read-only. It is available after connect(2).
+    /// Read-only. Available after connect(2).
     package static let ipv6PathMTU = SocketOption(CW_V6_MTU, "IPV6_MTU")
 }
 
