@@ -1,7 +1,7 @@
 package import CausewayWire
 
 extension LinkBridge {
-    /// Reports a change in the set of records that answer a question.
+    /// Reports records added to and removed from a question's answers.
     package mutating func changed(
         _ question: DNSQuestion, on side: Side, added: [DNSRecord], removed: [DNSRecord], at now: Duration
     ) {
@@ -22,6 +22,7 @@ extension LinkBridge {
 
     // MARK: Lists
 
+    /// Processes a PTR record: a service mark, a browsed service, or neither.
     private mutating func listed(_ record: DNSRecord, _ side: Side, at now: Duration) {
         guard case .name(let name) = record.data, name.firstLabel != nil else { return }
         if let type = marks[record.name], name.droppingFirst() == type {
@@ -44,14 +45,14 @@ extension LinkBridge {
         reconsider(name, side, at: now)
     }
 
-    /// Reviews the service on both links, because the result for one link depends on the services of the other.
+    /// Reviews the name on both links: whether a service may cross depends on the names found on the other link.
     private mutating func reconsider(_ name: DNSName, _ side: Side, at now: Duration) {
         for side in Side.allCases { review(Place(name: name, side: side), at: now) }
     }
 
     // MARK: Services and hosts
 
-    /// Begins to query the location of a service that is to be registered on the other link.
+    /// Starts SRV and TXT queries for a service to be registered on the other link.
     private mutating func adopt(_ name: DNSName, _ side: Side, at now: Duration) {
         guard sources.contains(side), let link = links[side], link.services[name] == nil,
             link.services.count < serviceLimit
@@ -67,7 +68,7 @@ extension LinkBridge {
         if let target = service.target { leave(target, name, side) }
         links[side]?.services[name] = nil
         for type in [DNSRecordType.srv, .txt] { actions.append(.stop(DNSQuestion(name, type), on: side)) }
-        // Adopt a service that the limit has excluded so far, because there is room for one more now.
+        // The service limit was reached: adopt one service that it excluded.
         guard let link = links[side], link.services.count == serviceLimit - 1,
             let next = link.found.keys.first(where: { link.services[$0] == nil })
         else { return }
@@ -75,6 +76,7 @@ extension LinkBridge {
         review(Place(name: next, side: side), at: now)
     }
 
+    /// Processes changed SRV and TXT records. A new SRV target also changes the host whose addresses are queried.
     private mutating func describe(
         _ question: DNSQuestion, _ side: Side, _ added: [DNSRecord], _ removed: [DNSRecord], at now: Duration
     ) {
@@ -99,8 +101,8 @@ extension LinkBridge {
         review(Place(name: question.name, side: side), at: now)
     }
 
-    /// Begins to query the addresses of a host, unless they are already queried for another service. Hosts in other domains are reachable
-    /// from every link, so they need no query.
+    /// Starts A and AAAA queries for a host, unless another service on it already did. Hosts outside `.local` are
+    /// reachable from every link, so they need no query.
     private mutating func visit(_ host: DNSName, _ user: DNSName, _ side: Side) {
         guard host.isWithin(.local), host != .local else { return }
         if links[side]?.hosts[host] == nil {
@@ -109,6 +111,7 @@ extension LinkBridge {
         links[side]?.hosts[host, default: Host()].users.insert(user)
     }
 
+    /// Stops the address queries when the host has no more services.
     private mutating func leave(_ host: DNSName, _ user: DNSName, _ side: Side) {
         links[side]?.hosts[host]?.users.remove(user)
         guard links[side]?.hosts[host]?.users.isEmpty == true else { return }

@@ -2,14 +2,17 @@ internal import CausewayTypes
 package import CausewayWire
 
 extension LinkBridge {
-    /// Reports that all names of a service's registration passed probing.
+    /// Reports that all names in a service's registration passed probing.
     package mutating func established(_ service: DNSName, on side: Side) {
         guard links[side.other]?.services[service]?.phase == .probing else { return }
         links[side.other]?.services[service]?.phase = .bridged
         actions.append(.bridged(service, on: side))
     }
 
-    /// Reports that another host uses a name of the registration: the name of the service or of its host. The registration ends.
+    /// Reports that another host uses `name`, which is either the service's own name or its host's name. The registration has ended.
+    ///
+    /// After a conflict over the service name, the bridge retries after ``patience``. After a conflict over the host
+    /// name, it registers again at once with the next alias.
     package mutating func conflicted(_ service: DNSName, over name: DNSName, on side: Side, at now: Duration) {
         let place = Place(name: service, side: side.other)
         guard let known = links[place.side]?.services[service], known.isRegistered else { return }
@@ -21,7 +24,7 @@ extension LinkBridge {
             return schedule(place, at: now)
         }
         links[place.side]?.services[service]?.phase = .waiting
-        // A conflict of another service on this host may have changed the alias already.
+        // Another service on this host may have reported the same conflict first and already moved to the next alias.
         if let old = links[place.side]?.hosts[host], old.alias(of: host) == name {
             links[place.side]?.hosts[host]?.attempt = (old.attempt + 1) % Self.aliasLimit
         }
@@ -31,7 +34,7 @@ extension LinkBridge {
 
     // MARK: Decisions
 
-    /// Registers a service on the other link, updates its records there or withdraws it, depending on the current state.
+    /// Registers a service on the other link, updates its records there or withdraws it, and schedules the next review.
     mutating func review(_ place: Place, at now: Duration) {
         tidy(place, at: now)
         defer { schedule(place, at: now) }
@@ -63,7 +66,7 @@ extension LinkBridge {
         actions.append(.register(records, place.name, on: place.side.other))
     }
 
-    /// Removes expired entries.
+    /// Removes an expired mark and an expired resting period.
     private mutating func tidy(_ place: Place, at now: Duration) {
         if links[place.side]?.marked[place.name]?.isOver(at: now) == true {
             links[place.side]?.marked[place.name] = nil
@@ -78,7 +81,7 @@ extension LinkBridge {
         due[place] = moments.filter { $0 > now }.min()
     }
 
-    /// Whether the service originates on its link (no bridge has registered it there) and its name is free on the other link.
+    /// Whether the service originates on its link (it has no bridge mark) and its name is free on the other link.
     private func mayCross(_ place: Place, _ service: Service, at now: Duration) -> Bool {
         guard let link = links[place.side], !link.isMarked(place.name, at: now) else { return false }
         // Once this bridge has registered the service, its name needs no check here. If another host has a record with this name, the
@@ -101,10 +104,10 @@ extension LinkBridge {
 
     // MARK: Records
 
-    /// Returns the records of a service for the other side; `nil` if required records are missing or the service would not be reachable
-    /// there.
+    /// Returns a service's records for the other side; `nil` without an SRV record, without a routable host address, or
+    /// while the TXT record may still arrive (``textPatience``).
     ///
-    /// The result includes the host's records, so that the service cannot be found before the host's name has passed probing.
+    /// The result includes the host's address records, so the service is not announced before the host's name has passed probing too.
     private func records(of place: Place, _ service: Service, at now: Duration) -> [DNSRecord]? {
         guard let location = service.locations.last,
             case .service(let priority, let weight, let port, _) = location.data,
@@ -128,8 +131,8 @@ extension LinkBridge {
         return addresses + records + lists.map { DNSRecord($0, .ptr, timeToLive: time, .name(name)) }
     }
 
-    /// Returns the name of the service's host on the other side, with the routable addresses of the host; `nil` if a host in `.local` has
-    /// no such addresses.
+    /// Returns the host's name on the other side and its routable address records. Returns `nil` if a `.local` host has
+    /// no routable address; hosts in other domains need no records.
     private func host(of service: Service, _ side: Side) -> (DNSName, [DNSRecord])? {
         guard let target = service.target else { return nil }
         guard let host = links[side]?.hosts[target] else { return target.isWithin(.local) ? nil : (target, []) }
@@ -139,8 +142,8 @@ extension LinkBridge {
 }
 
 extension LinkBridge.Host {
-    /// Returns the addresses that are valid on other links, with the name that the host has on the other link. Link-local addresses are
-    /// never included (RFC 3927 §2.7, RFC 4007 §5).
+    /// Returns address records under the host's name on the other link. Link-local addresses are never included
+    /// (RFC 3927 §2.7, RFC 4007 §5).
     func records(as name: DNSName) -> [DNSRecord] {
         guard let alias = alias(of: name) else { return [] }
         return addresses.compactMap { record in
@@ -171,7 +174,7 @@ extension DNSRecordData {
         case .ipv4(let address):
             !address.isLinkLocal && !address.isMulticast && ![0, 127].contains(address.bits >> 24)
                 && address.bits != .max
-        // Addresses below 1::/64 are the unspecified address, the loopback address, IPv4-mapped and similar addresses.
+        // ::/64 holds the unspecified address, the loopback address, and IPv4-mapped addresses.
         case .ipv6(let address): !address.isLinkLocal && !address.isMulticast && address.high != 0
         default: false
         }

@@ -1,88 +1,89 @@
 internal import CausewayMachines
 package import CausewayWire
 
-/// Makes the services of one link visible on another: a discovery proxy between two multicast DNS links (similar to RFC 8766).
+/// Makes services on one multicast DNS link visible on another, similar to a discovery proxy (RFC 8766).
 ///
-/// For each configured service type the bridge queries the source link continuously, and registers the found services on the other link
-/// until they disappear. The bridge does no I/O and reads no clock: its owner sends the queries, holds the registrations, reports the
-/// results of both, and calls ``advance(to:)`` at ``deadline``.
+/// For each configured service type the bridge queries the source link continuously, and registers the found services
+/// on the other link until they disappear. The bridge does no I/O and reads no clock. Its owner performs the actions,
+/// reports query and registration results, and calls ``advance(to:)`` at ``deadline``.
 ///
-/// Three rules prevent loops between several bridges on the same links. First, a bridge lists its registrations under a subtype, ``mark``,
-/// and no bridge registers services that are listed there. Second, no bridge registers a name that already exists on the link. Third, the
-/// multicast DNS instance of a link must not receive its own messages (``MulticastLink/hearsItself``), so that no service returns to the
-/// link that it came from.
+/// Three rules prevent loops between several bridges on the same links. First, a bridge lists its registrations under a
+/// subtype, ``mark``, and no bridge registers services that are listed there. Second, no bridge registers a name that
+/// already exists on the link. Third, each link's ``MulticastLink`` must ignore its own messages
+/// (``MulticastLink/hearsItself``), so that no service returns to its source link.
 package struct LinkBridge: Sendable {
-    /// One of the two links.
+    /// A link of the bridge.
     package enum Side: Int, Hashable, Sendable, CaseIterable {
         case near, far
 
         package var other: Side { self == .near ? .far : .near }
     }
 
-    /// An action that the owner of the bridge must perform.
+    /// An action for the bridge's owner.
     package enum Action: Equatable, Sendable {
         case ask(DNSQuestion, on: Side)
         case stop(DNSQuestion, on: Side)
-        /// Register the records of a service and its host, under the name of the service.
+        /// Register these records, a service's and its host's, with the service name as identifier.
         case register([DNSRecord], DNSName, on: Side)
         case update([DNSRecord], DNSName, on: Side)
         case withdraw(DNSName, on: Side)
-        /// The service can now be found on this side.
+        /// The service's names passed probing on this side, so queriers there can find it.
         case bridged(DNSName, on: Side)
-        /// The service can no longer be found on this side.
+        /// Queriers on this side can no longer find the service: it was withdrawn or lost a name.
         case ended(DNSName, on: Side)
-        /// Another host on this side has the name of the service. The bridge tries again later.
+        /// Another host on this side uses the service name. The bridge retries after ``patience``.
         case taken(DNSName, on: Side)
     }
 
-    /// A name on one side.
+    /// A service name and the link it was found on. The service is registered on the other side.
     struct Place: Hashable, Sendable {
         var name: DNSName
         var side: Side
     }
 
-    /// The subtype under which bridges list the services of other links.
+    /// The subtype under which bridges list services from other links.
     package static let mark = "_bridged"
-    /// The default for the maximum number of services from one link.
+    /// Default maximum number of services per link.
     package static let serviceLimit = 1_000
-    /// How long the bridge learns the names on both links before its first registration.
+    /// How long the bridge collects the names on both links before its first registration.
     package static let settling: Duration = .milliseconds(500)
-    /// `burst` is the maximum number of registrations at once. Further registrations follow at intervals of `pace`.
+    /// Maximum number of registrations at once. Further registrations follow at ``pace`` intervals.
     static let burst = 32
     static let pace: Duration = .milliseconds(100)
-    /// The minimum time between the end of a service and its next registration.
+    /// Minimum time between withdrawing a service and registering it again.
     static let rest: Duration = .seconds(2)
-    /// The waiting time after a conflict over the name of a service.
+    /// How long to wait after a conflict over a service name.
     static let patience: Duration = .seconds(60)
-    /// How long a mark remains valid after it has disappeared from the list. A service and its mark disappear at almost the same time;
-    /// without this delay, the bridge could find the service without its mark.
+    /// How long a mark remains valid after its PTR record was removed. A service and its mark disappear at almost the
+    /// same time. Without this delay, the bridge could see the service without its mark and register it.
     static let memory: Duration = .seconds(10)
     /// How long to wait for a TXT record before the service is registered without one.
     static let textPatience: Duration = .seconds(2)
-    /// The maximum number of names to try for a host.
+    /// Maximum number of names to try per host, including its own.
     static let aliasLimit = 8
 
     /// The service type for each browsed name, such as `_http._tcp.local` or a subtype.
     let lists: [DNSName: DNSName]
-    /// For each name under which marked services are listed: the service type.
+    /// The service type for each `_bridged` subtype name.
     let marks: [DNSName: DNSName]
     let sources: Set<Side>
     let serviceLimit: Int
     var links: [Side: Link] = [.near: Link(), .far: Link()]
-    /// The time of the next review of each service.
+    /// Each service's next review time.
     var due = DeadlineIndex<Place>()
     /// Services that ended recently, with the time at which they may be registered again.
     var resting: [Place: Duration] = [:]
     var actions: [Action] = []
+    /// The earliest time for any registration; `nil` before ``start(at:)``.
     private var opening: Duration?
-    /// Each registration moves this time forward by ``pace``. ``start(of:at:)`` uses it to limit the rate of registrations.
+    /// Rate limiter for registrations: each one moves this time forward by ``pace``, see ``start(of:at:)``.
     private var paid: Duration = .zero
 
     /// - Parameters:
     ///   - types: The service types, such as `_http._tcp`. A service can be found under a subtype on the other side only if the subtype is
     ///     given here.
     ///   - sources: The sides whose services are registered on the other side.
-    ///   - serviceLimit: The maximum number of services from one link.
+    ///   - serviceLimit: The maximum number of services per link.
     package init(
         _ types: [DNSServiceType], from sources: Set<Side>, serviceLimit: Int = LinkBridge.serviceLimit
     ) {
@@ -127,7 +128,7 @@ package struct LinkBridge: Sendable {
 
     package var deadline: Duration? { due.next }
 
-    /// Reviews the services that are due for a review.
+    /// Reviews the services whose review time has passed.
     package mutating func advance(to now: Duration) {
         for place in due.takeDue(at: now) { review(place, at: now) }
     }
@@ -148,11 +149,11 @@ package struct LinkBridge: Sendable {
 }
 
 extension LinkBridge {
-    /// The services and hosts that are known on one link, and the state of the services on the other link.
+    /// Services and hosts found on one link, and their registrations' state on the other link.
     struct Link: Sendable {
-        /// For each service: the browsed names under which it was found.
+        /// For each service, the browsed names that list it.
         var found: [DNSName: Set<DNSName>] = [:]
-        /// Services that bridges have marked as services of another link.
+        /// Services that a bridge registered here, with their marks.
         var marked: [DNSName: Mark] = [:]
         var services: [DNSName: Service] = [:]
         var hosts: [DNSName: Host] = [:]
@@ -160,8 +161,9 @@ extension LinkBridge {
         func isMarked(_ name: DNSName, at now: Duration) -> Bool { marked[name].map { !$0.isOver(at: now) } ?? false }
     }
 
+    /// A bridge's mark: a PTR record under the subtype ``LinkBridge/mark``.
     struct Mark: Sendable {
-        /// When the mark expires; `nil` while the mark is still listed.
+        /// When the mark expires; `nil` while its PTR record exists.
         var end: Duration?
 
         func isOver(at now: Duration) -> Bool { end.map { $0 <= now } ?? false }
@@ -171,22 +173,23 @@ extension LinkBridge {
     struct Service: Sendable {
         enum Phase: Equatable, Sendable {
             case waiting
-            /// The service is registered on the other link, but probing is not finished.
+            /// Registered on the other link, where probing is not finished.
             case probing
             case bridged
-            /// Another host on the other link has the name.
+            /// A host on the other link uses the name.
             case blocked(until: Duration)
         }
 
         var type: DNSName
         var found: Duration
-        /// The SRV records of the service in order of arrival. The last record is used.
+        /// The service's SRV records in arrival order. The last one is used.
         var locations: [DNSRecord] = []
+        /// TXT records in arrival order. The last one is used.
         var texts: [DNSRecord] = []
         var phase = Phase.waiting
-        /// The records of the service that are registered on the other link.
+        /// The records registered on the other link; empty if the service is not registered.
         var told: [DNSRecord] = []
-        /// The time of the planned registration; `nil` if none is planned.
+        /// When the rate limit permits registration; `nil` if no registration waits for it.
         var start: Duration?
 
         init(type: DNSName, found: Duration) {
@@ -196,7 +199,7 @@ extension LinkBridge {
 
         var isRegistered: Bool { phase == .probing || phase == .bridged }
 
-        /// The possible times of the next review.
+        /// Candidates for the next review time; past times are ignored.
         var moments: [Duration] {
             var moments = [found + LinkBridge.textPatience]
             if case .blocked(let end) = phase { moments.append(end) }
@@ -204,18 +207,18 @@ extension LinkBridge {
             return moments
         }
 
-        /// The host of the service.
+        /// The host name in the current SRV record.
         var target: DNSName? {
             guard case .service(_, _, _, let target)? = locations.last?.data else { return nil }
             return target
         }
     }
 
-    /// A host with at least one service.
+    /// A `.local` host with at least one service.
     struct Host: Sendable {
         var users: Set<DNSName> = []
         var addresses: [DNSRecord] = []
-        /// The number of names that had conflicts on the other link.
+        /// The number of conflicts over the host's names on the other link, modulo ``LinkBridge/aliasLimit``.
         var attempt = 0
     }
 }

@@ -17,9 +17,9 @@ package struct LinkLocalCandidates: Sendable {
         (first..<first + UInt32(count)).contains(address.bits)
     }
 
+    /// Returns the next candidate. The sequence may repeat addresses.
     package mutating func next() -> IPv4Address {
-        // The hardware addresses of similar network cards differ only in the last bits, so these bits must change the whole result
-        // (SplitMix64).
+        // Hardware addresses from one vendor often differ only in the last bits. SplitMix64 makes these bits change the whole result.
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

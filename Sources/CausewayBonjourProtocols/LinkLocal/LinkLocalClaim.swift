@@ -16,7 +16,7 @@ package struct LinkLocalClaim: Sendable {
         case release(IPv4Address, Reason)
         /// Mark the address as preferred, or as deprecated: existing connections keep it, but new ones do not use it (RFC 3927 §1.9).
         case prefer(IPv4Address, Bool)
-        /// Another host has the address that was probed.
+        /// Another host uses the probed address. The next candidate is probed.
         case conflicted(IPv4Address, with: LinkAddress)
     }
 
@@ -50,7 +50,7 @@ package struct LinkLocalClaim: Sendable {
         case ended
     }
 
-    // The constants of RFC 3927 §9.
+    // Constants from RFC 3927 §9.
     private static let firstWait: Range<Duration> = .zero..<Duration.seconds(1)
     private static let probeCount = 3
     private static let probeSpacing: Range<Duration> = .seconds(1)..<Duration.seconds(2)
@@ -60,20 +60,20 @@ package struct LinkLocalClaim: Sendable {
     private static let conflictLimit = 10
     private static let slowInterval: Duration = .seconds(60)
     private static let defenceInterval: Duration = .seconds(10)
-    /// The minimum time between two broadcast replies. The kernel also answers each ARP request.
+    /// Minimum time between two broadcast ARP replies. The kernel answers each ARP request by unicast anyway.
     private static let answerSpacing: Duration = .seconds(1)
 
     private let link: LinkAddress
     private var candidates: LinkLocalCandidates
-    /// The address to probe first: the last address of this host, from an earlier run.
+    /// The address to probe first: this host's last address, from before the link went down or from an earlier run.
     private var remembered: IPv4Address?
     private var state: State = .waiting
     private var conflicts = 0
-    /// The time of the first probe for the latest address.
+    /// When the first probe for the latest candidate was sent.
     private var lastStart: Duration?
     private var random: any RandomNumberGenerator & Sendable
 
-    /// - Parameter remembered: The last address of this host; ignored if it is not a valid candidate.
+    /// - Parameter remembered: This host's last address; ignored if it is not a valid candidate.
     package init(
         _ link: LinkAddress, remembered: IPv4Address? = nil,
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
@@ -84,12 +84,12 @@ package struct LinkLocalClaim: Sendable {
         self.remembered = remembered.flatMap { LinkLocalCandidates.contains($0) ? $0 : nil }
     }
 
-    /// The address of the host; `nil` if the host has no address.
+    /// The claimed address; `nil` if there is none.
     package var address: IPv4Address? {
         if case .holding(let holding) = state { holding.address } else { nil }
     }
 
-    /// The address that is being probed; `nil` if there is none.
+    /// The address being probed; `nil` if there is none.
     package var candidate: IPv4Address? {
         if case .probing(let probing) = state { probing.address } else { nil }
     }
@@ -110,7 +110,7 @@ package struct LinkLocalClaim: Sendable {
             return []
         case .holding(var holding):
             guard isUp else {
-                // On another link another host may have the address: probe again before use (RFC 3927 §2.2).
+                // The host may be attached to another link, where the address is in use: probe again (RFC 3927 §2.2).
                 remembered = holding.address
                 state = .waiting
                 return [.release(holding.address, .linkWentDown)]
@@ -128,11 +128,11 @@ package struct LinkLocalClaim: Sendable {
         return address.map { [.release($0, .ended)] } ?? []
     }
 
-    /// Begins to probe the next address.
+    /// Starts probing: the remembered address first, then the candidates in order.
     private mutating func begin(at now: Duration) {
         let address = remembered.take() ?? candidates.next()
         var start = now
-        // Limit the rate if a host answers for every address (RFC 3927 §2.2.1).
+        // After ten conflicts, probe one address per minute: a host may be answering for every address (RFC 3927 §2.2.1).
         if conflicts >= Self.conflictLimit, let lastStart { start = max(now, lastStart + Self.slowInterval) }
         state = .probing(Probing(address: address, next: start + .random(in: Self.firstWait, using: &random)))
     }
@@ -158,7 +158,7 @@ package struct LinkLocalClaim: Sendable {
             else { return [] }
             holding.lastAnswer = now
             state = .holding(holding)
-            // The reply is a broadcast, so that another owner of the address is detected (RFC 3927 §2.5).
+            // Broadcast the reply, so that another host using this address detects the conflict (RFC 3927 §2.5).
             return [
                 .send(
                     ARPMessage(
@@ -168,7 +168,7 @@ package struct LinkLocalClaim: Sendable {
         }
     }
 
-    /// Defends the address after the first conflict; releases it after a second conflict within a short time (RFC 3927 §2.5).
+    /// Defends the address after the first conflict. Releases it after a second conflict within ten seconds (RFC 3927 §2.5).
     private mutating func defend(_ holding: Holding, from other: LinkAddress, at now: Duration) -> [Action] {
         var holding = holding
         if let last = holding.lastConflict, now - last < Self.defenceInterval {
@@ -218,7 +218,7 @@ package struct LinkLocalClaim: Sendable {
         return [.send(ARPMessage(.request, senderLink: link, sender: IPv4Address(bits: 0), target: probing.address))]
     }
 
-    /// Sends the two announcements. If no conflict follows for some time, resets the conflict counter.
+    /// Sends the next of two announcements. Called again 60 seconds after the claim, resets the conflict counter.
     private mutating func announce(_ holding: Holding, at now: Duration) -> [Action] {
         var holding = holding
         guard holding.announced < Self.announcementCount else {

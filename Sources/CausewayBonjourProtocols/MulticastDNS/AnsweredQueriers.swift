@@ -1,9 +1,9 @@
 internal import CausewayWire
 
-/// The hosts whose questions were answered, and when. The type reads no clock and stores at most ``limit`` questions.
+/// Answered questions, by querier address, with the time. The type reads no clock and stores at most ``limit`` questions.
 struct AnsweredQueriers: Sendable {
     static let limit = 4_096
-    /// How long a question is stored if there is not enough room.
+    /// When the table is full, older questions are removed.
     private static let memory: Duration = .seconds(600)
 
     private struct Key: Hashable, Sendable {
@@ -15,8 +15,8 @@ struct AnsweredQueriers: Sendable {
     private var times: [Key: Duration] = [:]
     private var lastTidy: Duration = .zero
 
-    /// Records a question that is answered. Returns whether the host has not asked it since `start`. A question that cannot be stored is not
-    /// new.
+    /// Records an answered question. Returns whether the host asks it for the first time since `start`. Returns `false`
+    /// for a question that does not fit into the table.
     mutating func note(
         _ question: DNSQuestion, from address: InternetAddress, since start: Duration, at now: Duration
     ) -> Bool {

@@ -1,11 +1,11 @@
 internal import CausewayWire
 
-/// Recognizes the second copy of a conflicting record: a host with two address families sends each response over both families, and both
-/// copies report the same conflict (RFC 6762 §9).
+/// Recognizes the second copy of a conflicting record. A host with IPv4 and IPv6 sends each response over both, and the
+/// two copies are one conflict (RFC 6762 §9).
 struct ConflictCopies: Sendable {
-    /// The maximum time between the two copies. It is shorter than the minimum time between two defences of a name, 250 ms (RFC 6762 §6).
+    /// Maximum time between the two copies. It must be shorter than 250 ms, the minimum time between two defences (RFC 6762 §6).
     private static let window: Duration = .milliseconds(200)
-    /// The maximum number of records to remember; the oldest is dropped.
+    /// Maximum number of remembered records; the oldest is dropped.
     private static let limit = 64
 
     private struct Sighting: Sendable {
@@ -18,7 +18,7 @@ struct ConflictCopies: Sendable {
 
     private var sightings: [Sighting] = []
 
-    /// Returns whether the other address family delivered this multicast record within the window. If not, stores the record.
+    /// Returns whether this multicast record arrived over the other address family within ``window``. If not, stores the record.
     mutating func isCopy(_ record: DNSRecord, _ arrival: MulticastArrival, at now: Duration) -> Bool {
         guard arrival.isMulticast else { return false }
         let family: Family = if case .ipv4 = arrival.peer.address { .ipv4 } else { .ipv6 }

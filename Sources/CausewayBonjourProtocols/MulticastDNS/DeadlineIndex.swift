@@ -1,9 +1,9 @@
 internal import HeapModule
 
-/// A set of members with deadlines. Finding the next deadline takes constant time, changes take logarithmic time.
+/// Deadlines by member. Reading the next deadline takes constant time, a change takes amortized logarithmic time.
 ///
-/// Members with equal deadlines are returned in the order in which their deadlines were set. The heap holds at most about twice as many
-/// items as there are members.
+/// Members with equal deadlines are returned in the order in which these were set. A changed deadline leaves its
+/// outdated item in the heap; the heap is rebuilt when it exceeds twice the member count plus 64.
 struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
     private struct Moment: Sendable {
         var time: Duration
@@ -21,10 +21,10 @@ struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
     }
 
     private var items = Heap<Item>()
-    /// For each member, the only item in the heap that is valid. All other items of the member are outdated.
+    /// Each member's valid heap item. The member's other items are outdated.
     private var current: [ID: Moment] = [:]
     private var serial: UInt64 = 0
-    /// The maximum capacity that is kept when the last member is removed.
+    /// Maximum dictionary capacity kept when the last member is removed.
     private static var keptCapacity: Int { 512 }
 
     init() {}
@@ -32,7 +32,7 @@ struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
     var isEmpty: Bool { current.isEmpty }
     var count: Int { current.count }
 
-    /// The earliest deadline. Every change removes outdated items from the top of the heap, so the first item is always valid.
+    /// The earliest deadline. Each change removes outdated items from the top, so the heap's minimum is always valid.
     var next: Duration? { items.min?.moment.time }
 
     /// The member with the earliest deadline.
@@ -54,7 +54,7 @@ struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Removes and returns one member whose deadline has passed.
+    /// Removes and returns the member with the earliest deadline, if that has passed.
     mutating func popDue(at now: Duration) -> ID? {
         guard let first = items.min, first.moment.time <= now else { return nil }
         current[first.id] = nil
@@ -71,7 +71,7 @@ struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
 
     private mutating func tidy() {
         while let first = items.min, current[first.id]?.serial != first.moment.serial { _ = items.popMin() }
-        // Remove outdated items, so that frequent changes of deadlines do not make the heap grow.
+        // Rebuild the heap, so that frequent deadline changes do not make it grow.
         if items.count > 2 * current.count + 64 { items = Heap(current.map { Item(moment: $1, id: $0) }) }
         // Release the memory after a peak.
         if current.isEmpty, current.capacity > Self.keptCapacity { (items, current) = (Heap(), [:]) }

@@ -1,11 +1,12 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// A unicast message that one process of this host forwards to the others.
+/// A unicast message that one process forwards to the other processes on this host.
 ///
-/// If several processes share port 5353, the kernel delivers a unicast message to only one of their sockets (RFC 6762 §15.1). That process
-/// sends the message to the multicast group again, with a hop limit of 0, so that it reaches all processes of this host and does not leave
-/// it. A header with an unassigned opcode precedes the message: other multicast DNS programs ignore it (RFC 6762 §18.3).
+/// If several processes share port 5353, the kernel delivers a unicast message to only one of their sockets
+/// (RFC 6762 §15.1). That process sends the message to the multicast group with hop limit 0, so that it reaches all
+/// processes on this host and no other host. A header with an unassigned opcode precedes the message, so other
+/// multicast DNS programs ignore it (RFC 6762 §18.3).
 ///
 /// ```
 ///  0             15 16            31
@@ -24,17 +25,17 @@ internal import CausewayWire
 /// +---------------------------------+
 /// ```
 package struct ForwardedMessage: Equatable, Sendable {
-    /// The maximum size of a message that is forwarded, in bytes. Every host must accept it (RFC 6762 §17).
+    /// Maximum size in bytes of a message to forward. RFC 6762 §17 permits packets up to this size, headers included.
     static let messageByteLimit = 9_000
     private static let header: [UInt8] = [0, 0, 0x78, 0, 0, 0, 0, 0, 0, 0, 0, 0] + Array("cwf1".utf8)
 
-    /// The sender of the message.
+    /// The original sender.
     package var peer: MulticastPeer
-    /// A random number that identifies the forwarding process, which receives its own message too.
+    /// A random number that identifies the forwarding process. That process also receives the message, and ignores it.
     package var origin: UInt64
     package var message: [UInt8]
 
-    /// Returns `nil` if the message is too large to be forwarded.
+    /// Returns `nil` if the message exceeds ``messageByteLimit``.
     package init?(_ message: Span<UInt8>, from peer: MulticastPeer, origin: UInt64) {
         guard message.count <= Self.messageByteLimit else { return nil }
         self.peer = peer
@@ -42,7 +43,7 @@ package struct ForwardedMessage: Equatable, Sendable {
         self.message = message.indices.map { message[$0] }
     }
 
-    /// Parses a forwarded message. Returns `nil` for all other messages.
+    /// Parses a forwarded message. Returns `nil` for other messages.
     package init?(parsing bytes: Span<UInt8>) {
         guard bytes.count > Self.header.count, Self.header.indices.allSatisfy({ bytes[$0] == Self.header[$0] }) else {
             return nil

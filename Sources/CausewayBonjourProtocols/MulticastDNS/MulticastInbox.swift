@@ -1,11 +1,10 @@
 internal import DequeModule
 package import CausewayWire
 
-/// A queue of received responses. Queries are not queued but processed at once, so a host that floods the link with responses cannot delay
-/// the answers of this host.
+/// A queue for received responses. Queries bypass it and are processed at once, so a flood of responses cannot delay this host's answers.
 ///
-/// The queue holds at most ``byteLimit`` bytes in ``messageLimit`` messages, and at most half of each limit from one sender. Messages
-/// beyond these limits are dropped. A dropped message has the same effect as a packet lost on the link: the next query gets the answer
+/// The queue holds at most ``byteLimit`` bytes in ``messageLimit`` messages, and at most half of both from one sender.
+/// Further messages are dropped. A dropped message is like a packet lost on the link: the next query gets the answer
 /// again.
 package struct MulticastInbox: Sendable {
     package static let messageLimit = 4_096
@@ -14,6 +13,7 @@ package struct MulticastInbox: Sendable {
     package struct Message: Sendable {
         package var bytes: [UInt8]
         package var arrival: MulticastArrival
+        /// Whether the sender address belongs to this host.
         package var isSelf: Bool
 
         package init(_ bytes: [UInt8], _ arrival: MulticastArrival, isSelf: Bool) {
@@ -37,13 +37,14 @@ package struct MulticastInbox: Sendable {
     package var isEmpty: Bool { waiting.isEmpty }
     package var count: Int { waiting.count }
 
-    /// Whether a message of `size` bytes fits into the queue. Check this before copying the bytes of the message.
+    /// Whether a message with `size` bytes fits into the queue. Check this before copying the message.
     package func hasRoom(for size: Int, from sender: InternetAddress) -> Bool {
         let share = shares[sender] ?? Share()
         return waiting.count < Self.messageLimit && byteCount + size <= Self.byteLimit
             && share.messages < Self.messageLimit / 2 && share.bytes + size <= Self.byteLimit / 2
     }
 
+    /// Appends a message, or drops it if it does not fit.
     package mutating func add(_ message: Message) {
         let sender = message.arrival.peer.address
         guard hasRoom(for: message.bytes.count, from: sender) else { return }

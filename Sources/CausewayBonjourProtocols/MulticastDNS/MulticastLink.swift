@@ -3,22 +3,24 @@ package import CausewayWire
 
 /// Multicast DNS on one link: querier and responder (RFC 6762).
 ///
-/// This type does no I/O and reads no clock: its owner reports messages and the time, performs the actions of ``takeActions()`` after each
-/// report, and calls ``advance(to:)`` at ``deadline``. Early, late and repeated calls are harmless.
+/// This type does no I/O and reads no clock. Its owner reports messages and the time, performs the actions from
+/// ``takeActions()`` after each report, and calls ``advance(to:)`` at ``deadline``. Early, late and repeated calls are
+/// harmless.
 package struct MulticastLink: Sendable {
     private var querier: MulticastQuerier
     private var responder: MulticastResponder
     private var actions: [MulticastAction] = []
     private var lastTime: Duration = .zero
-    /// Sent messages of which copies are still expected: the network also delivers a multicast message to its sender, once per address
-    /// family.
+    /// Sent messages, with the number of copies still expected: multicast loopback delivers a message to its sender
+    /// too, once per address family. The oldest is dropped at ``echoLimit``.
     private var echoes: [(bytes: [UInt8], left: Int)] = []
     private var echoLimit: Int { hearsItself ? 64 : 1_024 }
-    /// Whether another process of this host has sent multicast messages from port 5353. The two processes share unicast messages.
+    /// Whether another process on this host has sent multicast messages from port 5353. Each unicast message then
+    /// reaches only one of the processes (see ``ForwardedMessage``).
     package private(set) var hasSiblings = false
-    /// Whether this host's registrations also answer the questions of this host. Set this property before the first question.
+    /// Whether this host's registrations also answer its own questions. Set this property before the first question.
     package var hearsItself = true
-    /// The number of address families over which each message is sent. This host receives one copy over each of them.
+    /// The number of address families that carry each message. Multicast loopback delivers one copy over each.
     package var familyCount = 1
 
     package init(random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()) {
@@ -26,8 +28,8 @@ package struct MulticastLink: Sendable {
         responder = MulticastResponder(random: random)
     }
 
-    /// Whether unicast responses can arrive at the socket of this process. If other programs share the port, a unicast packet reaches only
-    /// one of the sockets (RFC 6762 §15.1).
+    /// Whether unicast responses can arrive at this process's socket. If other programs share the port, a unicast
+    /// packet reaches only one socket (RFC 6762 §15.1).
     package var acceptsUnicast: Bool {
         get { querier.acceptsUnicast }
         set {
@@ -36,15 +38,15 @@ package struct MulticastLink: Sendable {
         }
     }
 
-    /// Whether port 5353 was not available. Queries are then sent from another port, and the responder is off. Each query waits two seconds
-    /// for unicast responses (RFC 6762 §5.1).
+    /// Whether a socket had to use another port than 5353. Each query then accepts unicast responses for two seconds
+    /// (RFC 6762 §5.1). If no socket uses port 5353, the owner registers nothing.
     package var isOneShot: Bool {
         get { querier.isOneShot }
         set { querier.isOneShot = newValue }
     }
 
-    /// The maximum size of a sent message in bytes, so that the message fits in one packet on the link. Only a message with a single large
-    /// record exceeds this size (RFC 6762 §17).
+    /// Maximum size of a sent message in bytes, so that it fits into one packet on the link. Only a message with a
+    /// single large record exceeds it (RFC 6762 §17).
     package var messageByteLimit: Int {
         get { querier.messageByteLimit }
         set {
@@ -53,8 +55,8 @@ package struct MulticastLink: Sendable {
         }
     }
 
-    /// The time of the last event that many hosts may have noticed, such as a link that came up. Shortly after such an event, many hosts
-    /// may start at once, so the random delays of RFC 6762 are uniform. Long after the event, short delays are more likely.
+    /// The last time when many hosts may have started at once, for example because a switch came up. For ten seconds
+    /// after it, random delays are uniformly distributed as in RFC 6762. Later, short delays are more likely.
     package var upheaval: Duration {
         get { querier.calm.upheaval }
         set {
@@ -65,7 +67,7 @@ package struct MulticastLink: Sendable {
 
     // MARK: Questions
 
-    /// Starts a continuous query. Each change of the known answers is reported until ``stop(_:)``.
+    /// Starts a continuous query. Changes in its answers are reported until ``stop(_:)``.
     package mutating func ask(_ question: DNSQuestion, _ id: QuestionID, at now: Duration) {
         lastTime = now
         actions += querier.ask(question, id, at: now)
@@ -77,7 +79,7 @@ package struct MulticastLink: Sendable {
     /// Checks with a new query whether a record is still valid. Call this method if the program could not use the record (RFC 6762 §10.4).
     package mutating func reconfirm(_ record: DNSRecord, at now: Duration) { querier.reconfirm(record, at: now) }
 
-    /// The approximate memory use of the cache in bytes; at most ``MulticastDNS/cachedByteLimit``.
+    /// The cache's approximate memory use in bytes; at most ``MulticastDNS/cachedByteLimit``.
     package var cachedByteCount: Int { querier.cache.byteCount }
 
     // MARK: Registrations
@@ -106,13 +108,13 @@ package struct MulticastLink: Sendable {
         update(id, RecordSet(records), at: now)
     }
 
-    /// Sends goodbyes and stops answering. Goodbyes of several calls before ``takeActions()`` share messages.
+    /// Sends goodbye packets and stops answering. Several calls before ``takeActions()`` share packets.
     package mutating func unregister(_ id: RegistrationID, at now: Duration) {
         lastTime = now
         responder.unregister(id)
     }
 
-    /// Whether goodbyes must still be repeated for hosts that missed the first goodbye.
+    /// Whether goodbyes must still be repeated for hosts that missed the first one.
     package var isDeparting: Bool { responder.isDeparting }
 
     // MARK: The link
@@ -133,8 +135,7 @@ package struct MulticastLink: Sendable {
     /// All records that this host answers with, each once.
     package var answeredRecords: [DNSRecord] { responder.records }
 
-    /// The owner option for probes and announcements. If a sleep proxy has answered for this host, the option informs the proxy that the
-    /// host is awake.
+    /// The owner option for probes and announcements. It tells a sleep proxy that this host is awake, so the proxy stops answering.
     package var owner: DNSOwner? {
         get { responder.owner }
         set { responder.owner = newValue }
@@ -146,20 +147,20 @@ package struct MulticastLink: Sendable {
         actions += querier.clear()
     }
 
-    /// Classifies a message before it is parsed: on a busy or flooded link most messages do not concern this host.
+    /// Classifies a message before it is parsed, because on a busy or flooded link most messages do not concern this host.
     package mutating func interest(
         in bytes: Span<UInt8>, _ arrival: MulticastArrival, isSelf: Bool = false, at now: Duration
     ) -> MulticastInterest {
         if isSelf, forgetEcho(bytes) { return .none }
         if isSelf, arrival.isMulticast, arrival.isFull { hasSiblings = true }
-        // A unicast message is accepted only shortly after a query or probe.
+        // Unicast responses to this host's questions are accepted only within two seconds (RFC 6762 §11).
         let mayAnswer = arrival.isMulticast || querier.expectsUnicast(at: now)
         let summary = DNSMessageSummary(bytes) { name in
             (mayAnswer && querier.concerns(name)) || responder.concerns(name)
         }
         guard let summary else { return .none }
         guard summary.flags.contains(.isResponse) else {
-            // Further known answers of a querier come in a message without questions.
+            // A querier's further known answers arrive in a message without questions (RFC 6762 §7.2).
             let isAwaited =
                 responder.pending.expectsMore(of: arrival.peer) || querier.long.awaitsMore(of: arrival.peer)
             return summary.isOfInterest || (!summary.hasQuestions && isAwaited) ? .question : .none
@@ -179,8 +180,8 @@ package struct MulticastLink: Sendable {
         else { return }
         lastTime = now
         guard message.flags.contains(.isResponse) else {
-            // A query from this host itself, sent over the other address family or by another process, gives no information about the
-            // records that other hosts know.
+            // A query from this host, received over the other address family or sent by another process, does not show
+            // which records other hosts know.
             if !isSelf { querier.overheard(message, arrival, at: now) }
             actions += responder.asked(message, arrival, at: now)
             return
@@ -192,7 +193,7 @@ package struct MulticastLink: Sendable {
         actions += responder.advance(to: now)
     }
 
-    /// Reports that the link-layer address of a peer is not known though a reply was sent to it some time ago. The reply is multicast.
+    /// Reports that a peer's link-layer address is still unresolved, 40 ms after a reply was sent to it. Multicasts the reply instead.
     package mutating func neighbourUnresolved(_ peer: MulticastPeer, at now: Duration) {
         lastTime = now
         actions += responder.neighbourUnresolved(peer, at: now)
@@ -225,8 +226,7 @@ package struct MulticastLink: Sendable {
 
     // MARK: Loopback of sent messages
 
-    /// Processes a sent message at once as if it had been received, so that this host finds its own services even if the network does not
-    /// return the message.
+    /// Processes a sent message as if it had been received, so that this host finds its own services even if multicast loopback fails.
     private mutating func hearOneself(_ bytes: [UInt8]) {
         if echoes.count == echoLimit { echoes.removeFirst() }
         echoes.append((bytes, familyCount))
@@ -238,6 +238,7 @@ package struct MulticastLink: Sendable {
         }
     }
 
+    /// Answers a question from this host's own registrations, without a packet.
     private mutating func answerOneself(_ question: DNSQuestion) {
         guard hearsItself else { return }
         var message = DNSMessage()
@@ -246,6 +247,7 @@ package struct MulticastLink: Sendable {
         actions += querier.heard(message, from: nil, at: lastTime)
     }
 
+    /// Returns whether the message is an expected copy of a sent message, and counts it.
     private mutating func forgetEcho(_ bytes: Span<UInt8>) -> Bool {
         guard let index = echoes.firstIndex(where: { Self.areEqual($0.bytes, bytes) }) else { return false }
         echoes[index].left -= 1

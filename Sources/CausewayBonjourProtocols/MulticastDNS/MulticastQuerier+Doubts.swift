@@ -1,12 +1,12 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Detects two hosts that use the same name and answer by unicast. They do not receive each other's responses; only the querier sees both.
+/// Detects two hosts that answer for the same unique name by unicast. Neither receives the other's responses; only the querier sees both.
 extension MulticastQuerier {
-    /// The minimum time between two checks of the same conflict.
+    /// Minimum time between two checks for the same name and type.
     private static let doubtSpacing: Duration = .seconds(10)
 
-    /// Finds unique records in a unicast response that contradict the records of another host, and returns questions for them.
+    /// Returns questions for those unique records in a unicast response that contradict another host's cached records.
     mutating func contradicted(
         by message: DNSMessage, from source: InternetAddress, at now: Duration
     ) -> [DNSQuestion] {
@@ -33,7 +33,7 @@ extension MulticastQuerier {
         entry.lastDoubt.map { now - $0 < Self.doubtSpacing } ?? false
     }
 
-    /// Asks for multicast responses, so that the two hosts detect their conflict (RFC 6762 §9).
+    /// Sends queries without known answers for multicast responses, so that the two hosts detect their conflict (RFC 6762 §9).
     func ask(_ doubted: [DNSQuestion]) -> [MulticastAction] {
         QueryMessages.make(doubted, knowing: [], limit: messageByteLimit).map { .send($0) }
     }

@@ -1,18 +1,17 @@
 internal import CausewayWire
 
-/// Queries of other hosts whose known answers arrive in several messages (RFC 6762 §7.2). A query is stored at most until its last message
-/// arrives.
+/// Other hosts' queries with known answers in several messages (RFC 6762 §7.2). A query is stored at most until its last message arrives.
 ///
-/// Only questions that can still replace a question of this host are stored: questions whose known answers so far are all in the cache.
+/// Only questions that can still suppress this host's own question are stored: all their known answers so far are in the cache.
 struct MultipacketQueries: Sendable {
     private struct Pending: Sendable {
         var questions: [DNSQuestion]
         var until: Duration
     }
 
-    /// The maximum number of peers with pending queries. Without an entry this host just sends its own question.
+    /// Maximum number of peers with pending queries. For further peers, this host sends its own question.
     private static let limit = 256
-    /// How long to wait for the next message. Usually the messages follow each other at once.
+    /// How long to wait for the last message. The messages usually follow each other at once.
     private static let patience: Duration = .seconds(1)
 
     private var asked: [MulticastPeer: Pending] = [:]
@@ -27,8 +26,8 @@ struct MultipacketQueries: Sendable {
         asked[peer] = Pending(questions: questions, until: now + Self.patience)
     }
 
-    /// Processes a further message of a query. For the last message, returns the questions that can replace questions of this host; for all
-    /// other messages, returns `nil`.
+    /// Processes a query's further message. After the last one (without TC bit), returns the questions that can
+    /// suppress this host's own. Returns `nil` after other messages.
     mutating func follow(
         _ message: DNSMessage, of peer: MulticastPeer, at now: Duration, isKnown: (DNSRecord) -> Bool
     ) -> [DNSQuestion]? {
@@ -41,16 +40,16 @@ struct MultipacketQueries: Sendable {
 }
 
 extension MulticastQuerier {
-    /// A question of another host replaces a question of this host that is due within this time (RFC 6762 §7.3).
+    /// Another host's question suppresses this host's own if that is due within this time (RFC 6762 §7.3).
     private static let duplicateWindow: Duration = .seconds(1)
-    /// The additional delay of a question that was replaced by another host's question. Without this delay, all hosts would ask again at
-    /// the same moment. With it, the host that asked last is the first to ask again, and its question replaces those of all other hosts.
+    /// Additional delay for a question suppressed by another host's question. Without it, all hosts would ask again at
+    /// the same time. With it, the last querier is the first to ask again, and its question suppresses the others.
     private static let deference: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(520)
 
-    /// Processes a multicast query of another host. The other host's question may replace a question of this host. If no response follows
-    /// for a cached record, the record may no longer exist.
+    /// Processes another host's multicast query: its questions may suppress this host's own (RFC 6762 §7.3), and a
+    /// cached record that is neither a known answer nor answered may no longer exist (RFC 6762 §10.5).
     mutating func overheard(_ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration) {
-        // The response to a simple resolver is not multicast.
+        // Responses to legacy resolvers are unicast, and a probe asks for conflicts only: neither helps this host.
         guard arrival.isFull, arrival.isMulticast, arrival.isOnLink, message.authorities.isEmpty else { return }
         if message.questions.isEmpty {
             let cache = cache
@@ -60,8 +59,8 @@ extension MulticastQuerier {
         }
         let questions = message.questions.filter { !$0.acceptsUnicast && $0.recordClass == .internet }
         if message.flags.contains(.isTruncated) {
-            // More known answers follow, so this host cannot decide yet which ones are missing. Messages may be lost, so a missing response
-            // to such a query proves nothing.
+            // More known answers follow, so it is not clear yet which are missing. A message may be lost, so a missing
+            // response to such a query proves nothing.
             let ours = questions.filter { question in
                 isDueSoon(question, at: now)
                     && message.answers.allSatisfy { !question.matches($0) || cache.holds($0, at: now) }
@@ -82,13 +81,13 @@ extension MulticastQuerier {
         schedule[question].map { $0 <= now + Self.duplicateWindow } ?? false
     }
 
-    /// Skips this host's query for the question if it is due soon. The query of the other host is counted instead.
+    /// Skips this host's own question if it is due soon. The other host's question counts instead.
     private mutating func spare(_ question: DNSQuestion, at now: Duration) {
         guard isDueSoon(question, at: now) else { return }
         advance(question, at: now, later: .random(in: Self.deference, using: &random))
     }
 
-    /// Counts a question as sent and schedules the next one. Each interval is at least twice the previous interval (RFC 6762 §5.2).
+    /// Counts a question as sent and schedules the next one. The interval doubles up to one hour (RFC 6762 §5.2).
     mutating func advance(_ question: DNSQuestion, at now: Duration, later delay: Duration = .zero) {
         guard let entry = running[question] else { return }
         let last = entry.lastCounted.map { now - $0 } ?? .zero

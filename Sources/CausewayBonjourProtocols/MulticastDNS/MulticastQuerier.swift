@@ -1,21 +1,22 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// The querier of a link: continuous queries and the record cache (RFC 6762 §5).
+/// A link's querier: continuous queries and the record cache (RFC 6762 §5).
 ///
-/// The querier does no I/O and reads no clock. Its owner reports messages and the time, and collects messages and changes.
+/// The querier does no I/O and reads no clock. ``MulticastLink`` reports messages and the time, and performs the returned actions.
 struct MulticastQuerier: Sendable {
-    /// The delay before the first query, so that hosts that start together do not send together (RFC 6762 §5.2).
+    /// Random delay before the first query, so that hosts that start together do not send together (RFC 6762 §5.2).
     private static let firstDelay: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(120)
-    /// Questions that become due within this interval share a message.
+    /// New questions that become due within this time are sent early, in the same message.
     static let gathering: Duration = .milliseconds(100)
     static let shortestInterval: Duration = .seconds(1)
     static let longestInterval: Duration = .seconds(3_600)
-    /// The minimum time between two refreshes. It is slightly less than a second, because a record with a lifetime of 20 seconds is
-    /// refreshed every second near its end, and timers are not exact.
+    /// Minimum time between two refresh queries for one question. It is slightly less than a second: a record with a
+    /// 20-second TTL is refreshed every second near its end, and timers are not exact.
     private static let refreshSpacing: Duration = .milliseconds(900)
     /// How long to expect a unicast response after asking for one (RFC 6762 §11).
     private static let unicastWindow: Duration = .seconds(2)
+    /// How long a doubted record stays valid without confirmation (RFC 6762 §10.4).
     private static let reconfirmation: Duration = .seconds(10)
 
     struct Running: Sendable {
@@ -23,30 +24,31 @@ struct MulticastQuerier: Sendable {
         var interval: Duration = MulticastQuerier.shortestInterval
         var sent = 0
         var lastSent: Duration?
-        /// When the question was last asked in this series, by this host or by another host in its place.
+        /// When the question was last asked in this series, by this host or by another host whose question suppressed it.
         var lastCounted: Duration?
         /// When a unicast response was last requested.
         var lastUnicast: Duration?
-        /// Whether the answer is known and no other answers are expected. The next query is sent when the known answer is about to expire.
+        /// Whether the series has stopped because the answer is unique. The next query is sent when that answer is about to expire.
         var isSettled = false
     }
 
     var running: [DNSQuestion: Running] = [:]
-    /// The time of the next query for each question.
+    /// Each question's next query time.
     var schedule = DeadlineIndex<DNSQuestion>()
     private var byName: [DNSName: Set<DNSQuestion>] = [:]
     private var questions: [QuestionID: DNSQuestion] = [:]
     var cache = RecordCache()
-    /// Queries of other hosts whose known answers have not all arrived yet.
+    /// Other hosts' queries whose known answers have not all arrived yet.
     var long = MultipacketQueries()
-    /// Whether unicast responses can arrive at the socket of this process.
+    /// Whether unicast responses can arrive at this process's socket.
     var acceptsUnicast = true
-    /// Whether queries are sent from another port than 5353. All responses then come by unicast (RFC 6762 §5.1).
+    /// Whether queries are sent from another port than 5353. All responses then arrive by unicast (RFC 6762 §5.1).
     var isOneShot = false
+    /// When a question that permits unicast responses was last sent.
     private var newestUnicast: Duration?
-    /// The maximum size of a sent message, in bytes.
+    /// Maximum size of a sent message in bytes.
     var messageByteLimit = MulticastDNS.messageByteLimit
-    /// The random delays, which depend on whether many hosts may send at once.
+    /// Random delays; their distribution depends on whether many hosts may send at once.
     var calm = ResponseDelays()
     var random: any RandomNumberGenerator & Sendable
 
@@ -54,7 +56,7 @@ struct MulticastQuerier: Sendable {
 
     // MARK: Questions
 
-    /// Starts a continuous query and reports the answers in the cache.
+    /// Starts a continuous query and reports cached answers.
     mutating func ask(_ question: DNSQuestion, _ id: QuestionID, at now: Duration) -> [MulticastAction] {
         questions[id] = question
         if running[question]?.listeners.insert(id) == nil {
@@ -83,7 +85,8 @@ struct MulticastQuerier: Sendable {
         for other in byName[question.name] ?? [] { cache.update(other) { $0.isWatched = true } }
     }
 
-    /// Queries a record again that a program found to be invalid. The record is removed unless a host confirms it (RFC 6762 §10.4).
+    /// Queries a record again because a program could not use it. The record expires in ten seconds unless a host
+    /// confirms it (RFC 6762 §10.4).
     mutating func reconfirm(_ record: DNSRecord, at now: Duration) {
         cache.update(DNSQuestion(record.name, record.type)) { entry in
             if entry.record.data == record.data { entry.end(by: now + Self.reconfirmation) }
@@ -91,7 +94,7 @@ struct MulticastQuerier: Sendable {
         for question in interested(in: record) { begin(question, at: now) }
     }
 
-    /// Sends all questions again because the link has changed. Records that are not confirmed are removed (RFC 6762 §10.3).
+    /// Restarts all questions because the link has changed. Records that no host confirms within ten seconds expire (RFC 6762 §10.3).
     mutating func restart(at now: Duration) {
         calm.upheaval = now
         cache.updateAll { entry in entry.end(by: now + Self.reconfirmation) }
@@ -108,7 +111,7 @@ struct MulticastQuerier: Sendable {
         return changes(added: [], removed: records)
     }
 
-    /// Restarts the series of queries for a question.
+    /// Restarts a question's query series: 1, 2, 4, ... seconds.
     private mutating func begin(_ question: DNSQuestion, at time: Duration) {
         running[question]?.interval = Self.shortestInterval
         running[question]?.lastCounted = nil
@@ -123,7 +126,7 @@ struct MulticastQuerier: Sendable {
 
     // MARK: Messages
 
-    /// Processes a response. Only records that answer a question, and additional records for these records, are kept.
+    /// Processes a response. A unicast response counts only if it answers a question sent within the last two seconds (RFC 6762 §11).
     mutating func received(_ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration) -> [MulticastAction] {
         guard !arrival.isMulticast else { return heard(message, from: arrival.peer.address, at: now) }
         guard message.answers.contains(where: { expectsUnicast($0, at: now) }) else { return [] }
@@ -131,7 +134,7 @@ struct MulticastQuerier: Sendable {
         return heard(message, from: arrival.peer.address, at: now) + ask(doubted)
     }
 
-    /// Whether records with this name would be stored or would affect stored records.
+    /// Whether records with this name would be stored or would change stored records.
     func concerns(_ name: DNSName) -> Bool { byName[name] != nil || cache.knows(name) }
 
     /// Whether a question that permits unicast responses was sent recently.
@@ -144,7 +147,8 @@ struct MulticastQuerier: Sendable {
         } ?? false
     }
 
-    /// Processes the records of a response, multicast or unicast.
+    /// Processes a response's records, multicast or unicast. Keeps records that answer a question or update a cached
+    /// record, and the records that these point to (SRV targets, PTR targets).
     ///
     /// - Parameter source: The sender; `nil` for this host.
     mutating func heard(_ message: DNSMessage, from source: InternetAddress?, at now: Duration) -> [MulticastAction] {
@@ -175,8 +179,8 @@ struct MulticastQuerier: Sendable {
         related.contains(record.name) || !interested(in: record).isEmpty || !cache.isEmpty(record.name, record.type)
     }
 
-    /// Stops the series of a question whose answer is known, if no other answers are expected. The next query is sent when the known answer
-    /// is about to expire (RFC 6762 §5.2).
+    /// Stops a question's query series for `time`, because its unique answer is known. A refresh query is sent when
+    /// this answer is about to expire (RFC 6762 §5.2).
     private mutating func settle(_ question: DNSQuestion, for time: Duration, at now: Duration) {
         guard running[question] != nil else { return }
         running[question]?.interval = Self.longestInterval
@@ -184,8 +188,7 @@ struct MulticastQuerier: Sendable {
         schedule[question] = now + time
     }
 
-    /// Processes NSEC records: types that a name does not have (RFC 6762 §6.1). Questions for these types pause while the NSEC record is
-    /// valid.
+    /// Processes NSEC records, which list a name's types (RFC 6762 §6.1). Questions for other types pause while the NSEC record is valid.
     private mutating func denials(in message: DNSMessage, at now: Duration) -> [MulticastAction] {
         var actions: [MulticastAction] = []
         for record in message.answers + message.additionals where record.timeToLive > 0 && record.flushesCache {
@@ -207,20 +210,20 @@ struct MulticastQuerier: Sendable {
         return cache.nextEvent.map { min($0, question) } ?? question
     }
 
-    /// Sends queries that are due and removes expired records.
+    /// Sends due queries and removes expired records.
     ///
     /// - Parameter own: This host's own records, if they are not in the cache.
     mutating func advance(to now: Duration, knowing own: OwnRecords?) -> [MulticastAction] {
         let (removed, aging) = cache.advance(to: now)
         var actions = changes(added: [], removed: removed)
         for record in removed where record.flushesCache {
-            // The unique answer has expired: restart the series.
+            // The unique answer has expired: restart the query series.
             for question in interested(in: record) where running[question]?.isSettled == true {
                 if cache.answers(to: question, at: now).isEmpty { begin(question, at: now) }
             }
         }
         let refreshed = Set(aging.flatMap { interested(in: $0) }).filter { question in
-            // Records of one question that expire together are refreshed by one query.
+            // One query refreshes all answers to a question that expire together.
             guard let last = running[question]?.lastSent else { return true }
             return now - last >= Self.refreshSpacing
         }
@@ -228,6 +231,7 @@ struct MulticastQuerier: Sendable {
         return actions
     }
 
+    /// Builds the due queries. Repeated questions keep their time; only questions not sent before are sent early.
     private mutating func dueMessages(
         _ refreshed: Set<DNSQuestion>, _ own: OwnRecords?, at now: Duration
     ) -> [[UInt8]] {
@@ -250,7 +254,7 @@ struct MulticastQuerier: Sendable {
         return QueryMessages.make(asked, knowing: known, limit: messageByteLimit)
     }
 
-    /// Returns the question to send now. Only the first question of a series permits a unicast response (RFC 6762 §5.4).
+    /// Returns the question to send now. Only the first question in a series permits a unicast response (RFC 6762 §5.4).
     private mutating func said(_ question: DNSQuestion, at now: Duration) -> DNSQuestion {
         var asked = question
         asked.acceptsUnicast = acceptsUnicast && !isOneShot && running[question]?.sent == 0
@@ -262,7 +266,7 @@ struct MulticastQuerier: Sendable {
         return asked
     }
 
-    /// Returns the known answers for a query: records with more than half of their lifetime left (RFC 6762 §7.1).
+    /// Returns the known answers for a query: records with more than half their TTL left (RFC 6762 §7.1).
     private func knownAnswers(to questions: [DNSQuestion], at now: Duration) -> [DNSRecord] {
         questions.flatMap { question in
             cache.answers(to: question, at: now).compactMap { entry in
@@ -275,6 +279,7 @@ struct MulticastQuerier: Sendable {
         }
     }
 
+    /// Groups changed records by question, and reports them to each listener.
     private func changes(added: [DNSRecord], removed: [DNSRecord]) -> [MulticastAction] {
         guard !added.isEmpty || !removed.isEmpty else { return [] }
         var order: [DNSQuestion] = []

@@ -1,12 +1,12 @@
 internal import CausewayWire
 
-/// A group of records that are registered and removed together, from the first probe to the last announcement (RFC 6762 §8).
+/// Records registered and removed together, and their state from the first probe to the last announcement (RFC 6762 §8).
 struct MulticastRegistration: Sendable {
     static let probeCount = 3
     static let probeInterval: Duration = .milliseconds(250)
-    /// The delay after a lost tie-break against a simultaneous probe (RFC 6762 §8.2).
+    /// Delay after a lost tie-break against a simultaneous probe (RFC 6762 §8.2).
     static let deferral: Duration = .seconds(1)
-    /// The maximum number of changes per minute that are announced without delay (RFC 6762 §8.4).
+    /// Maximum number of changes per minute that are announced without delay (RFC 6762 §8.4).
     private static let updateLimit = 10
     private static let updateWindow: Duration = .seconds(60)
 
@@ -16,18 +16,19 @@ struct MulticastRegistration: Sendable {
         case established
         /// Goodbyes were sent; the host is asleep.
         case asleep
-        /// The registration lost its name.
+        /// The registration lost a name to another host, or was refused.
         case off
     }
 
     private(set) var content: RecordSet
     var phase: Phase
-    /// Whether a first conflict during probing was ignored. Such a conflict may be caused by an old record of this host itself.
+    /// Whether a first conflict during probing was ignored. It may come from this host's own old record, in a late or repeated packet.
     var wasForgiven = false
-    /// Whether the registration lost a tie-break and waits before it probes again (RFC 6762 §8.2).
+    /// Whether the registration lost a tie-break and waits one second before it probes again (RFC 6762 §8.2).
     var isDeferred = false
-    /// Whether the owner was notified that the registration answers queries.
+    /// Whether `established` was reported since the registration last began to answer queries.
     var isTold = false
+    /// Announcement times for the latest changes, at most ``updateLimit``.
     private var updates: [Duration] = []
 
     init(_ content: RecordSet, phase: Phase) {
@@ -44,11 +45,11 @@ struct MulticastRegistration: Sendable {
         return names
     }
 
-    /// Replaces the records. Returns when to announce them: now, or later if the records change too often.
+    /// Replaces the records. Returns when to announce them: now, or later after ten changes within a minute.
     mutating func exchange(_ new: RecordSet, at now: Duration) -> Duration {
         content = new
         updates.removeAll { now - $0 >= Self.updateWindow }
-        // Share the announcement that is already scheduled.
+        // A delayed announcement is already scheduled: share it.
         if let waiting = updates.last, waiting > now { return waiting }
         let time = updates.count < Self.updateLimit ? now : max(now, updates[0] + Self.updateWindow)
         updates.append(time)
@@ -56,7 +57,7 @@ struct MulticastRegistration: Sendable {
         return time
     }
 
-    /// Whether queries are answered with the records.
+    /// Whether queries are answered from the records.
     var isAnswering: Bool {
         switch phase {
         case .announcing, .established: true
@@ -89,7 +90,7 @@ struct MulticastRegistration: Sendable {
         return false
     }
 
-    /// The proposed records of probes: the unique records, without the cache-flush bit (RFC 6762 §8.1, §10.2).
+    /// The records for a probe's authority section: unique records, without the cache-flush bit (RFC 6762 §8.1, §10.2).
     var proposals: [DNSRecord] {
         records.filter(\.flushesCache).map { record in
             var record = record
@@ -98,8 +99,8 @@ struct MulticastRegistration: Sendable {
         }
     }
 
-    /// Compares this host's probe for `name` with a simultaneous probe of another host for the records `theirs`. Returns whether the other
-    /// host wins the tie-break (RFC 6762 §8.2).
+    /// Compares this host's probe for `name` with another host's simultaneous probe, whose authority records are
+    /// `theirs`. Returns whether the other host wins the tie-break (RFC 6762 §8.2).
     func loses(_ name: DNSName, to theirs: [DNSRecord]) -> Bool {
         let ours = proposals.filter { $0.name == name }.map(Self.rank).sorted(by: Self.precedes)
         let others = theirs.filter { $0.name == name }.map(Self.rank).sorted(by: Self.precedes)
@@ -107,7 +108,7 @@ struct MulticastRegistration: Sendable {
         return ours.count < others.count
     }
 
-    /// Returns class, type and data as bytes that compare in the order of RFC 6762 §8.2.
+    /// Returns class, type and data as bytes in RFC 6762 §8.2 comparison order.
     private static func rank(_ record: DNSRecord) -> [UInt8] {
         let numbers = [record.recordClass.rawValue, record.type.rawValue]
         return numbers.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] } + record.data.canonical

@@ -2,15 +2,15 @@ internal import CausewayWire
 
 /// Probes and announcements (RFC 6762 §8).
 extension MulticastResponder {
-    /// The number of announcements per registration. RFC 6762 §8.3 requires two. The other announcements are for hosts that missed the
-    /// first two; they are left out if there are many registrations. If half of all packets are lost, four announcements within nine
-    /// seconds reach 99 % of the hosts, and three reach 98 %.
+    /// Announcements per registration. RFC 6762 §8.3 requires two. With at most ``fewRegistrations``, two more are sent
+    /// for hosts that missed the first two: at 50 % packet loss, four announcements within nine seconds reach 99 % of
+    /// all hosts, and three reach 98 %.
     private static let announcementCount = (few: 4, many: 2)
     private static let fewRegistrations = 100
-    /// The maximum number of registrations that one call of ``speak(at:)`` processes, to limit the memory for their messages.
+    /// Maximum number of registrations per ``speak(at:)`` call, to limit memory for their messages.
     private static let speakerLimit = 512
 
-    /// Sends the probes and announcements that are due.
+    /// Sends due probes and announcements.
     mutating func speak(at now: Duration) -> [MulticastAction] {
         let isFew = registrations.count <= Self.fewRegistrations
         let announcements = isFew ? Self.announcementCount.few : Self.announcementCount.many
@@ -23,7 +23,7 @@ extension MulticastResponder {
             guard let registration = registrations[id] else { continue }
             switch registration.phase {
             case .probing(let sent, _) where sent < MulticastRegistration.probeCount:
-                // Unicast responses may not arrive on a shared port: only the first probe asks for unicast responses.
+                // Only the first probe asks for a unicast response, and none does if unicast may go to another process on the same port.
                 probes.append((registration, acceptsUnicast && sent == 0))
             case .announcing(let sent, _):
                 let records = registration.records.filter { seen.insert($0).inserted }
@@ -46,13 +46,14 @@ extension MulticastResponder {
             + ResponseMessages.make(announced, [], limit: messageByteLimit, extensions).map { .send($0) }
     }
 
-    /// Schedules an announcement of each record that was sent as an answer within the last second, for hosts that missed the answer. The
-    /// record must not be multicast again before this second is over (RFC 6762 §6). Records of several registrations are left out, because
-    /// they may have been announced with another registration.
+    /// Postpones the announcement of records that were multicast within the last second, because they must not be
+    /// multicast again earlier (RFC 6762 §6). Records shared by several registrations are left out: another
+    /// registration's announcement may have included them.
     private mutating func postpone(_ records: [DNSRecord], at now: Duration) {
         pending.add(records.filter { pending.isRecent($0, at: now) && !own.isShared($0) }, at: now)
     }
 
+    /// The OPT record with the owner option; `nil` without ``owner``.
     private var extensions: DNSExtensions? {
         owner.map { owner in
             var extensions = DNSExtensions(payloadByteCount: UInt16(clamping: messageByteLimit))

@@ -1,25 +1,24 @@
 internal import CausewayWire
 
 extension MulticastResponder {
-    /// The delay for answers with shared records, because other hosts answer the same query (RFC 6762 §6).
+    /// Random delay for answers with shared records, because other hosts may answer the same query (RFC 6762 §6).
     private static let sharedDelay: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(120)
-    /// The delay to wait for further known answers of a querier (RFC 6762 §7.2).
+    /// Delay after a query with TC bit, to wait for the querier's further known answers (RFC 6762 §7.2).
     private static let truncatedDelay: Range<Duration> = .milliseconds(400)..<Duration.milliseconds(500)
-    /// How long a link counts as lossy after the link-layer address of a querier could not be resolved.
+    /// How long a link counts as lossy after a querier's link-layer address could not be resolved.
     private static let lossMemory: Duration = .seconds(60)
-    /// The maximum number of answers for which additional records are sent. A querier that gets more answers needs few of the additional
-    /// records.
+    /// Maximum number of answers in a response with additional records. A querier with more answers needs few additional records.
     private static let explainedAnswerLimit = 64
 
     private struct Answers {
         var unicast: [DNSRecord] = []
         var multicast: [DNSRecord] = []
-        /// The number of times to repeat the answers; greater than 0 if the querier seems to have missed earlier answers.
+        /// How often to repeat the answers; greater than 0 if the querier seems to have missed earlier ones.
         var repeats = 0
         var isEmpty: Bool { unicast.isEmpty && multicast.isEmpty }
     }
 
-    /// Processes a query, or a probe of another host.
+    /// Processes another host's query or probe.
     mutating func asked(_ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration) -> [MulticastAction] {
         if !message.authorities.isEmpty { compare(message, at: now) }
         // Ignore unicast queries from beyond the link (RFC 6762 §5.5).
@@ -31,7 +30,7 @@ extension MulticastResponder {
             let found = records(for: question, knowing: known)
             if !found.isEmpty, arrival.isFull, message.authorities.isEmpty {
                 let repeats = repeated.note(question, from: arrival.peer.address, at: now)
-                // On a link that has lost packets shortly before, repeat the answer to a querier without known answers once.
+                // If the link lost packets within the last minute, repeat the answer once to a querier without known answers.
                 let isLossy = now < lossEnd && arrival.isMulticast && known.isEmpty
                 answers.repeats = max(answers.repeats, repeats, isLossy ? 1 : 0)
             }
@@ -54,7 +53,7 @@ extension MulticastResponder {
         return give(answers, message, arrival, at: now)
     }
 
-    /// Returns the records of this host that the querier already has, with at least half of their lifetime left (RFC 6762 §7.1).
+    /// Returns this host's records that the querier lists as known answers with at least half the correct TTL (RFC 6762 §7.1).
     private func known(_ answers: [DNSRecord]) -> Set<DNSRecord> {
         Set(
             answers.compactMap { answer in
@@ -63,7 +62,7 @@ extension MulticastResponder {
             })
     }
 
-    /// Returns the records that answer a question, or an NSEC record if there is no record of this type.
+    /// Returns this host's answers to a question, without known answers; or an NSEC record if the name has no such type.
     private func records(for question: DNSQuestion, knowing known: Set<DNSRecord>) -> [DNSRecord] {
         guard question.recordClass == .internet || question.recordClass == .any else { return [] }
         let all = own[question.name]
@@ -77,7 +76,7 @@ extension MulticastResponder {
         return [none]
     }
 
-    /// Returns an NSEC record with the types of a unique name that lacks the requested type (RFC 6762 §6.1).
+    /// Returns an NSEC record for a name with only unique records, listing their types (RFC 6762 §6.1). Types from 256 do not fit.
     private static func negative(_ type: DNSRecordType, _ own: [DNSRecord]) -> DNSRecord? {
         guard let name = own.first?.name, own.allSatisfy({ $0.flushesCache && $0.type.rawValue < 256 }) else {
             return nil
@@ -87,6 +86,7 @@ extension MulticastResponder {
             name, .nsec, flushesCache: true, timeToLive: MulticastDNS.timeToLive(of: type), .next(name, types: types))
     }
 
+    /// Schedules the answers: at once for unique records and for defences, otherwise after a random delay.
     private mutating func give(
         _ answers: Answers, _ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration
     ) -> [MulticastAction] {
@@ -112,8 +112,8 @@ extension MulticastResponder {
         return advance(to: now)
     }
 
-    /// Records that the questions are answered. Returns whether one of them is new from this querier since the newest registration passed
-    /// probing.
+    /// Records the answered questions. Returns whether the querier asks one of them for the first time since the newest
+    /// registration passed probing.
     private mutating func noteQuerier(_ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration) -> Bool {
         guard arrival.isMulticast, arrival.isOnLink else { return false }
         return message.questions.reduce(false) { isNew, question in
@@ -121,19 +121,20 @@ extension MulticastResponder {
         }
     }
 
-    /// Returns the unicast answers that are also multicast: at the same time those that were not multicast recently (RFC 6762 §5.4), and
-    /// shortly after the unicast answer those for a new querier.
+    /// Selects unicast answers to multicast as well: `stale` records at the same time, because they were not multicast
+    /// recently (RFC 6762 §5.4), and `unheard` records shortly after the unicast answer, because the querier is new.
     ///
-    /// A querier beyond the link gets multicast responses only (RFC 6762 §11). If the querier seems to have missed answers, they are also
-    /// multicast, because multicast uses both address families. A new querier may be the first host that reaches this host and, after the
-    /// link was partitioned, another host with the same names: those two cannot detect the conflict from unicast responses.
+    /// A querier beyond the link gets multicast responses only (RFC 6762 §11). If the querier seems to have missed
+    /// answers, they are also multicast, because multicast uses both address families. After a link partition heals, a
+    /// new querier may be the first to reach both this host and another host with the same names. The two hosts cannot
+    /// detect their conflict from unicast responses.
     private func multicastToo(
         _ answers: Answers, _ arrival: MulticastArrival, isProbe: Bool, isNew: Bool, at now: Duration
     ) -> (stale: [DNSRecord], unheard: [DNSRecord]) {
         guard arrival.isOnLink else { return (answers.unicast, []) }
         guard !isProbe else { return ([], []) }
         let stale = answers.unicast.filter { answers.repeats > 0 || pending.isStale($0, at: now) }
-        // Larger responses have no additional records, which are what shows a conflict, and would burden the link.
+        // Larger responses have no additional records, in which a conflict would show, and would burden the link.
         guard isNew, stale.count < answers.unicast.count, answers.unicast.count <= Self.explainedAnswerLimit else {
             return (stale, [])
         }
@@ -141,8 +142,8 @@ extension MulticastResponder {
         return (stale, answers.unicast.filter { !known.contains($0) })
     }
 
-    /// Multicasts the records of a unicast answer because the querier's link-layer address could not be resolved: on a lossy link, address
-    /// resolution needs two more packets, and the kernel repeats it only after a second.
+    /// Multicasts a unicast answer's records because the querier's link-layer address could not be resolved. Address
+    /// resolution needs two more packets, and the kernel retries it only after a second.
     mutating func neighbourUnresolved(_ peer: MulticastPeer, at now: Duration) -> [MulticastAction] {
         lossEnd = now + Self.lossMemory
         let records = pending.takeUnconfirmed(of: peer).filter { own.held($0) != nil && !pending.isRecent($0, at: now) }
@@ -150,7 +151,8 @@ extension MulticastResponder {
         return advance(to: now)
     }
 
-    /// Returns a unicast response to a simple resolver, in the form of a conventional DNS response (RFC 6762 §6.7).
+    /// Returns a conventional unicast DNS response for a legacy resolver: same ID, question section, no cache-flush
+    /// bit, TTL at most 10 seconds (RFC 6762 §6.7).
     private func legacyReply(_ message: DNSMessage, _ answers: Answers, _ peer: MulticastPeer) -> [MulticastAction] {
         guard !answers.isEmpty else { return [] }
         let records = answers.unicast + answers.multicast
@@ -170,8 +172,8 @@ extension MulticastResponder {
         return record
     }
 
-    /// Returns the additional records that the querier will need next (RFC 6763 §12), or an NSEC record for an address family that the host
-    /// does not have (RFC 6762 §6.2).
+    /// Returns additional records: those the querier will need next (RFC 6763 §12), and an NSEC record if a host has
+    /// addresses in one family only (RFC 6762 §6.2).
     func additionals(for answers: [DNSRecord]) -> [DNSRecord] {
         guard answers.count <= Self.explainedAnswerLimit else { return [] }
         var result: [DNSRecord] = []
@@ -196,7 +198,7 @@ extension MulticastResponder {
 }
 
 extension MulticastDNS {
-    /// Returns the usual time to live of a record type in seconds (RFC 6762 §10).
+    /// Returns a record type's usual TTL in seconds (RFC 6762 §10).
     static func timeToLive(of type: DNSRecordType) -> UInt32 {
         [.a, .aaaa, .srv].contains(type) ? hostTimeToLive : otherTimeToLive
     }

@@ -1,23 +1,25 @@
 internal import CausewayWire
 
 extension MulticastResponder {
-    /// Checks a response for conflicts, and for answers that another host has already given.
+    /// Checks a response for conflicts, and for answers that this host need not send any more.
     mutating func received(_ message: DNSMessage, _ arrival: MulticastArrival, isSelf: Bool, at now: Duration) {
         for records in [message.answers, message.authorities, message.additionals] {
             for record in records {
                 if arrival.isMulticast, let own = own.held(record) {
                     // Another host has given the answer (RFC 6762 §7.4).
                     if record.timeToLive >= own.timeToLive { pending.forget(own) }
-                    // The TTL in the other host's response is too short: announce the correct one (RFC 6762 §6.6).
+                    // The other host's TTL is less than half the correct one: announce the correct one (RFC 6762 §6.6).
                     if record.timeToLive < own.timeToLive / 2 { pending.add([own], at: now) }
                 }
-                // This host may send address records with other addresses on another link. Such records are not conflicts.
+                // This host may have sent its other addresses, on another link or from another process. They are no conflict.
                 if isSelf, record.type == .a || record.type == .aaaa { continue }
                 for id in owners(of: record.name) { examine(record, id, arrival, at: now) }
             }
         }
     }
 
+    /// Compares a received record with a registration, and handles a conflict: ignores the first one during probing,
+    /// gives up the name at the next, or probes again if the registration is established.
     private mutating func examine(
         _ record: DNSRecord, _ id: RegistrationID, _ arrival: MulticastArrival, at now: Duration
     ) {
@@ -27,8 +29,8 @@ extension MulticastResponder {
         guard !starts.copies.isCopy(record, arrival, at: now) else { return }
         switch registration.phase {
         case .probing(let sent, _):
-            // Another host has the name. Responses before the first probe are ignored, because they cannot be replies to a probe. But if
-            // this host has lost a tie-break, responses count, because the other host has the name now.
+            // Another host uses the name. Responses before the first probe are ignored, because they cannot be replies
+            // to a probe. After a lost tie-break they count, because the winner now owns the name.
             guard sent > 0 || registration.isDeferred, record.type != .nsec else { return }
             if arrival.isMulticast, !registration.wasForgiven, !registration.isDeferred {
                 starts.conflicted(at: now)
@@ -41,8 +43,8 @@ extension MulticastResponder {
                 lose(id, record.name, at: now)
             }
         case .announcing, .established:
-            // Probe again; the host that owns the name will defend it (RFC 6762 §9). Unsolicited responses count only if they are multicast
-            // (§11).
+            // Probe again; the name's owner will defend it (RFC 6762 §9). Unsolicited responses count only if they are
+            // multicast (RFC 6762 §11).
             guard arrival.isMulticast, own.contains(where: { $0.type == record.type }) else { return }
             starts.conflicted(at: now)
             let next = starts.retry(at: now, after: .zero)
@@ -54,7 +56,8 @@ extension MulticastResponder {
         }
     }
 
-    /// Compares the probe of another host with this host's own probes for the same name (RFC 6762 §8.2).
+    /// Compares another host's probe with this host's simultaneous probes for the same name. After a lost tie-break,
+    /// this host probes again one second later (RFC 6762 §8.2).
     mutating func compare(_ message: DNSMessage, at now: Duration) {
         for question in message.questions {
             for id in owners(of: question.name) {
@@ -72,10 +75,10 @@ extension MulticastResponder {
 
     // MARK: Within this host
 
-    /// Returns the first unique name in new records that another registration of this host already uses with other records; `nil` if there
-    /// is none.
+    /// Returns the first unique name in `content` that another registration on this host already uses with different
+    /// data; `nil` if there is none.
     ///
-    /// Address records are ignored: one registration may know an address of the host before the other does.
+    /// Address records are ignored: one registration may know the host's new address before the other does.
     func nameTaken(from content: RecordSet) -> DNSName? {
         content.records.first { record in
             guard record.flushesCache, record.type != .a, record.type != .aaaa else { return false }

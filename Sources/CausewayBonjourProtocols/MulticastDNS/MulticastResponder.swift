@@ -1,44 +1,48 @@
 internal import CausewayWire
 
-/// The responder of a link: registers and defends the records of this host, and answers queries with them (RFC 6762 §6, §8, §9).
+/// A link's responder: registers and defends this host's records, and answers queries from them (RFC 6762 §6, §8, §9).
 ///
 /// The responder does no I/O and reads no clock.
 struct MulticastResponder: Sendable {
-    /// The maximum number of records whose goodbyes are repeated. Caches delete the records one second after a goodbye (RFC 6762 §10.1).
-    /// Some implementations start a new second at each goodbye, so the next goodbye is sent only after the second has passed.
+    /// Maximum number of records whose goodbyes are repeated.
     private static let repeatedGoodbyeLimit = 256
+    /// Goodbyes per record, and their spacing. Caches delete a record one second after a goodbye (RFC 6762 §10.1). Some
+    /// implementations restart this second at each goodbye, so the spacing is longer.
     private static let goodbyeCount = 3
     private static let goodbyeSpacing: Duration = .milliseconds(1_300)
 
     private(set) var registrations: [RegistrationID: MulticastRegistration] = [:]
-    /// The time of the next probe or announcement of each registration.
+    /// Each registration's next probe or announcement time.
     var deadlines = DeadlineIndex<RegistrationID>()
-    /// For each unique name: the registrations that contain it, whether probed or not.
+    /// The registrations per unique name, in any phase.
     private var owners: [DNSName: Owners] = [:]
-    /// The records of all registrations that have passed probing.
+    /// The records in registrations that answer queries: announced or established.
     private(set) var own = OwnRecords()
     var pending = PendingAnswers()
     var repeated = RepeatedQuestions()
-    /// Whether unicast responses can arrive at the socket of this process.
+    /// Whether unicast responses can arrive at this process's socket.
     var acceptsUnicast = true
-    /// The maximum size of a sent message in bytes. Only a message with a single large record exceeds this size.
+    /// Maximum size of a sent message in bytes. Only a message with a single large record exceeds it.
     var messageByteLimit = MulticastDNS.messageByteLimit
-    /// The owner option for probes and announcements. The option informs a sleep proxy that the host is awake.
+    /// The owner option for probes and announcements. It tells a sleep proxy that this host is awake.
     var owner: DNSOwner?
-    /// The random delays, which depend on whether many hosts may send at once.
+    /// Random delays; their distribution depends on whether many hosts may send at once.
     var calm = ResponseDelays()
     var answered = AnsweredQueriers()
-    /// The time at which the newest registration passed probing.
+    /// When the newest registration passed probing.
     var lastEstablished: Duration = .zero
-    /// The time until which the link counts as lossy.
+    /// Until when the link counts as lossy.
     var lossEnd: Duration = .zero
     var starts = ProbeStarts()
+    /// Actions for the next ``advance(to:)``, which is then due at once.
     var urgent: [MulticastAction] = []
+    /// Removed records that need a first goodbye; see ``takeGoodbyes(at:)``.
     private var departing: [DNSRecord] = []
+    /// Records whose goodbye is repeated, with the number of repeats left.
     private var farewells: [(due: Duration, left: Int, records: [DNSRecord])] = []
     var random: any RandomNumberGenerator & Sendable
 
-    /// The registrations of one name. Usually there is only one, which needs no array.
+    /// One name's registrations. Usually there is only one, which needs no array.
     private struct Owners: Sendable {
         var first: RegistrationID
         var others: [RegistrationID] = []
@@ -46,10 +50,10 @@ struct MulticastResponder: Sendable {
 
     init(random: any RandomNumberGenerator & Sendable) { self.random = random }
 
-    /// Returns the registrations with this unique name, whether probed or not.
+    /// Returns the registrations with this unique name, in any phase.
     func owners(of name: DNSName) -> [RegistrationID] { owners[name].map { [$0.first] + $0.others } ?? [] }
 
-    /// Whether the name belongs to a registration of this host.
+    /// Whether this host has registered the name.
     func concerns(_ name: DNSName) -> Bool { own.holds(name) || owners[name] != nil }
 
     // MARK: Registrations
@@ -70,7 +74,7 @@ struct MulticastResponder: Sendable {
         if registration.isAnswering { own.add(content) }
     }
 
-    /// Refuses a registration because another registration of this host has the name.
+    /// Refuses a registration because another registration on this host has the name.
     private mutating func refuse(_ content: RecordSet, _ id: RegistrationID, over name: DNSName) {
         let registration = MulticastRegistration(content, phase: .off)
         registrations[id] = registration
@@ -98,7 +102,7 @@ struct MulticastResponder: Sendable {
         return registration
     }
 
-    /// Replaces the records of a registration (RFC 6762 §8.4).
+    /// Replaces a registration's records and announces them (RFC 6762 §8.4). New unique names are probed first.
     mutating func update(_ id: RegistrationID, _ content: RecordSet, at now: Duration) {
         guard let old = registrations[id] else { return }
         unindex(old, id)
@@ -142,7 +146,7 @@ struct MulticastResponder: Sendable {
         farewells = []
     }
 
-    /// Changes a registration and updates the deadline and the set of own records.
+    /// Changes a registration, and updates its deadline and ``own``.
     mutating func change(_ id: RegistrationID, _ body: (inout MulticastRegistration) -> Void) {
         guard var registration = registrations[id] else { return }
         let wasAnswering = registration.isAnswering
@@ -171,6 +175,7 @@ struct MulticastResponder: Sendable {
         }
     }
 
+    /// Ends a registration because another host owns `name`.
     mutating func lose(_ id: RegistrationID, _ name: DNSName, at now: Duration) {
         starts.conflicted(at: now)
         change(id) { $0.phase = .off }
@@ -179,7 +184,7 @@ struct MulticastResponder: Sendable {
 
     // MARK: Goodbyes
 
-    /// Returns goodbyes for all records.
+    /// Returns goodbyes for all answered records.
     func farewell() -> [MulticastAction] {
         goodbye(registrations.values.filter(\.isAnswering).flatMap(\.records))
     }
@@ -191,7 +196,7 @@ struct MulticastResponder: Sendable {
             .flatMap(\.value.records).filter { seen.insert($0).inserted }
     }
 
-    /// Stops answering until the next restart. Sends goodbyes unless a sleep proxy answers in the meantime.
+    /// Stops answering until ``restart(at:)``. Sends goodbyes unless a sleep proxy answers in the meantime.
     mutating func sleep(isRepresented: Bool) -> [MulticastAction] {
         let said = isRepresented ? [] : farewell()
         for id in registrations.keys { change(id) { if $0.phase != .off { $0.phase = .asleep } } }
@@ -199,7 +204,7 @@ struct MulticastResponder: Sendable {
         return said
     }
 
-    /// Returns goodbyes for the records removed since the last call.
+    /// Returns goodbyes for records removed since the last call, and schedules their repeats.
     mutating func takeGoodbyes(at now: Duration) -> [MulticastAction] {
         guard !departing.isEmpty else { return [] }
         departing.removeAll { own.held($0) != nil }
@@ -222,13 +227,13 @@ struct MulticastResponder: Sendable {
             farewells[index].due = now + Self.goodbyeSpacing
         }
         farewells.removeAll { $0.left == 0 }
-        // Leave out records and names that are registered again.
+        // A record or name may have been registered again.
         return goodbye(due.filter { own.held($0) == nil && owners[$0.name] == nil })
     }
 
     private func goodbye(_ records: [DNSRecord]) -> [MulticastAction] {
-        // Remove duplicates by hash value, because there may be thousands of records. If two records have the same hash value, one of them
-        // gets no goodbye and stays in caches until its TTL ends.
+        // Remove duplicates by hash value, because there may be thousands of records. After a hash collision, one
+        // record gets no goodbye and stays in caches until its TTL ends.
         var seen: Set<Int> = []
         var gone = records
         gone.removeAll { !seen.insert($0.hashValue).inserted }

@@ -3,23 +3,23 @@ package import CausewayWire
 /// Constants from RFC 6762.
 package enum MulticastDNS {
     package static let port: UInt16 = 5_353
-    /// The maximum message size in bytes that fits into one Ethernet packet over IPv4 and IPv6 (RFC 6762 §17).
+    /// Maximum message size in bytes for one Ethernet packet over IPv4 or IPv6 (RFC 6762 §17).
     package static let messageByteLimit = 1_440
-    /// The maximum message size in bytes that every host must accept (RFC 6762 §17).
+    /// Maximum message size in bytes after the headers of a 9,000-byte packet (RFC 6762 §17).
     static let largestMessageByteCount = 8_952
-    /// The time to live in seconds of records with a host name or an address (RFC 6762 §10).
+    /// TTL in seconds for records with a host name or an address (RFC 6762 §10).
     package static let hostTimeToLive: UInt32 = 120
-    /// The time to live in seconds of all other records.
+    /// TTL in seconds for all other records (RFC 6762 §10).
     package static let otherTimeToLive: UInt32 = 4_500
-    /// The name that lists the service types on a link (RFC 6763 §9).
+    /// The name that lists a link's service types (RFC 6763 §9).
     package static let types: DNSName = "_services._dns-sd._udp.local"
-    /// The maximum memory in bytes for records of other hosts on one link. Records of one sender may use half of it.
+    /// Maximum memory in bytes for cached records per link. One sender's records may use half.
     package static let cachedByteLimit = RecordCache.byteLimit
     /// How long a record remains valid after a goodbye or a replacement (RFC 6762 §10.1, §10.2).
     static let grace: Duration = .seconds(1)
 }
 
-/// The sender of a message.
+/// A message's sender or destination.
 package struct MulticastPeer: Hashable, Sendable {
     package var address: InternetAddress
     package var port: UInt16
@@ -30,10 +30,10 @@ package struct MulticastPeer: Hashable, Sendable {
     }
 }
 
-/// The circumstances in which a message arrived.
+/// How a message arrived.
 package struct MulticastArrival: Sendable {
     package var peer: MulticastPeer
-    /// Whether the message was sent to the multicast group and not only to this host.
+    /// Whether the message was sent to the multicast group, not only to this host.
     package var isMulticast: Bool
     /// Whether the sender's address is on the link (RFC 6762 §11).
     package var isOnLink: Bool
@@ -44,44 +44,47 @@ package struct MulticastArrival: Sendable {
         self.isOnLink = isOnLink
     }
 
-    /// Whether the sender is a full participant. Other senders are simple resolvers that query once (RFC 6762 §6.7).
+    /// Whether the sender is a full participant. Senders with other ports are legacy resolvers that query once (RFC 6762 §6.7).
     var isFull: Bool { peer.port == MulticastDNS.port }
 }
 
-/// The relevance of a message, which is determined before the message is parsed.
+/// A message's relevance, determined before it is parsed.
 package enum MulticastInterest: Sendable {
     case none
-    /// A query or probe for this host's records, or another host's query for records that this host also queries. It must be processed
-    /// before all responses.
+    /// A query or probe for this host's records, or another host's query for records that this host also queries.
+    /// Process it before all waiting responses.
     case question
+    /// A response with records that this host queries, has cached or registered.
     case answer
 }
 
-/// An action that the owner of a ``MulticastLink`` must perform.
+/// An action for a ``MulticastLink``'s owner.
 package enum MulticastAction: Equatable, Sendable {
+    /// Send a message to the multicast group.
     case send([UInt8])
     case reply([UInt8], to: MulticastPeer)
-    /// Check whether the link-layer address of the peer is known, because a reply was sent 40 ms ago. If it is not known, call
-    /// ``MulticastLink/neighbourUnresolved(_:at:)`` at once.
+    /// Check whether the peer's link-layer address is resolved, because a reply was sent 40 ms ago. If it is not, call
+    /// ``MulticastLink/neighbourUnresolved(_:at:)`` before any other method.
     case checkNeighbour(MulticastPeer)
-    /// The set of records that answer a question has changed.
+    /// A question's answers have changed.
     case changed(QuestionID, added: [DNSRecord], removed: [DNSRecord])
-    /// The owner of the name has stated that the name has no records of this type. This is valid until such a record is found.
+    /// The name's owner has stated that no records with this type exist (NSEC, RFC 6762 §6.1). This is valid until such a record is found.
     case denied(QuestionID)
-    /// All unique names of the registration have passed probing.
+    /// The registration's unique names have passed probing, or it needs none: it answers queries now.
     case established(RegistrationID)
-    /// Another host has one of the names. The registration sends no more messages until it is registered again under another name.
+    /// Another host, or another registration on this host, owns the name. The registration sends nothing until it is
+    /// registered again under another name.
     case conflicted(RegistrationID, DNSName)
 }
 
-/// The identifier of a continuous query on a link.
+/// Identifies a continuous query on a link.
 package struct QuestionID: RawRepresentable, Hashable, Sendable {
     package var rawValue: UInt64
 
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// The identifier of a group of registered records.
+/// Identifies a registration on a link.
 package struct RegistrationID: RawRepresentable, Hashable, Sendable {
     package var rawValue: UInt64
 

@@ -1,9 +1,9 @@
 internal import CausewayWire
 
-/// The records that this host answers with, by name. A record of several registrations is stored once.
+/// This host's answers, by name. A record shared by several registrations is stored once.
 ///
-/// Most names have two records of one registration, so only a reference to the registration is stored. A few names have thousands of
-/// records; only these have an index by content.
+/// Most names have two records in one registration, so only a reference to its ``RecordSet`` is stored. A few names
+/// have thousands of records; only these have a content index.
 struct OwnRecords: Sendable {
     fileprivate struct Content: Hashable, Sendable {
         var data: DNSRecordData
@@ -12,27 +12,24 @@ struct OwnRecords: Sendable {
         init(_ record: DNSRecord) { (data, type) = (record.data, record.type) }
     }
 
-    /// The records of one name that is not in ``single``, because it occurs in several registrations or in one registration with many
-    /// records.
+    /// Records for a name that is not in ``single``, because it occurs in several registrations or in one with many records.
     fileprivate struct Common: Sendable {
-        /// The maximum number of records that are searched one by one. The index ``places`` is used only for more records.
+        /// Maximum number of records for linear search. With more records, the index ``places`` is used.
         static let searchedCount = 8
 
         var records: [DNSRecord] = []
-        /// The number of registrations, minus one, of each record that several registrations share. The key is the position of the record.
+        /// The number of further registrations that share a record, by record position.
         var moreHolders: [Int: Int] = [:]
-        /// The positions of the records by hash of their content.
+        /// Record positions by content hash. Empty up to ``searchedCount`` records.
         var places: [Int: UInt32] = [:]
-        /// Whether two different records had the same hash. The index contains only one of them, so the other record must be found by a
-        /// linear search.
+        /// Whether two different records had the same hash. The index contains only one, so the other must be found by linear search.
         var hasTwins = false
     }
 
-    /// The maximum number of records of a registration that is stored by reference. A lookup in such a registration searches all its
-    /// records.
+    /// Maximum number of records in a registration stored by reference. A lookup there searches all its records.
     private static let sharedCount = 16
 
-    /// The names that occur in only one registration, with that registration's records.
+    /// Names that occur in only one registration, with its records.
     private var single: [DNSName: RecordSet] = [:]
     private var common: [DNSName: Common] = [:]
 
@@ -43,7 +40,7 @@ struct OwnRecords: Sendable {
 
     func holds(_ name: DNSName) -> Bool { single[name] != nil || common[name] != nil }
 
-    /// Returns the record of this host that has the same content; `nil` if there is none.
+    /// Returns this host's record with the same name, type, class and data; `nil` if there is none. The TTL may differ.
     func held(_ record: DNSRecord) -> DNSRecord? {
         let found: DNSRecord?
         if let content = single[record.name] {
@@ -62,8 +59,8 @@ struct OwnRecords: Sendable {
         return name.moreHolders[place] != nil
     }
 
-    /// Returns the records of this host that answer the questions, as known answers. If a query did not list these records, other hosts
-    /// would expect a response, receive none, and remove the records from their caches (RFC 6762 §10.5).
+    /// Returns this host's answers to the questions, as known answers. If a query did not list them, other hosts would
+    /// expect a response, receive none, and remove the records from their caches (RFC 6762 §10.5).
     func knownAnswers(to questions: [DNSQuestion]) -> [DNSRecord] {
         questions.flatMap { question in
             self[question.name].filter { question.matches($0) }.map { record in
@@ -74,7 +71,7 @@ struct OwnRecords: Sendable {
         }
     }
 
-    /// Adds all records of a registration.
+    /// Adds a registration's records.
     mutating func add(_ content: RecordSet) {
         let records = content.records
         let mayShare = records.count <= Self.sharedCount
@@ -91,7 +88,7 @@ struct OwnRecords: Sendable {
         }
     }
 
-    /// Removes all records of a registration.
+    /// Removes a registration's records. The set must be equal to the one added.
     mutating func remove(_ content: RecordSet) {
         for record in content.records where single.removeValue(forKey: record.name) == nil {
             common[record.name]?.remove(record)
@@ -149,7 +146,7 @@ extension OwnRecords.Common {
         records.removeLast()
     }
 
-    /// Changes the position of a record in the index; `nil` removes it.
+    /// Changes a record's position in the index; `nil` removes it.
     private mutating func move(_ place: Int, to new: Int?) {
         guard !places.isEmpty else { return }
         let hash = Self.hash(records[place])

@@ -1,31 +1,31 @@
 internal import DequeModule
 
-/// Limits the rate of sent messages, so that the receivers' socket buffers do not overflow, for example when thousands of services are
-/// announced or queried at once.
+/// Limits the sending rate, so that the receivers' socket buffers do not overflow, for example when thousands of
+/// services are announced or queried at once.
 ///
-/// This type reads no clock. Queries from other hosts cannot make the multicast queue grow without limit, because each record is added to
-/// the queue at most once per second. Multicast and unicast messages alternate. The number of waiting unicast messages is limited: a peer
-/// that gets no reply asks again.
+/// This type reads no clock. Multicast and unicast messages alternate. Queries cannot make the multicast queue grow
+/// without limit, because each record is multicast at most once per second (RFC 6762 §6). The number of waiting unicast
+/// messages is limited: a peer that gets no reply asks again.
 package struct PacketPacer: Sendable {
-    /// The number of messages that may be sent at once after a pause.
+    /// Maximum number of messages sent at once after a pause.
     package static let burst = 48
-    /// The maximum rate after such a burst, in messages per second.
+    /// Maximum rate after such a burst, in messages per second.
     package static let rate = 1_500
-    /// `replyLimit` is the maximum number of waiting unicast messages, in addition to one for each peer, and also the maximum number of
-    /// peers with waiting messages. `replyShare` is the maximum number of waiting messages for one peer.
+    /// Maximum number of peers with waiting messages, and maximum number of waiting unicast messages beyond one per peer.
     package static let replyLimit = 1_024
+    /// Maximum number of waiting messages for one peer.
     package static let replyShare = 256
 
-    /// A message and its destination. The destination is `nil` for the multicast group.
+    /// A message and its destination; `nil` for the multicast group.
     package typealias Outgoing = (bytes: [UInt8], peer: MulticastPeer?)
 
     private var waiting = Deque<[UInt8]>()
     private var replies: [MulticastPeer: Deque<[UInt8]>] = [:]
-    /// The peers with waiting messages, each once, in the order of their turns.
+    /// Peers with waiting messages, each once, in round-robin order.
     private var turns = Deque<MulticastPeer>()
     private var replyCount = 0
     private var isReplyNext = false
-    /// The number of messages that may be sent at `lastTime`.
+    /// The number of messages that may be sent at `lastTime` (token bucket).
     private var credit = Double(Self.burst)
     private var lastTime: Duration = .zero
 
@@ -35,6 +35,7 @@ package struct PacketPacer: Sendable {
 
     package mutating func add(_ message: [UInt8]) { waiting.append(message) }
 
+    /// Queues a unicast message, or drops it at the limits.
     package mutating func add(_ message: [UInt8], to peer: MulticastPeer) {
         if let others = replies[peer] {
             guard others.count < Self.replyShare, replyCount < Self.replyLimit else { return }
@@ -46,7 +47,7 @@ package struct PacketPacer: Sendable {
         replyCount += 1
     }
 
-    /// Removes and returns the messages that may be sent now.
+    /// Removes and returns the messages to send now.
     package mutating func take(at now: Duration) -> [Outgoing] {
         let passed = max(now - lastTime, .zero) / .seconds(1)
         lastTime = now
@@ -69,6 +70,6 @@ package struct PacketPacer: Sendable {
         return (message, peer)
     }
 
-    /// The time of the next call to ``take(at:)``; `nil` if no message waits. Calls are 10 ms apart, because each timer wake-up has a cost.
+    /// When to call ``take(at:)`` next; `nil` if no message waits. Calls are 10 ms apart, because each timer wake-up has a cost.
     package var deadline: Duration? { isEmpty ? nil : lastTime + .milliseconds(10) }
 }

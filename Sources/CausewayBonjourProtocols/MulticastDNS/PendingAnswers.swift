@@ -1,38 +1,39 @@
 internal import CausewayWire
 
-/// Answers that wait until they are due, and the time at which each record was last multicast.
+/// Answers that are not yet due, and the time at which each record was last multicast.
 struct PendingAnswers: Sendable {
-    /// The minimum time between two multicasts of a record (RFC 6762 §6).
+    /// Minimum time before a record is multicast again (RFC 6762 §6).
     static let spacing: Duration = .seconds(1)
-    /// The minimum time between two multicasts of a record if the second one defends its name against a probe.
+    /// Minimum time before a record is multicast again to defend its name against a probe (RFC 6762 §6).
     private static let defenceSpacing: Duration = .milliseconds(250)
-    /// Answers that are due within this time are sent with earlier ones (RFC 6762 §6.4).
+    /// Answers due within this time may be sent early, with answers due now (RFC 6762 §6.4).
     private static let gathering: Duration = .milliseconds(120)
-    /// The maximum number of peers with pending unicast answers. Further peers must ask again.
+    /// Maximum number of peers with pending unicast answers. Further peers must ask again.
     private static let peerLimit = 256
-    /// The maximum number of queriers that are stored per record. If more queriers ask, the record counts as requested by all hosts.
+    /// Maximum number of stored queriers per record. If more ask, the record is sent regardless of known answers.
     private static let askerLimit = 16
-    /// The maximum number of repeats of a missed answer, and the maximum number of records that are repeated.
+    /// Maximum number of repeats for a missed multicast answer, and maximum number of records in a repeated answer.
     private static let repeatLimit = 3
     private static let repeatedLimit = 256
-    /// The time between the two copies of a unicast answer. A unicast answer is sent over one address family only, and a querier that
-    /// misses it asks again only after a second. An answer with more records than the limit is not repeated, because it needs several
-    /// packets.
+    /// Delay before a unicast answer's second copy. A unicast answer uses one address family only, and a querier that
+    /// misses it asks again only after a second.
     static let directGap: Duration = .milliseconds(40)
+    /// A unicast answer with more records is not repeated, because it needs several packets.
     private static let directRepeatedLimit = 8
-    /// The number of unicast answers within a second after which unicast answers are not repeated: when many hosts join one after the
-    /// other, each of them gets the answers of all others.
+    /// After this number of unicast answers within a second, unicast answers are not repeated: many hosts are joining,
+    /// and each asks all others.
     private static let crowd = 8
 
     private struct Waiting: Sendable {
         /// The earliest time at which the answer may be sent.
         var earliest: Duration
-        /// The queriers that asked for the record. The set is empty if the record must be sent regardless of known answers.
+        /// The queriers to answer; each one's known answers may still remove it (RFC 6762 §7.2).
         var askers: Set<MulticastPeer> = []
+        /// Whether the record is sent regardless of known answers.
         var isForAll = false
-        /// The number of repeats that are still to be sent. Repeats are for queriers that seem to have missed the answer; they follow after
-        /// one, three and seven seconds.
+        /// Repeats left, for queriers that seem to have missed the answer. They follow after one, three and seven seconds.
         var repeats = 0
+        /// The delay before the next repeat; doubles each time.
         var gap = PendingAnswers.spacing
         /// Whether the answer was sent before.
         var isRepeat = false
@@ -45,15 +46,16 @@ struct PendingAnswers: Sendable {
         var isRepeat = false
     }
 
-    /// The time at which the answer to a query is due.
+    /// When the answer to a query is due.
     struct Due: Sendable {
         var time: Duration
-        /// Whether the time is random, to avoid collisions with other hosts. A second copy of the query, which comes over the other address
-        /// family, then does not change it: the earlier of two random times would not be uniformly distributed (RFC 6762 §6).
+        /// Whether the time is random, to avoid collisions with other hosts. The query's second copy, over the other
+        /// address family, then does not change it: the earlier of two random times would not be uniformly distributed
+        /// (RFC 6762 §6).
         var isRandom = false
         /// Whether the answer defends a name against a probe.
         var isDefence = false
-        /// The number of times to repeat the answer; greater than 0 if the querier seems to have missed earlier answers.
+        /// How often to repeat the answer; greater than 0 if the querier seems to have missed earlier ones.
         var repeats = 0
 
         init(_ time: Duration, isRandom: Bool = false, isDefence: Bool = false, repeats: Int = 0) {
@@ -66,7 +68,8 @@ struct PendingAnswers: Sendable {
             return due
         }
 
-        /// Returns the time for an answer that is already due at `old`.
+        /// Combines this time with the time `old`, at which the answer is already due: a random `old` time within
+        /// ``gathering`` stays, otherwise the earlier time applies.
         func time(after old: Duration?, at now: Duration) -> Duration {
             guard let old else { return time }
             return isRandom && old <= now + PendingAnswers.gathering ? old : min(old, time)
@@ -77,16 +80,16 @@ struct PendingAnswers: Sendable {
     private var dues = DeadlineIndex<DNSRecord>()
     private var direct: [MulticastPeer: Direct] = [:]
     private var directDues = DeadlineIndex<MulticastPeer>()
-    /// The times of the last ``crowd`` unicast answers.
+    /// When the last ``crowd`` unicast answers were sent.
     private var directTimes: [Duration] = []
-    /// The unicast answers of the last ``takeDirect(at:)`` whose querier may be unreachable.
+    /// Repeated answers from the last ``takeDirect(at:)``, until the driver has checked the querier's link-layer address.
     private var unconfirmed: [MulticastPeer: [DNSRecord]] = [:]
-    /// Removed records that are part of waiting unicast answers. They must not be sent after their goodbyes.
+    /// Removed records that may be in waiting unicast answers. They must not be sent after their goodbyes.
     private var dropped: Set<DNSRecord> = []
     private var sent = SendingTimes()
-    /// The maximum capacity that is kept when no answer waits.
+    /// Maximum dictionary capacity kept when no answer waits.
     private static let keptCapacity = 512
-    /// The peers whose query announced more known answers, and how long to wait for them.
+    /// Peers whose query announced more known answers, and until when to wait for them.
     private var expected: [MulticastPeer: Duration] = [:]
 
     // MARK: Adding answers
@@ -109,8 +112,7 @@ struct PendingAnswers: Sendable {
             let old = entry.isRepeat ? nil : dues[record]
             entry.earliest = min(entry.earliest, earliest)
             if entry.askers.count < Self.askerLimit { entry.askers.insert(peer) } else { entry.isForAll = true }
-            // If only a repetition of an earlier answer is pending, the new answer replaces it and is repeated `repeats` times. Otherwise
-            // the larger count applies.
+            // A new answer replaces a pending repeat of an earlier one, and is itself repeated `repeats` times.
             entry.repeats = entry.isRepeat ? repeats : max(entry.repeats, repeats)
             entry.gap = Self.spacing
             entry.isRepeat = false
@@ -119,6 +121,7 @@ struct PendingAnswers: Sendable {
         }
     }
 
+    /// Returns when the record may be multicast again.
     private func earliest(_ record: DNSRecord, _ spacing: Duration, at now: Duration) -> Duration {
         sent[record].map { max(now, $0 + spacing) } ?? now
     }
@@ -127,7 +130,7 @@ struct PendingAnswers: Sendable {
     mutating func add(_ records: [DNSRecord], to peer: MulticastPeer, _ due: Due, now: Duration) {
         guard !records.isEmpty, direct.count < Self.peerLimit || direct[peer] != nil else { return }
         if !dropped.isEmpty { dropped.subtract(records) }
-        // The querier asked again: send a pending repeat together with the new answer.
+        // The querier asked again: include a pending repeat in the new answer.
         let old = direct[peer]?.records ?? []
         let oldDue = direct[peer]?.isRepeat == false ? directDues[peer] : nil
         let present = Set(old)
@@ -135,8 +138,8 @@ struct PendingAnswers: Sendable {
         directDues[peer] = due.time(after: oldDue, at: now)
     }
 
-    /// Returns whether the last multicast of the record is older than a quarter of its TTL. The record should then be multicast again (RFC
-    /// 6762 §5.4).
+    /// Whether the record was last multicast longer ago than a quarter of its TTL. It should then be multicast as well
+    /// as unicast (RFC 6762 §5.4).
     func isStale(_ record: DNSRecord, at now: Duration) -> Bool {
         guard let age = sent.age(of: record, at: now) else { return true }
         return age > .seconds(Int64(record.timeToLive)) / 4
@@ -158,7 +161,7 @@ struct PendingAnswers: Sendable {
     /// Whether more known answers from the peer may follow.
     func expectsMore(of peer: MulticastPeer) -> Bool { expected[peer] != nil }
 
-    /// Removes the answers that the querier lists as known.
+    /// Removes answers that the querier lists as known (known-answer suppression, RFC 6762 §7.2).
     mutating func suppress(_ known: [DNSRecord], of peer: MulticastPeer) {
         guard expected[peer] != nil else { return }
         for record in known {
@@ -173,7 +176,7 @@ struct PendingAnswers: Sendable {
         }
     }
 
-    /// Cancels repeated answers with records that the querier now lists as known answers, because it has received them.
+    /// Cancels repeats of records that the querier now lists as known answers: it has received them.
     mutating func arrived(_ known: Set<DNSRecord>, at peer: MulticastPeer) {
         for record in known where waiting[record]?.isRepeat == true {
             waiting[record]?.askers.remove(peer)
@@ -181,16 +184,15 @@ struct PendingAnswers: Sendable {
         }
     }
 
-    /// Extends the wait, because the querier announced even more known answers.
+    /// Extends the wait, because the querier announced more known answers again (TC bit).
     mutating func postpone(_ peer: MulticastPeer, to time: Duration) {
         guard expected[peer] != nil else { return }
-        // The due times of multicast answers are corrected only when they pass; updating thousands of records for each of a hundred
-        // messages would be slow.
+        // ``take(at:)`` corrects multicast answers' due times when they pass. Updating thousands of records for each message would be slow.
         expected[peer] = time
         if let due = directDues[peer] { directDues[peer] = max(due, time) }
     }
 
-    /// Removes an answer because another host gave it.
+    /// Removes a waiting multicast answer.
     mutating func forget(_ record: DNSRecord) {
         waiting[record] = nil
         dues[record] = nil
@@ -205,6 +207,7 @@ struct PendingAnswers: Sendable {
         if !direct.isEmpty { dropped.formUnion(records) }
     }
 
+    /// Records that a record was multicast, and removes its waiting answer.
     mutating func wasSent(_ record: DNSRecord, at now: Duration) {
         sent.note(record, at: now)
         forget(record)
@@ -217,7 +220,7 @@ struct PendingAnswers: Sendable {
         return directDues.next.map { min($0, one) } ?? one
     }
 
-    /// Removes and returns the answers that are due, and those that may be sent with them in one message (RFC 6762 §6.4).
+    /// Removes and returns the due multicast answers, and further ones that fit into the same message (RFC 6762 §6.4).
     mutating func take(at now: Duration) -> [DNSRecord] {
         guard let next = dues.next, next <= now else { return [] }
         var taken: [DNSRecord] = []
@@ -240,6 +243,7 @@ struct PendingAnswers: Sendable {
         return taken
     }
 
+    /// Schedules the next repeat.
     private mutating func sayAgain(_ record: DNSRecord, _ said: Waiting, at now: Duration) {
         var entry = said
         entry.earliest = now + said.gap
@@ -250,8 +254,7 @@ struct PendingAnswers: Sendable {
         dues[record] = entry.earliest
     }
 
-    /// Returns how long to wait for the known answers of the only querier; `nil` if they are complete or if other hosts need the record
-    /// too.
+    /// Returns until when to wait for the only querier's known answers; `nil` if they are complete or if other hosts need the record too.
     private func patience(for entry: Waiting, at now: Duration) -> Duration? {
         guard !entry.isForAll, entry.askers.count == 1, let peer = entry.askers.first, let time = expected[peer],
             time > now
@@ -264,6 +267,7 @@ struct PendingAnswers: Sendable {
         entry.earliest <= now && !entry.askers.contains { peer in expected[peer].map { $0 > now } ?? false }
     }
 
+    /// Removes and returns the due unicast answers, and schedules a second copy for the small ones. Clears ``unconfirmed`` each time.
     mutating func takeDirect(at now: Duration) -> [(MulticastPeer, Direct)] {
         defer { if direct.isEmpty { dropped = [] } }
         unconfirmed = [:]
@@ -284,7 +288,7 @@ struct PendingAnswers: Sendable {
         }
     }
 
-    /// Removes and returns the records of the repeated unicast answer that was just sent to the peer.
+    /// Removes and returns the records in the second copy that was just sent to the peer.
     mutating func takeUnconfirmed(of peer: MulticastPeer) -> [DNSRecord] {
         unconfirmed.removeValue(forKey: peer) ?? []
     }

@@ -1,19 +1,19 @@
-/// Decides when a host may begin to probe for names (RFC 6762 §8.1).
+/// Decides when the host may begin to probe for names (RFC 6762 §8.1).
 struct ProbeStarts: Sendable {
-    /// The random delay before the first probe, so that hosts that start together do not probe together.
+    /// Random delay before the first probe, so that hosts that start together do not probe together.
     private static let delay: Range<Duration> = .zero..<MulticastRegistration.probeInterval
-    /// After this number of conflicts within ``conflictWindow``, each further attempt is delayed. RFC 6762 §8.1 demands the delay after
-    /// this number of conflicts within ten seconds. The window is longer than ten seconds, because each ignored conflict delays the next
-    /// attempt by a second.
+    /// After this number of conflicts within ``conflictWindow``, each further attempt waits ``conflictPause``.
+    /// RFC 6762 §8.1 requires this for conflicts within ten seconds. The window here is longer, because each ignored
+    /// conflict delays the next attempt by a second.
     private static let conflictLimit = 15
     private static let conflictWindow: Duration = .seconds(15)
     private static let conflictPause: Duration = .seconds(5)
 
-    /// The times of the latest conflicts, including ignored ones; at most ``conflictLimit``.
+    /// When the latest conflicts occurred, including ignored ones; at most ``conflictLimit``.
     private var conflicts: [Duration] = []
-    /// Whether there were too many conflicts. The state ends when no conflict has occurred for ``conflictWindow``.
+    /// Whether there were too many conflicts. It ends when no conflict has occurred for ``conflictWindow``.
     private var isStorm = false
-    /// The time of the first probe of all registrations that begin together, so that they share probes.
+    /// The common first probe time for registrations that begin together, so that they share probes.
     private var common: Duration = .zero
     var copies = ConflictCopies()
 
@@ -30,7 +30,7 @@ struct ProbeStarts: Sendable {
         if conflicts.isEmpty { isStorm = false }
     }
 
-    /// Returns the time of the first probe for new names.
+    /// Returns when to send the first probe for new names.
     mutating func next(
         at now: Duration, _ calm: ResponseDelays, using random: inout any RandomNumberGenerator & Sendable
     ) -> Duration {
@@ -42,7 +42,7 @@ struct ProbeStarts: Sendable {
         return common
     }
 
-    /// Returns the time at which the names may be probed again: `delay` from now, or later after too many conflicts.
+    /// Returns when the names may be probed again: after `delay`, or after ``conflictPause`` if there were too many conflicts.
     mutating func retry(at now: Duration, after delay: Duration) -> Duration {
         tidy(at: now)
         return now + (isStorm ? max(delay, Self.conflictPause) : delay)

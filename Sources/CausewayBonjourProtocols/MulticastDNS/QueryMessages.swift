@@ -9,7 +9,7 @@ enum QueryMessages {
         var messages: [[UInt8]] = []
         var writer = DNSMessageWriter([], limit: limit)
         for question in questions where !writer.add(question) {
-            // The known answers come after the last question, so responders to earlier questions must wait for them.
+            // The known answers follow the last question, so responders to earlier questions must wait for them.
             if !known.isEmpty { writer.markTruncated() }
             messages.append(writer.finish())
             writer = DNSMessageWriter([], limit: limit)

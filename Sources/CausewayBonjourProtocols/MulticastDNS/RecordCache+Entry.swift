@@ -2,25 +2,25 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension RecordCache {
-    /// A record in the cache and its lifetime.
+    /// A cached record and its lifetime.
     struct Entry: Sendable {
         var record: DNSRecord
-        /// The first sender of the record; `nil` for this host.
+        /// The record's first sender; `nil` for this host.
         var source: InternetAddress?
         var received: Duration
         /// When the record expires.
         private(set) var expires: Duration
-        /// The random share of the lifetime by which the refresh times are shifted (RFC 6762 §5.2).
+        /// Random delay for refresh times, as a fraction of the lifetime: 0 to 0.02 (RFC 6762 §5.2).
         private let jitter: Double
-        /// Whether a question asks for the record. Other records are not refreshed.
+        /// Whether a running question asks for the record. Other records are not refreshed.
         var isWatched: Bool
-        /// The number of refresh times that have passed.
+        /// The number of refresh times already passed.
         var refreshes = 0
-        /// The number of other hosts' queries without a response since the record was last received (RFC 6762 §10.5).
+        /// Other hosts' queries without a response since the record was last received (RFC 6762 §10.5).
         private var misses = 0
         private var firstMiss: Duration = .zero
         private var lastMiss: Duration = .zero
-        /// When the record was last found to contradict the record of another host.
+        /// When another host's unicast response last contradicted the record.
         var lastDoubt: Duration?
 
         init(record: DNSRecord, source: InternetAddress?, received: Duration, jitter: Double, isWatched: Bool) {
@@ -37,14 +37,17 @@ extension RecordCache {
         /// The approximate memory use in bytes.
         var byteCount: Int { 128 + record.name.wire.count + record.data.byteCount }
 
-        /// The next refresh time: at 80, 85, 90 and 95 per cent of the lifetime.
+        /// The next refresh time, at 80, 85, 90 or 95 % of the lifetime plus jitter (RFC 6762 §5.2). `nil` after the
+        /// last one, and if the record's end was brought forward.
         var nextRefresh: Duration? {
             guard refreshes < 4, expires == received + lifetime else { return nil }
             return received + lifetime * (0.80 + 0.05 * Double(refreshes) + jitter)
         }
 
+        /// When to refresh the record or, without further refreshes, when it expires.
         var nextEvent: Duration { isWatched ? nextRefresh ?? expires : expires }
 
+        /// Brings the expiry forward, never back.
         mutating func end(by time: Duration) { expires = min(expires, time) }
 
         /// Returns the remaining lifetime in seconds, rounded down.
@@ -52,10 +55,10 @@ extension RecordCache {
             UInt32(clamping: max(expires - now, .zero).components.seconds)
         }
 
-        /// Counts a query of another host without a response. Two such queries within ten seconds expire the record (RFC 6762 §10.5).
+        /// Counts another host's query. After two queries within ten seconds and no response, the record expires in a
+        /// second (passive observation of failures, RFC 6762 §10.5).
         ///
-        /// Queries within one second count as one, because they get one common response (RFC 6762 §6), which may be lost on the way to this
-        /// host.
+        /// Queries within one second count once: they get one common response (RFC 6762 §6), and this host may have missed it.
         mutating func missed(at now: Duration) {
             guard misses == 0 || now - lastMiss >= PendingAnswers.spacing else { return }
             lastMiss = now
@@ -81,7 +84,7 @@ extension DNSRecordData {
         }
     }
 
-    /// The names in the record that a client usually looks up next.
+    /// Names in the data that a client usually looks up next.
     var targets: [DNSName] {
         switch self {
         case .name(let name): [name]

@@ -1,11 +1,11 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// The records received from other hosts on a link, until they expire (RFC 6762 §5.2, §10).
+/// Records received on a link, until they expire (RFC 6762 §5.2, §10).
 ///
-/// The cache reads no clock. It holds at most ``recordLimit`` records and ``byteLimit`` bytes, and at most half of each limit from one
-/// sender, so that one sender of fake services cannot fill the whole cache. If many senders fill the cache together, each new record
-/// replaces a random one, so that a flood cannot keep other records out.
+/// The cache reads no clock. It holds at most ``recordLimit`` records and ``byteLimit`` bytes, and at most half of both
+/// from one sender, so that one flooding sender cannot fill it. If many senders fill the cache together, each new
+/// record replaces a random one, so that a flood cannot keep other records out.
 struct RecordCache: Sendable {
     static let recordLimit = 131_072
     static let byteLimit = 32 << 20
@@ -18,11 +18,13 @@ struct RecordCache: Sendable {
 
     enum Insertion: Equatable, Sendable {
         case added
-        /// The record was already in the cache: its lifetime starts again, or is about to end.
+        /// The record was already cached: its lifetime starts again or, after a goodbye, ends in a second.
         case renewed
+        /// A goodbye for an unknown record, or the sender's share is full.
         case refused
     }
 
+    /// Entries by slot number. Other tables store slot numbers.
     private var slots: [Entry?] = []
     private var free: [Int] = []
     private var groups: [Key: [DNSRecordData: Int]] = [:]
@@ -69,19 +71,19 @@ struct RecordCache: Sendable {
         return (types[question.name] ?? []).map { Key(name: question.name, type: $0, recordClass: .internet) }
     }
 
-    /// Returns the records that answer a question now.
+    /// Returns the unexpired answers to a question.
     func answers(to question: DNSQuestion, at now: Duration) -> [Entry] {
         keys(of: question).flatMap { entries(of: $0) }.filter { $0.expires > now }
     }
 
     // MARK: Adding and removing
 
-    /// Adds a record or renews its lifetime.
+    /// Adds a record, renews its lifetime, or ends it if the TTL is 0 (goodbye packet).
     ///
     /// - Parameters:
-    ///   - jitter: The fraction of the lifetime by which the queries for renewal are delayed, 0 to 0.02.
+    ///   - jitter: The delay for refresh queries, as a fraction of the lifetime, 0 to 0.02.
     ///   - source: The sender; `nil` for this host.
-    /// - Returns: The result, and the records that were removed to make room.
+    /// - Returns: The result, and the records removed to make space.
     mutating func insert(
         _ record: DNSRecord, from source: InternetAddress?, at now: Duration, jitter: Double, isWatched: Bool,
         _ random: inout any RandomNumberGenerator & Sendable
@@ -169,8 +171,8 @@ struct RecordCache: Sendable {
 
     // MARK: Changes
 
-    /// Lets the other records with the name and type of a unique record expire after one second, except records received within the last
-    /// second (RFC 6762 §10.2).
+    /// Cache flush: lets other records with the same name, type and class expire after one second, except those
+    /// received within the last second (RFC 6762 §10.2).
     mutating func flush(around record: DNSRecord, at now: Duration) {
         guard let group = groups[Key(record)] else { return }
         for (data, slot) in group where data != record.data {
@@ -179,7 +181,7 @@ struct RecordCache: Sendable {
         }
     }
 
-    /// Applies `body` to the entries of the records that answer a question.
+    /// Applies `body` to the cached answers to a question.
     mutating func update(_ question: DNSQuestion, _ body: (inout Entry) -> Void) {
         for slot in keys(of: question).flatMap({ groups[$0].map { Array($0.values) } ?? [] }) { change(slot, body) }
     }
@@ -190,10 +192,10 @@ struct RecordCache: Sendable {
 
     // MARK: Time
 
-    /// The next time at which a record expires or should be refreshed.
+    /// When a record next expires or should be refreshed.
     var nextEvent: Duration? { events.next }
 
-    /// Removes expired records, and returns watched records whose refresh time has passed.
+    /// Removes expired records. Returns them, and the watched records whose refresh time has passed.
     mutating func advance(to now: Duration) -> (removed: [DNSRecord], aging: [DNSRecord]) {
         var removed: [DNSRecord] = []
         var aging: [DNSRecord] = []

@@ -1,9 +1,9 @@
 package import CausewayWire
 
-/// The records of one registration.
+/// One registration's records.
 ///
-/// The records of a service are not stored but created each time they are needed. A service has at least four records, which are derived
-/// from its name, host and attributes; with thousands of services, storing them would take much memory.
+/// A service's records are created each time they are needed. It has at least four, derived from its name, host and
+/// attributes; with thousands of services, storing them would take much memory.
 package struct RecordSet: Sendable {
     private enum Content: Sendable {
         case list([DNSRecord])
@@ -15,11 +15,12 @@ package struct RecordSet: Sendable {
     /// Creates a set from a list. Unique records have ``DNSRecord/flushesCache`` set.
     package init(_ records: [DNSRecord]) { content = .list(records) }
 
-    /// Creates the records of a service from its instance name.
+    /// Creates a service's records: SRV, TXT, and one PTR for its type, its type enumeration and each subtype (RFC 6763).
     package init(_ instance: DNSName, on host: DNSName, _ terms: ServiceAttributes) {
         content = .service(instance, host: host, terms)
     }
 
+    /// The records. For a service, each access builds a new array.
     package var records: [DNSRecord] {
         switch content {
         case .list(let records): records
@@ -28,14 +29,14 @@ package struct RecordSet: Sendable {
     }
 }
 
-/// The attributes of a service, except its instance name and its host's name (RFC 6763).
+/// A service's attributes, except its instance name and host name (RFC 6763). Services with equal attributes can share one object.
 package final class ServiceAttributes: Sendable, Equatable {
     /// The service type, such as `_http._tcp.local`.
     package let type: DNSName
-    /// The subtypes under which the service is listed (RFC 6763 §7.1).
+    /// The subtypes that list the service (RFC 6763 §7.1).
     private let lists: [DNSName]
     package let port: UInt16
-    /// The TXT record: strings with length bytes. If there are no strings, the record contains one empty string (RFC 6763 §6.1).
+    /// TXT data: strings with length bytes. Without strings, the record contains one empty string (RFC 6763 §6.1).
     private let text: [UInt8]
 
     package init(type: DNSName, subtypes: [String], port: UInt16, text: [UInt8]) {

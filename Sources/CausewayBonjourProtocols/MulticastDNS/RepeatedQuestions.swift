@@ -2,18 +2,18 @@ internal import CausewayWire
 
 /// Detects hosts that repeat a question because the answers to it are lost.
 ///
-/// A querier without an answer asks again after 1, 2, 4, ... seconds (RFC 6762 §5.2). Only repetitions at these intervals indicate loss. A
-/// host that asks at other intervals has another reason, and each of its questions is answered once. The type reads no clock and stores at
-/// most ``limit`` queriers.
+/// A querier without an answer asks again after 1, 2, 4, ... seconds (RFC 6762 §5.2). Only repetitions at these
+/// intervals indicate loss. A host that asks at other intervals has another reason, and each question is answered once.
+/// The type reads no clock and stores at most ``limit`` queriers.
 struct RepeatedQuestions: Sendable {
     static let limit = 1_024
-    /// How long a querier is stored. The time is less than 96 seconds: after 96 seconds a host refreshes a record with a lifetime of 120
-    /// seconds even if no answer was lost.
+    /// How long a querier is stored. This is less than 96 seconds, when a host refreshes a record with TTL 120 (at 80
+    /// %) although no answer was lost.
     private static let memory: Duration = .seconds(90)
-    /// The maximum time between copies of one question. A question arrives over both address families, and links may duplicate it.
+    /// Maximum time between copies of one question. A question arrives over both address families, and links may duplicate it.
     private static let copies: Duration = .milliseconds(500)
 
-    /// A host that has asked a question. Its address may be known in one family or in both.
+    /// A host that has asked a question. Its IPv4 address, IPv6 address or both are known.
     private struct Asker: Sendable {
         var ipv4: InternetAddress?
         var ipv6: InternetAddress?
@@ -26,14 +26,14 @@ struct RepeatedQuestions: Sendable {
         }
     }
 
-    /// The position of a host in its series of questions, computed from the intervals.
+    /// A host's position in its query series, computed from the intervals.
     private struct Series: Sendable {
-        /// The tolerance for late timers and packet delay, in addition to one hundredth of the interval.
+        /// Tolerance for late timers and packet delay, in addition to 1 % of the interval.
         private static let tolerance: Duration = .milliseconds(150)
 
-        /// The expected seconds between the last question and the next question; `nil` if the last question belongs to no series.
+        /// Expected seconds until the next question; `nil` if the last question belongs to no series.
         private(set) var interval: Int64?
-        /// Whether two consecutive intervals belong to one series. One interval alone may be chance.
+        /// Whether two consecutive intervals fit the series. One interval alone may be chance.
         private(set) var isConfirmed = false
 
         /// - Parameter isFirst: Whether the question begins a series. Only the first question permits unicast (RFC 6762 §5.4).
@@ -44,8 +44,9 @@ struct RepeatedQuestions: Sendable {
             let seconds = Int64((gap / .seconds(1)).rounded())
             let error = gap - .seconds(seconds)
             let isWhole = max(error, .zero - error) <= Self.tolerance + gap / 100
-            // If questions in between were lost, the interval is a sum of consecutive powers of two: a group of adjacent 1 bits in binary.
-            // The lowest power is the expected interval. The interval after this one is the sum plus the lowest power.
+            // If questions in between were lost, the gap is a sum of consecutive powers of two: adjacent 1 bits in
+            // binary. The lowest bit is the interval that was expected. The next interval is the sum plus the lowest
+            // bit.
             let lowest = seconds & -seconds
             let next = seconds + lowest
             guard isWhole, seconds > 0, next & (next - 1) == 0 else { return self = Series(isFirst: false) }
@@ -53,7 +54,7 @@ struct RepeatedQuestions: Sendable {
             interval = next
         }
 
-        /// The number of times to repeat the answer: after 1, 3 and 7 seconds, but not after the next question is due.
+        /// How often to repeat the answer: after 1, 3 and 7 seconds, but only before the next question is due.
         var repeatCount: Int {
             guard isConfirmed, let interval else { return 0 }
             return interval.trailingZeroBitCount
@@ -64,11 +65,11 @@ struct RepeatedQuestions: Sendable {
     private(set) var count = 0
     private var lastTidy: Duration = .zero
 
-    /// Records a question that is about to be answered. Returns the number of times to repeat the answer; greater than 0 if the querier's
-    /// repeated questions show that earlier answers were lost.
+    /// Records a question that is about to be answered. Returns how often to repeat the answer; greater than 0 if the
+    /// querier's repeated questions show that earlier answers were lost.
     mutating func note(_ question: DNSQuestion, from address: InternetAddress, at now: Duration) -> Int {
         var key = question
-        // Questions that differ only in permitting a unicast response count as equal.
+        // Questions that differ only in the QU bit count as equal.
         key.acceptsUnicast = false
         let isIPv4 = if case .ipv4 = address { true } else { false }
         guard let index = index(of: address, isIPv4, in: askers[key] ?? []), var asker = askers[key]?[index] else {
@@ -88,8 +89,8 @@ struct RepeatedQuestions: Sendable {
         return asker.series.repeatCount
     }
 
-    /// Finds a host by its address. If the address is unknown, and exactly one host is known only by an address of the other family, the
-    /// result is that host.
+    /// Finds a host by its address. If the address is unknown, and exactly one host is known only in the other address
+    /// family, returns that host.
     private func index(of address: InternetAddress, _ isIPv4: Bool, in known: [Asker]) -> Int? {
         if let same = known.firstIndex(where: { $0[isIPv4] == address }) { return same }
         let others = known.indices.filter { known[$0][isIPv4] == nil }

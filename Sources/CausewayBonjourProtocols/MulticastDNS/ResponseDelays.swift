@@ -1,18 +1,18 @@
 internal import CausewayWire
 
-/// Computes random delays before messages that other hosts may send at the same time.
+/// Computes random delays for messages that other hosts may send at the same time.
 ///
-/// After an event that many hosts notice, the delays are uniformly distributed, so that the hosts do not send together. Without such an
-/// event usually only one host sends. Its delay is within the same bounds, but short delays are more likely.
+/// After an event that many hosts notice, the delays are uniformly distributed, so that the hosts do not send together.
+/// Otherwise usually only one host sends, and short delays are more likely, within the same bounds.
 struct ResponseDelays: Sendable {
-    /// The time after an event within which the affected hosts start.
+    /// How long after an event the affected hosts start.
     private static let aftermath: Duration = .seconds(10)
 
-    /// The time of the last event that many hosts on the link may have noticed.
+    /// When many hosts on the link may last have noticed a common event, such as a link that came up.
     var upheaval: Duration = .zero
 
-    /// - Parameter count: Without a recent event the delay is the minimum of this number of random values. Each moment is then at most this
-    ///   many times as likely as with a uniform delay.
+    /// - Parameter count: Without a recent event, the delay is the minimum of `count` random values. Each moment is
+    ///   then at most `count` times as likely as with a uniform delay.
     func wait(
         in bounds: Range<Duration>, leastOf count: Int, at now: Duration,
         using random: inout any RandomNumberGenerator & Sendable

@@ -2,10 +2,10 @@ internal import CausewayWire
 
 /// Encodes answers into as few messages as possible.
 enum ResponseMessages {
-    /// Encodes the answers. A record that is too large for a message gets its own message (RFC 6762 §17). Additional records are included
-    /// only if there is room.
+    /// Encodes the answers. A record that is too large for a message gets its own message (RFC 6762 §17). Additional
+    /// records fill the space left in the last message.
     ///
-    /// - Parameter extensions: The OPT record of each message.
+    /// - Parameter extensions: The OPT record for each message.
     static func make(
         _ answers: [DNSRecord], _ additionals: [DNSRecord], limit: Int, _ extensions: DNSExtensions? = nil
     ) -> [[UInt8]] {
@@ -36,7 +36,8 @@ enum ResponseMessages {
     }
 }
 
-/// Encodes probes into as few messages as possible. All records of a registration are in the same message.
+/// Encodes probes into few messages. A registration's questions and proposed records are in the same message, as the
+/// tie-break needs (RFC 6762 §8.2).
 enum ProbeMessages {
     typealias Probe = (registration: MulticastRegistration, acceptsUnicast: Bool)
 
@@ -48,7 +49,7 @@ enum ProbeMessages {
     private static func make(_ probes: [Probe], _ limit: Int) -> [[UInt8]] {
         var messages: [[UInt8]] = []
         var rest = probes[...]
-        // Successive messages hold similar numbers of probes, so start with the number of probes in the last message.
+        // Successive messages hold similar numbers of probes, so start with the last message's number.
         var count = 1
         while !rest.isEmpty {
             count = min(count, rest.count)
@@ -86,10 +87,10 @@ enum ProbeMessages {
 }
 
 extension DNSExtensions {
-    /// The size of the OPT record in a message, in bytes.
+    /// The OPT record's size in bytes.
     var byteCount: Int { 11 + options.reduce(0) { $0 + 4 + $1.value.count } }
 
-    /// Returns the message with the OPT record at the end.
+    /// Returns the message with the OPT record appended and ARCOUNT increased.
     fileprivate func appended(to message: [UInt8]) -> [UInt8] {
         var writer = DNSMessageWriter([], limit: .max)
         // The OPT record has no compressed name, so its encoding is the same in every message.

@@ -1,9 +1,10 @@
 internal import CausewayWire
 
-/// The time at which each record was last multicast.
+/// When each record was last multicast.
 ///
-/// The table stores hash values and nanoseconds instead of records and durations, and so uses a fifth of the memory; for a host with
-/// thousands of services it is the largest table. A hash collision (64 bits, random seed) would only delay an answer by one second.
+/// The table stores hash values and nanoseconds instead of records and durations, and so uses a fifth of the memory; on
+/// a host with thousands of services it is the largest table. A hash collision (64 bits, random seed) would only delay
+/// an answer by one second.
 struct SendingTimes: Sendable {
     private static let minimumLimit = 256
 
@@ -11,7 +12,7 @@ struct SendingTimes: Sendable {
     /// When the table exceeds this size, entries without effect are removed.
     private var limit = Self.minimumLimit
 
-    /// The time of the last multicast of a record. It is rounded up to a nanosecond, so that no record is sent again too early.
+    /// When the record was last multicast, rounded up to a nanosecond, so that no record is sent again too early.
     subscript(record: DNSRecord) -> Duration? { times[record.hashValue].map { .nanoseconds($0) } }
 
     /// Returns the time since the last multicast. `now` is rounded up as well, so that an answer that is due after exactly one second is
@@ -24,7 +25,7 @@ struct SendingTimes: Sendable {
         let time = Self.nanoseconds(now)
         times[record.hashValue] = time
         guard times.count > limit else { return }
-        // Entries that are older than a quarter of the longest usual TTL have no effect.
+        // Entries older than a quarter of the longest usual TTL have no effect.
         let old = Self.nanoseconds(.seconds(Int64(MulticastDNS.otherTimeToLive)) / 4)
         if times.values.contains(where: { time - $0 >= old }) { times = times.filter { time - $0.value < old } }
         limit = max(Self.minimumLimit, 2 * times.count)

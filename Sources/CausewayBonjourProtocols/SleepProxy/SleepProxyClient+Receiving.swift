@@ -1,7 +1,7 @@
 package import CausewayWire
 
 extension SleepProxyClient {
-    /// Reports a change in the set of records that answer a question.
+    /// Reports records added to and removed from a question's answers.
     package mutating func changed(_ question: DNSQuestion, added: [DNSRecord], removed: [DNSRecord]) {
         switch question.type {
         case .ptr:
@@ -34,8 +34,8 @@ extension SleepProxyClient {
         follow(from: proxy.target, to: nil)
     }
 
-    /// Queries the addresses of the host in the current SRV record of a proxy. Stops the queries for the previous host if no other proxy
-    /// runs on that host.
+    /// Queries the addresses of a proxy's host after its SRV record changed. Stops the queries for the previous host
+    /// unless another proxy runs there.
     private mutating func follow(from old: DNSName?, to new: DNSName?) {
         if let new, new.isWithin(.local), addresses[new] == nil {
             addresses[new] = []
@@ -48,7 +48,8 @@ extension SleepProxyClient {
         for type in [DNSRecordType.a, .aaaa] { actions.append(.stop(DNSQuestion(old, type))) }
     }
 
-    /// Processes a reply of the proxy. Malformed messages and messages from other peers are ignored.
+    /// Processes the proxy's reply. Malformed messages and messages from other peers are ignored. After an error reply
+    /// the next proxy is tried.
     package mutating func received(_ bytes: Span<UInt8>, from peer: MulticastPeer, at now: Duration) {
         guard var waiting = conversation, peer == waiting.peer, let message = try? DNSMessage(parsing: bytes),
             message.flags.contains(.isResponse), message.operation == SleepProxyUpdate.operation,

@@ -4,23 +4,25 @@ package import CausewayWire
 
 /// Registers this host's records with a sleep proxy, which answers for the host while it sleeps.
 ///
-/// While the host is awake, the client looks for sleep proxies on the link. Just before the host sleeps, it sends the records to the best
-/// proxy in a DNS update (RFC 2136). The update has an owner option (``DNSOwner``), which describes how to wake the host, and a lease time
-/// (RFC 9664). The client then reports whether a proxy accepted the records; if no proxy did, the host must send goodbye messages. The
-/// client does no I/O and reads no clock: its owner sends the client's queries and messages, passes the replies to the client, and calls
-/// ``advance(to:)`` at ``deadline``.
+/// While the host is awake, the client looks for sleep proxies on the link. Just before the host sleeps, it sends the
+/// records to the best proxy in a DNS update (RFC 2136). The update has an owner option (``DNSOwner``), which describes
+/// how to wake the host, and a lease time (RFC 9664). The client then reports whether a proxy accepted the records. If
+/// none did, the host must send goodbye packets.
+///
+/// The client does no I/O and reads no clock. Its owner performs the actions, passes answers and replies to the client,
+/// and calls ``advance(to:)`` at ``deadline``.
 package struct SleepProxyClient: Sendable {
     package enum Action: Equatable, Sendable {
         case ask(DNSQuestion)
         case stop(DNSQuestion)
         case send([UInt8], to: MulticastPeer)
-        /// A proxy answers for the records until the host wakes, or until the lease ends.
+        /// A proxy accepted all records. It answers for them until the host wakes or the lease ends.
         case registered(leaseSeconds: UInt32)
-        /// No proxy accepted the records.
+        /// No proxy accepted the records, or none is known.
         case failed
     }
 
-    /// The records of a host that goes to sleep, and how to wake it.
+    /// A host's records and the owner option that says how to wake it.
     package struct Registration: Sendable {
         package var records: [DNSRecord]
         package var owner: DNSOwner
@@ -32,17 +34,17 @@ package struct SleepProxyClient: Sendable {
     }
 
     package static let type: DNSName = "_sleep-proxy._udp.local"
-    /// The requested lease time in seconds. The host cannot renew the lease while it sleeps.
+    /// Requested lease time in seconds. The host cannot renew the lease while it sleeps.
     package static let leaseSeconds: UInt32 = 86_400
-    /// The maximum number of known proxies. The next constant is the maximum number of proxies to try. If none of these accepts the
-    /// records, the host sleeps without a proxy.
+    /// Maximum number of known proxies.
     static let proxyLimit = 16
+    /// Maximum number of proxies to try. If none accepts the records, the host sleeps without a proxy.
     static let attemptLimit = 2
-    /// The time between two transmissions of a message. The next constant is the maximum number of transmissions. The host is about to
-    /// sleep, so both values are small.
+    /// Retransmission interval. It is short, because the host is about to sleep.
     static let retryInterval: Duration = .milliseconds(100)
+    /// Maximum number of transmissions per proxy.
     static let sendLimit = 3
-    /// The maximum number of update messages. Sending more messages would take too long.
+    /// Maximum number of update messages. Sending more would take too long.
     static let messageLimit = 64
 
     struct Proxy: Sendable {
@@ -60,21 +62,22 @@ package struct SleepProxyClient: Sendable {
     struct Conversation: Sendable {
         var registration: Registration
         var peer: MulticastPeer
-        /// The messages that the proxy has not confirmed yet, by message ID.
+        /// Messages that the proxy has not confirmed yet, by message ID.
         var messages: [UInt16: [UInt8]]
         var sent = 1
         var due: Duration
+        /// The shortest lease granted so far, in seconds.
         var lease: UInt32 = .max
     }
 
     var proxies: [DNSName: Proxy] = [:]
     var addresses: [DNSName: [DNSRecordData]] = [:]
     var conversation: Conversation?
-    /// The proxies to which the records were already sent before this sleep.
+    /// Proxies already tried for this sleep.
     var tried: Set<MulticastPeer> = []
     var actions: [Action] = []
     private var isStarted = false
-    /// The maximum length of a message, in bytes.
+    /// Maximum message size in bytes.
     package var messageByteLimit = MulticastDNS.messageByteLimit
     private var random: any RandomNumberGenerator & Sendable
 
@@ -82,7 +85,7 @@ package struct SleepProxyClient: Sendable {
         self.random = random
     }
 
-    /// Begins to look for proxies.
+    /// Starts the query for sleep proxies. Later calls have no effect.
     package mutating func start() {
         guard !isStarted else { return }
         isStarted = true
@@ -94,7 +97,7 @@ package struct SleepProxyClient: Sendable {
         return actions
     }
 
-    /// The addresses of the proxies, best first.
+    /// Addresses of known proxies, best first.
     package var reachable: [MulticastPeer] {
         let ranked = proxies.sorted { left, right in
             (left.value.metrics, left.key.description) < (right.value.metrics, right.key.description)
@@ -117,17 +120,18 @@ package struct SleepProxyClient: Sendable {
 
     // MARK: Sleep
 
-    /// Registers the records before the host sleeps. The action `registered` or `failed` reports the result. If there is no proxy, `failed`
-    /// is available when this method returns.
+    /// Registers the records before the host sleeps. The action `registered` or `failed` reports the result. Without a
+    /// known proxy, `failed` is available when this method returns.
     package mutating func sleep(_ registration: Registration, at now: Duration) {
         guard conversation == nil else { return }
         tried = []
         converse(registration, at: now)
     }
 
-    /// Ends a pending registration, because the host is awake again.
+    /// Abandons a pending registration, because the host is awake again.
     package mutating func wake() { conversation = nil }
 
+    /// Sends the updates to the best proxy not tried yet, or reports failure.
     mutating func converse(_ registration: Registration, at now: Duration) {
         conversation = nil
         guard tried.count < Self.attemptLimit, let peer = reachable.first(where: { !tried.contains($0) }),
@@ -146,7 +150,7 @@ package struct SleepProxyClient: Sendable {
         }
     }
 
-    /// Encodes the records into as few updates as possible. Returns `nil` if there are no records or too many.
+    /// Encodes the records into as few updates as possible, by message ID. Returns `nil` if there are no records or too many.
     private mutating func messages(_ registration: Registration) -> [UInt16: [UInt8]]? {
         var extensions = DNSExtensions(payloadByteCount: UInt16(clamping: messageByteLimit))
         extensions.options = [DNSLease.option(seconds: Self.leaseSeconds), registration.owner.option]
@@ -156,7 +160,7 @@ package struct SleepProxyClient: Sendable {
             guard messages.count < Self.messageLimit else { return nil }
             let id = unusedIdentifier(messages)
             guard let (bytes, count) = SleepProxyUpdate.make(id, rest, extensions, limit: messageByteLimit) else {
-                // Leave out a record that is too large for one message: the other records are more important.
+                // Leave out a record that is too large for one message, so that the other records can be registered.
                 rest = rest.dropFirst()
                 continue
             }
@@ -195,14 +199,14 @@ extension DNSRecordData {
     }
 }
 
-/// Encodes the updates that register records with a sleep proxy.
+/// Encodes DNS updates for a sleep proxy.
 enum SleepProxyUpdate {
+    /// The opcode UPDATE (RFC 2136 §1.3).
     static let operation: UInt8 = 5
 
     /// Encodes as many records as fit into one message. Returns `nil` if not even the first one fits.
     ///
-    /// The zone is `local` (RFC 2136 §2.3). Unique records keep the cache-flush bit, because this bit requests that the proxy defends the
-    /// records.
+    /// The zone is `local` (RFC 2136 §2.3). Unique records keep the cache-flush bit, which asks the proxy to defend them.
     static func make(
         _ id: UInt16, _ records: ArraySlice<DNSRecord>, _ extensions: DNSExtensions, limit: Int
     ) -> ([UInt8], count: Int)? {

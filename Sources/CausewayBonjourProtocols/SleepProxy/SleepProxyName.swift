@@ -1,11 +1,11 @@
 internal import CausewayWire
 
-/// The metrics in the instance name of a sleep proxy, such as `70-35-60-63.1 Living room`: type of device, portability, marginal power,
-/// total power, and features. Lower values are better.
+/// Metrics from a sleep proxy's instance name, such as `70-35-60-63.1 Living room`: device type, portability, marginal
+/// power and total power. Lower values are better. The features after the dot are ignored.
 struct SleepProxyMetrics: Comparable, Sendable {
     private var numbers: [Int]
 
-    /// Parses the metrics in an instance name. Returns `nil` for names without metrics.
+    /// Parses an instance name's first label. Returns `nil` without metrics.
     init?(_ label: some Sequence<UInt8>) {
         let bytes = Array(label.prefix(12))
         guard bytes.count >= 11, bytes[2] == 0x2D, bytes[5] == 0x2D, bytes[8] == 0x2D else { return nil }

@@ -1,5 +1,5 @@
 extension Duration {
-    /// Returns a uniformly distributed random duration in `range`.
+    /// Returns a uniformly distributed random duration in `range`, in whole microseconds from its lower bound.
     static func random(
         in range: Range<Duration>, using random: inout any RandomNumberGenerator & Sendable
     ) -> Duration {
