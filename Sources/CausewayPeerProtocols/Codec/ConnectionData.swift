@@ -1,7 +1,8 @@
-/// The data that a program passes to another device over its own discovery: enough to dial this session and to prove that the data was received.
+/// Data that a program passes to another device over its own discovery. It is enough to dial this session and to prove
+/// that the data was received.
 package struct ConnectionData: Equatable, Sendable {
     package var entry: RosterEntry
-    /// 16 random bytes, valid for one peer id.
+    /// 16 random bytes, valid for one peer ID.
     package var token: [UInt8]
 
     package init(entry: RosterEntry, token: [UInt8]) { (self.entry, self.token) = (entry, token) }
@@ -10,6 +11,7 @@ package struct ConnectionData: Equatable, Sendable {
         PeerFields().with(0, UInt8(1)).with(1, entry.fields.bytes).with(2, token).bytes
     }
 
+    /// Decodes the data; at most 16 KiB, version 1.
     package init(_ bytes: [UInt8]) throws(PeerFields.Malformed) {
         guard bytes.count <= PeerLimits.framePayload else {
             throw PeerFields.Malformed(message: "\(bytes.count) bytes")

@@ -1,6 +1,6 @@
-/// The body of a `UDP` frame: the offer of a datagram lane, or its end.
+/// A `UDP` frame's payload: offers or ends a datagram lane.
 package enum DatagramNotice: Equatable, Sendable {
-    /// The sender waits for a DTLS handshake on a port.
+    /// The sender waits for a DTLS handshake on this UDP port.
     package struct Offer: Equatable, Sendable {
         package var port: UInt16
         /// 16 random bytes.
@@ -10,7 +10,7 @@ package enum DatagramNotice: Equatable, Sendable {
     }
 
     case offer(Offer)
-    /// The lane with this token could not be made, or does not work any more.
+    /// The lane with this token could not be opened, or has failed.
     case ended(token: [UInt8], PeerReason)
 
     package static let tokenByteCount = 16

@@ -1,4 +1,4 @@
-/// The first frame of each side of a control link.
+/// The `HELLO` frame, which each side sends first on a control link.
 package struct Hello: Equatable, Sendable {
     package struct Version: Comparable, Sendable {
         package var major: UInt8
@@ -23,13 +23,13 @@ package struct Hello: Equatable, Sendable {
         package static let current: Features = [.resume, .lanes, .udp, .streams, .verification]
     }
 
-    /// The session that the dialler wants to reach.
+    /// The session that the dialler connects to.
     package struct Target: Equatable, Sendable {
         /// The other side's session.
         package var handle: SessionHandle
-        /// The number of numbered frames received in that session so far, if the link replaces a broken one.
+        /// If the link replaces a broken one: the number of numbered frames received from that session so far.
         package var received: UInt64?
-        /// The one-time token of the other side's connection data.
+        /// The token from the other side's ``ConnectionData``.
         package var token: [UInt8]?
 
         package init(handle: SessionHandle, received: UInt64? = nil, token: [UInt8]? = nil) {
@@ -38,26 +38,28 @@ package struct Hello: Equatable, Sendable {
     }
 
     package var version = Version.current
-    /// The lowest version that the sender speaks.
+    /// The lowest version that the sender supports.
     package var lowest = Version(major: 1, minor: 0)
     package var features = Features.current
     package var peer: PeerInfo
     /// The sender's session, or ``SessionHandle/none``.
     package var handle: SessionHandle
     package var target: Target?
+    /// Binds the frame to its TLS connection; see ``proof(exporter:isDialler:handle:publicKey:)``.
     package var proof: [UInt8] = []
-    /// The port of the sender's listener, or 0.
+    /// The sender's listener port, or 0.
     package var port: UInt16 = 0
-    /// Further addresses of the sender.
+    /// The sender's further addresses, at most 4, with 4 or 16 bytes each.
     package var addresses: [[UInt8]] = []
-    /// The proof of a pairing's secret; empty without one.
+    /// Proves knowledge of a pairing secret (``PairingTable/Proof``); empty without one.
     package var pairing: [UInt8] = []
 
     package init(peer: PeerInfo, handle: SessionHandle, target: Target? = nil) {
         (self.peer, self.handle, self.target) = (peer, handle, target)
     }
 
-    /// Binds a HELLO to one TLS connection and one direction: the exporter prevents replay, the role prevents reflection.
+    /// Returns the code that binds a HELLO to one TLS connection and one direction. The exporter prevents replay, the
+    /// role prevents reflection.
     package static func proof(exporter: [UInt8], isDialler: Bool, handle: SessionHandle, publicKey: [UInt8]) -> [UInt8]
     {
         let role: UInt8 = isDialler ? 1 : 2
@@ -117,10 +119,10 @@ package struct Hello: Equatable, Sendable {
         return Version(major: bytes[0], minor: bytes[1])
     }
 
-    /// Whether both sides speak a common version.
+    /// Whether both sides support a common version.
     package var isCompatible: Bool { lowest <= .current && version.major >= Version.current.major }
 
-    /// The endpoints of the sender: the address of its link first.
+    /// Returns at most 4 endpoints to dial the sender at, the link's observed address first.
     package func endpoints(observed: [UInt8]) -> [PeerEndpoint] {
         var found: [PeerEndpoint] = []
         for address in [observed] + addresses {

@@ -1,9 +1,8 @@
-/// The bodies of the frames of an invitation, and of the ends of links.
+/// Payloads of invitation, certificate and closing frames.
 package enum PeerBodies {
-    /// `INVITE`: the context in fields 1, concatenated; none if there is no context.
+    /// `INVITE`: the context in one or two fields 1, concatenated; no field 1 without context.
     ///
-    /// Field 2 is the number of milliseconds for which the inviter waits.
-    /// Field 3 is the service type with which the inviter found the peer.
+    /// Field 2 says how many milliseconds the inviter waits. Field 3 names the service type with which the inviter found the peer.
     package static func invite(_ context: [UInt8]?, timeout: Duration, service: String = "") -> PeerFrame {
         var fields = PeerFields().with(2, UInt32(clamping: timeout.milliseconds))
         if !service.isEmpty { fields.append(3, service) }
@@ -13,12 +12,13 @@ package enum PeerBodies {
         return PeerFrame(.invite, fields: fields)
     }
 
-    /// How long the inviter waits, at most 5 minutes.
+    /// Returns how long the inviter waits: 30 s by default, at most 5 minutes.
     package static func timeout(_ payload: [UInt8]) throws(PeerFields.Malformed) -> Duration {
         let milliseconds: UInt32 = try PeerFields(payload).integer(2) ?? 30_000
         return .milliseconds(Int64(min(milliseconds, 300_000)))
     }
 
+    /// Returns the context of an `INVITE`, at most 64 KiB.
     package static func context(_ payload: [UInt8]) throws(PeerFields.Malformed) -> [UInt8]? {
         let parts = try PeerFields(payload).all(1)
         guard !parts.isEmpty else { return nil }
@@ -27,7 +27,7 @@ package enum PeerBodies {
         return context
     }
 
-    /// `ACCEPT`: field 1 is the handle of the session that the invited peer joins with.
+    /// `ACCEPT`: field 1 is the invited peer's session handle.
     package static func accept(_ handle: SessionHandle) -> PeerFrame {
         PeerFrame(.accept, fields: PeerFields().with(1, handle.bytes))
     }
@@ -37,7 +37,7 @@ package enum PeerBodies {
         return try fields.require(SessionHandle(fields[1] ?? []), "session handle")
     }
 
-    /// `BYE`, `DECLINE`, `CANCEL`, `STREAM_RESET`: field 1 is the reason.
+    /// `BYE`, `DECLINE`, `CANCEL`, `STREAM_RESET`: field 1 is the reason. Local reasons (0x80 and above) are sent as ``PeerReason/left``.
     package static func reason(_ type: PeerFrameType, _ reason: PeerReason, channel: UInt16 = 0) -> PeerFrame {
         PeerFrame(type, channel: channel, fields: PeerFields().with(1, reason.rawValue < 0x80 ? reason.rawValue : 0))
     }
@@ -47,7 +47,7 @@ package enum PeerBodies {
         return PeerReason(wire: fields?[1]?.bigEndianInteger ?? 0)
     }
 
-    /// `CERTIFICATE`: fields 1 are the chain, field 2 is the proof.
+    /// `CERTIFICATE`: fields 1 hold the chain, leaf first; field 2 holds the signature. Both are absent without a certificate.
     package static func certificate(_ chain: [[UInt8]], _ proof: [UInt8]) -> PeerFrame {
         var fields = PeerFields()
         for certificate in chain { fields.append(1, certificate) }
@@ -57,6 +57,6 @@ package enum PeerBodies {
 }
 
 extension Duration {
-    /// Whole milliseconds.
+    /// Whole milliseconds, rounded towards zero.
     var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
 }

@@ -1,4 +1,4 @@
-/// The fields of a frame: tag (1 byte), length (2 bytes), value. Unknown tags are ignored, so that a later version adds fields.
+/// A payload's fields: tag (1 byte), length (2 bytes, big-endian), value. Unknown tags are ignored, so that later versions can add fields.
 package struct PeerFields: Equatable, Sendable {
     /// A malformed payload.
     package struct Malformed: Error, Equatable, Sendable {
@@ -54,12 +54,12 @@ package struct PeerFields: Equatable, Sendable {
 
     // Reading
 
-    /// The value of the first field with a tag.
+    /// The first value with this tag.
     package subscript(tag: UInt8) -> [UInt8]? { fields.first { $0.tag == tag }.map { Array($0.value) } }
 
     package func all(_ tag: UInt8) -> [[UInt8]] { fields.filter { $0.tag == tag }.map { Array($0.value) } }
 
-    /// An unsigned integer of exactly the width of its type; `nil` if the field is absent.
+    /// Returns an unsigned integer; `nil` if the field is absent. The value must have exactly the type's width.
     package func integer<T: FixedWidthInteger & UnsignedInteger>(_ tag: UInt8, as type: T.Type = T.self)
         throws(Malformed) -> T?
     {
@@ -68,7 +68,7 @@ package struct PeerFields: Equatable, Sendable {
         return T(truncatingIfNeeded: value.bigEndianInteger)
     }
 
-    /// UTF-8 text; `nil` if the field is absent.
+    /// Returns UTF-8 text; `nil` if the field is absent.
     package func text(_ tag: UInt8, atMost limit: Int = PeerLimits.name) throws(Malformed) -> String? {
         guard let value = self[tag] else { return nil }
         guard value.count <= limit else {
@@ -80,7 +80,7 @@ package struct PeerFields: Equatable, Sendable {
         return text
     }
 
-    /// The value of a required field.
+    /// Returns a required value, or throws ``Malformed`` for `nil`.
     package func require<T>(_ value: T?, _ name: String) throws(Malformed) -> T {
         guard let value else { throw Malformed(message: "\(name) is missing") }
         return value

@@ -1,4 +1,4 @@
-/// A frame: a header of 8 bytes, and a payload.
+/// A frame: an 8-byte header and a payload.
 ///
 /// ```
 ///  0        1        2        3        4                          7
@@ -11,7 +11,7 @@ package struct PeerFrame: Equatable, Sendable {
 
     package var type: PeerFrameType
     package var flags: PeerFrameFlags
-    /// The number of a stream or resource; 0 for other frames.
+    /// A stream or resource number; 0 for other frames.
     package var channel: UInt16
     package var payload: [UInt8]
 
@@ -35,7 +35,7 @@ package struct PeerFrame: Equatable, Sendable {
         output += payload
     }
 
-    /// The maximum payload of a kind. Other sizes end the link before the payload is read.
+    /// Returns the maximum payload size for a frame type in bytes. A larger length ends the link before the payload is read.
     static func maximumPayload(of type: UInt8) -> Int {
         switch PeerFrameType(rawValue: type) {
         case .hello: PeerLimits.hello
@@ -46,12 +46,13 @@ package struct PeerFrame: Equatable, Sendable {
     }
 }
 
-/// Splits the bytes of a link into frames. Holds at most one incomplete frame.
+/// Splits a link's bytes into frames. The caller takes all complete frames after each ``append(_:)``, so at most one
+/// incomplete frame is held.
 package struct PeerFrameReader: Sendable {
     package enum Failure: Error, Equatable, Sendable {
-        /// A kind that this version does not know and that may not be skipped.
+        /// An unknown type that may not be skipped.
         case unknownType
-        /// The payload is larger than its kind permits.
+        /// The payload is larger than its type permits.
         case tooLarge
     }
 
@@ -62,7 +63,7 @@ package struct PeerFrameReader: Sendable {
 
     package var bufferedByteCount: Int { pending.count - position }
 
-    /// The type of the next frame, before its payload is complete.
+    /// The next frame's type, before its payload is complete.
     var nextType: UInt8? { bufferedByteCount > 0 ? pending[position] : nil }
 
     package mutating func append(_ bytes: some Collection<UInt8>) {
@@ -73,7 +74,7 @@ package struct PeerFrameReader: Sendable {
         pending.append(contentsOf: bytes)
     }
 
-    /// The next complete frame; `nil` if more bytes are needed.
+    /// Removes and returns the next complete frame; `nil` if more bytes are needed. Skips unknown types with the top bit.
     package mutating func next() throws(Failure) -> PeerFrame? {
         while bufferedByteCount >= PeerFrame.headerByteCount {
             let (type, flags) = (pending[position], pending[position + 1])

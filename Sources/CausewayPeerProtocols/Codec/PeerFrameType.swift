@@ -1,4 +1,4 @@
-/// The kind of a frame: its first byte. A receiver skips unknown kinds with the top bit, and ends the link for other unknown kinds.
+/// A frame's type, its first byte. A receiver skips unknown types with the top bit, and ends the link at other unknown types.
 package enum PeerFrameType: UInt8, Sendable, CaseIterable {
     case hello = 0x01
     case invite = 0x02
@@ -32,7 +32,7 @@ package enum PeerFrameType: UInt8, Sendable, CaseIterable {
     case sasResult = 0x3B
     case bye = 0x3F
 
-    /// Whether frames of this kind are counted, kept until they are acknowledged, and sent again after a resumption.
+    /// Whether frames with this type are counted, kept until they are acknowledged, and retransmitted after a resumption.
     package var isNumbered: Bool {
         switch self {
         case .data, .streamOpen, .streamData, .streamWindow, .streamEnd, .streamReset, .offer, .get, .done, .cancel,
@@ -47,13 +47,13 @@ package enum PeerFrameType: UInt8, Sendable, CaseIterable {
     }
 }
 
-/// Bits of the second byte of a frame.
+/// A frame's second byte.
 package struct PeerFrameFlags: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The frame is counted. Set exactly for numbered kinds, except for unreliable `DATA`.
+    /// The frame is counted. Set exactly for numbered types, but not for unreliable `DATA`.
     package static let numbered = PeerFrameFlags(rawValue: 1)
-    /// Another fragment of the same message follows.
+    /// Another fragment follows for this message.
     package static let more = PeerFrameFlags(rawValue: 2)
 }

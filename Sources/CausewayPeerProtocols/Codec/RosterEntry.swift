@@ -1,4 +1,4 @@
-/// A member as another member announces it, in `ROSTER` and `INTRODUCE`.
+/// A member announced by another member, in `ROSTER` and `INTRODUCE`.
 package struct RosterEntry: Equatable, Sendable {
     package var key: PeerKey
     package var name: String
@@ -34,13 +34,14 @@ package struct RosterEntry: Equatable, Sendable {
         }
     }
 
+    /// Encodes a `ROSTER`. Entries beyond 32 are left out.
     package static func rosterFrame(_ entries: [RosterEntry], epoch: UInt64) -> PeerFrame {
         var fields = PeerFields().with(1, epoch)
         for entry in entries.prefix(PeerLimits.members) { fields.append(2, entry.fields.bytes) }
         return PeerFrame(.roster, fields: fields)
     }
 
-    /// The entries of a `ROSTER`: at most 32.
+    /// Decodes a `ROSTER`'s entries, at most 32.
     package static func roster(_ payload: [UInt8]) throws(PeerFields.Malformed) -> [RosterEntry] {
         let all = try PeerFields(payload).all(2)
         guard all.count <= PeerLimits.members else { throw PeerFields.Malformed(message: "\(all.count) members") }

@@ -1,37 +1,37 @@
-/// The datagram lane of one member: its attempts, and the current lane.
+/// One member's datagram lane: its attempts, and the current lane.
 struct DatagramLane: Sendable {
     enum Phase: Equatable, Sendable {
-        /// There is none. The side that offers lanes makes another at ``DatagramLane/deadline``.
+        /// There is none. The offering side opens another at ``DatagramLane/deadline``.
         case down
         /// The driver opens a port, or dials.
         case opening
-        /// The peer knows the port and is to dial it.
+        /// The port was offered to the peer, which dials it.
         case offered
-        /// - Parameter limit: The maximum size of a datagram in bytes.
+        /// - Parameter limit: The maximum datagram size in bytes.
         case ready(limit: Int)
     }
 
-    /// Whether both sides speak of datagram lanes.
+    /// Whether both sides support datagram lanes.
     var isSupported = false
     var phase = Phase.down
     var id: DatagramLaneID?
-    /// The token of the current lane; empty without one.
+    /// The current lane's token; empty without a lane.
     var token: [UInt8] = []
-    /// When the attempt is given up, or the next one begins.
+    /// When the attempt times out, or the next one begins.
     var deadline: Duration?
-    /// Lanes that failed since one was ready.
+    /// Failures since a lane was last ready.
     var failureCount = 0
-    /// The newest offer, while this side has dialled another a moment ago.
+    /// The newest offer, held for ``PeerTimes/laneDialPause`` after the last dial.
     var heldOffer: DatagramNotice.Offer?
     var lastDial: Duration?
     var watch: LaneWatch?
-    /// Bytes that the driver has not yet given to the network.
+    /// Bytes that the driver has not yet passed to the network.
     var pendingByteCount = 0
     var report = DatagramLaneReport()
 
     var nextTime: Duration? { [deadline, watch?.deadline].compactMap { $0 }.min() }
 
-    /// Forgets the current lane, and plans the next one if this side offers lanes.
+    /// Removes the current lane, and schedules the next one if this side offers lanes.
     mutating func fell(offers: Bool, at now: Duration) {
         (phase, id, token, watch, pendingByteCount) = (.down, nil, [], nil, 0)
         (report.isReady, report.messageLimit) = (false, 0)
@@ -48,16 +48,16 @@ struct DatagramLane: Sendable {
     }
 }
 
-/// The first byte of a datagram on a lane. Datagrams with another first byte are ignored.
+/// A datagram's first byte on a lane. Datagrams with other values are ignored.
 enum DatagramKind {
     /// A whole unreliable message follows.
     static let message: UInt8 = 0
-    /// Asks for a sign of life.
+    /// Asks for an ``answer``.
     static let probe: UInt8 = 1
     static let answer: UInt8 = 2
 }
 
-/// The lanes of a mesh by number.
+/// A mesh's datagram lanes by number.
 struct DatagramLaneTable: Sendable {
     private var members: [DatagramLaneID: MemberID] = [:]
     private var last = 0

@@ -1,20 +1,20 @@
-/// A datagram lane of this process, from its first attempt to its end. A number is not used again.
+/// Identifies a datagram lane in this process, from its first attempt to its end. Numbers are not reused.
 package struct DatagramLaneID: Hashable, Comparable, Sendable {
     package let rawValue: Int
     package init(_ rawValue: Int) { self.rawValue = rawValue }
     package static func < (left: DatagramLaneID, right: DatagramLaneID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The pre-shared key of one lane and its identity (RFC 4279 §5.1).
+/// A lane's pre-shared key and PSK identity (RFC 4279 §5.1).
 package struct DatagramSecret: Equatable, Sendable {
-    /// The token in hexadecimal digits: an identity is text and has no zero byte.
+    /// The token in hexadecimal digits, because a PSK identity is text without zero bytes.
     package let identity: [UInt8]
-    /// 32 bytes that only the two ends of the member's first control link can compute.
+    /// 32 bytes that only the two ends of the member's first control link can derive.
     package let key: [UInt8]
 
     /// - Parameters:
-    ///   - exporter: The keying material of the member's first control link.
-    ///   - token: 16 random bytes of this lane, so that each lane has a different key.
+    ///   - exporter: The TLS exporter value from the member's first control link.
+    ///   - token: 16 random bytes for this lane, so that each lane has a different key.
     package init(exporter: [UInt8], token: [UInt8]) {
         let digits = Array("0123456789abcdef".utf8)
         identity = token.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
@@ -22,24 +22,24 @@ package struct DatagramSecret: Equatable, Sendable {
     }
 }
 
-/// What happened to the datagram lane of a member.
+/// A member's datagram lane changed its state.
 package enum DatagramLaneState: Equatable, Sendable {
-    /// Unreliable messages that fit into a datagram now travel on the lane.
+    /// Unreliable messages that fit into a datagram now use the lane.
     case ready
     /// A handshake with the wrong key or token was refused. The lane is not affected. Reported once per member, counted always.
     case refused(PeerReason)
-    /// Unreliable messages travel on the control link. Another lane is tried later.
+    /// Unreliable messages use the control link. Another lane is tried later.
     case down(PeerReason)
 }
 
-/// The datagram lane of a member in numbers, for diagnosis and tests.
+/// A member's datagram lane counters, for diagnosis and tests.
 package struct DatagramLaneReport: Equatable, Sendable {
     package var isReady = false
-    /// Messages on all lanes of the member so far.
+    /// Messages on all the member's lanes so far.
     package var sentCount = 0
     package var receivedCount = 0
-    /// Handshakes that were refused.
+    /// Refused handshakes.
     package var refusedCount = 0
-    /// The maximum size of a message on the lane in bytes; 0 without a lane.
+    /// Maximum message size on the lane in bytes; 0 without a lane.
     package var messageLimit = 0
 }

@@ -1,16 +1,17 @@
-/// Detects a datagram lane on which nothing arrives any more, and keeps the mappings of NATs alive.
+/// Detects a datagram lane on which nothing arrives any more, and keeps NAT mappings alive.
 ///
-/// Both sides watch: a datagram that gets no sign of life is followed by probes, and after 5 s without any the lane is lost.
+/// Both sides watch. If nothing arrives within 0.5 s after a datagram was sent, probes follow every 0.5 s. After 5 s
+/// without any datagram from the peer, the lane is lost.
 struct LaneWatch: Sendable {
     enum Alarm: Equatable, Sendable { case probe, lost }
 
-    /// When the first datagram after the last sign of life was sent.
+    /// When the first datagram was sent after the last one that arrived.
     private var unansweredSince: Duration?
     private(set) var deadline: Duration?
     private let probesWhenIdle: Bool
 
-    /// - Parameter probesWhenIdle: Whether this side sends a probe after 60 s of silence: the side that dialled, which may be behind a NAT. Mappings
-    ///   of UDP live for at least 2 minutes (RFC 4787 §4.3).
+    /// - Parameter probesWhenIdle: Whether this side sends a probe after 60 s of silence. The dialler does, because it
+    ///   may be behind a NAT. UDP mappings live for at least 2 minutes (RFC 4787 §4.3).
     init(probesWhenIdle: Bool, at now: Duration) {
         self.probesWhenIdle = probesWhenIdle
         heard(at: now)
@@ -27,7 +28,7 @@ struct LaneWatch: Sendable {
         deadline = now + PeerTimes.laneProbe
     }
 
-    /// The network changed: asks for a sign of life now.
+    /// Sends a probe at the next ``advance(to:)``, because the network changed.
     mutating func probe(at now: Duration) { if unansweredSince == nil { deadline = now } }
 
     mutating func advance(to now: Duration) -> Alarm? {

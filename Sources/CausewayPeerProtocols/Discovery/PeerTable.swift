@@ -1,8 +1,8 @@
-/// The peers that discovery knows: one entry per identity, however many instances and interfaces show it.
+/// Discovered peers: one entry per key, for all its instances and interfaces.
 package struct PeerTable: Sendable {
     package enum Event: Equatable, Sendable {
         case found(PeerAdvertisement)
-        /// The TXT record has other content.
+        /// The TXT record's content changed.
         case updated(PeerAdvertisement)
         case lost(PeerKey)
     }
@@ -12,7 +12,7 @@ package struct PeerTable: Sendable {
         var instances: Set<String>
     }
 
-    /// Entries beyond this number are ignored: a flood of instances must not fill the memory.
+    /// Maximum number of instances. Further ones are ignored, so that a flood cannot fill the memory.
     package static let limit = 1024
 
     private let own: PeerKey
@@ -23,19 +23,21 @@ package struct PeerTable: Sendable {
 
     package var peers: [PeerAdvertisement] { entries.values.map(\.advertisement).sorted { $0.peer.key < $1.peer.key } }
 
-    /// The instances of a peer, for endpoints to dial.
+    /// Returns a peer's instances, to resolve endpoints.
     package func instances(of key: PeerKey) -> [String] { (entries[key]?.instances ?? []).sorted() }
 
     package func key(of instance: String) -> PeerKey? { keys[instance] }
 
-    /// An instance appeared, or its TXT record changed.
+    /// Reports that an instance appeared, or that its TXT record changed.
     ///
-    /// - Parameter instance: Any text that names the instance; with the interface if the driver tells interfaces apart.
+    /// - Parameters:
+    ///   - instance: Any text that identifies the instance, including the interface if the driver distinguishes interfaces.
+    ///   - pairs: The key-value pairs in the TXT record.
     package mutating func instanceFound(_ instance: String, _ pairs: some Sequence<(key: String, value: String)>)
         -> [Event]
     {
         guard let advertisement = PeerAdvertisement(pairs) else {
-            // Instances of other protocols with the same service type.
+            // Another protocol uses this service type.
             return instanceLost(instance)
         }
         let key = advertisement.peer.key

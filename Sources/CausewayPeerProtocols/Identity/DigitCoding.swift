@@ -1,4 +1,4 @@
-/// Bytes as digits of a fixed number of bits, without padding (RFC 4648).
+/// Encodes bytes as Base64 or Base32 digits, without padding (RFC 4648).
 struct DigitCoding: Sendable {
     /// Base64 with `-` and `_` (RFC 4648 §5).
     static let base64URL = DigitCoding("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", bitCount: 6)
@@ -6,7 +6,7 @@ struct DigitCoding: Sendable {
     static let base32 = DigitCoding("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", bitCount: 5)
 
     private let digits: [UInt8]
-    /// The value of each ASCII character; 255 for those that are no digits.
+    /// Digit values by character; 255 for other characters.
     private let values: [UInt8]
     private let bitCount: UInt32
 
@@ -34,7 +34,7 @@ struct DigitCoding: Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns `nil` for characters that are no digits, and unless encoding the bytes gives the same digits.
+    /// Returns `nil` for other characters, and for text that is not the bytes' canonical encoding (RFC 4648 §3.5).
     func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         var (bits, count) = (UInt32(0), UInt32(0))

@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// Digests and message authentication codes of the protocol.
+/// The protocol's digests and message authentication codes.
 package enum PeerDigest {
     package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
         var digest = SHA256()
@@ -17,7 +17,7 @@ package enum PeerDigest {
         return sha256(block.map { $0 ^ 0x5C } + inner)
     }
 
-    /// Compares all bytes in any case, so that the time does not tell where the first difference is.
+    /// Compares in constant time for equal lengths, so that timing does not reveal the first difference.
     package static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         guard left.count == right.count else { return false }
         return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
@@ -25,13 +25,13 @@ package enum PeerDigest {
 }
 
 extension FixedWidthInteger {
-    /// The bytes of the integer in network byte order.
+    /// The integer's bytes in network byte order.
     var bigEndianBytes: [UInt8] {
         stride(from: Self.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: self >> Self($0)) }
     }
 }
 
 extension Collection where Element == UInt8 {
-    /// The integer with these bytes in network byte order. Only the last 8 bytes count.
+    /// The integer in network byte order. Only the last 8 bytes count.
     var bigEndianInteger: UInt64 { reduce(0) { $0 << 8 | UInt64($1) } }
 }

@@ -1,7 +1,7 @@
-/// A session's name on the wire: 16 random bytes. Only peers that are invited or are members learn it. A session that ends gets a new one.
+/// Identifies a session on the wire: 16 random bytes. Only invited peers and members learn it. A session gets a new handle when it is left.
 package struct SessionHandle: Hashable, Sendable {
     package static let byteCount = 16
-    /// The handle of a side that has not chosen a session yet.
+    /// The handle before a side has chosen a session.
     package static let none = SessionHandle(high: 0, low: 0)
 
     let high: UInt64
@@ -18,42 +18,43 @@ package struct SessionHandle: Hashable, Sendable {
     package var bytes: [UInt8] { high.bigEndianBytes + low.bigEndianBytes }
 }
 
-/// A session of this process.
+/// Identifies a session in this process.
 package struct SessionID: Hashable, Sendable {
     package let rawValue: Int
     package init(_ rawValue: Int) { self.rawValue = rawValue }
 }
 
-/// A TLS connection of this process, from the dial or accept to its end. A number is not used again.
+/// Identifies a TLS connection in this process, from the dial or accept to its end. Numbers are not reused.
 package struct LinkID: Hashable, Comparable, Sendable {
     package let rawValue: Int
     package init(_ rawValue: Int) { self.rawValue = rawValue }
     package static func < (left: LinkID, right: LinkID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// An invitation that arrived and waits for the program's answer.
+/// Identifies a received invitation that waits for the program's answer.
 package struct InvitationID: Hashable, Sendable {
     package let rawValue: Int
     package init(_ rawValue: Int) { self.rawValue = rawValue }
 }
 
-/// A member of a session: the address of calls and events.
+/// Identifies a peer in a session. Calls and events use it as their address.
 package struct MemberID: Hashable, Sendable {
     package let session: SessionID
     package let peer: PeerKey
     package init(_ session: SessionID, _ peer: PeerKey) { (self.session, self.peer) = (session, peer) }
 }
 
-/// A stream or resource of a member. The number is unique per member and kind: the smaller peer opens odd ones, the larger even ones.
+/// Identifies a member's stream or resource. Streams and resources are numbered separately: the smaller peer opens odd
+/// numbers, the larger even ones.
 package struct ChannelID: Hashable, Sendable {
     package let member: MemberID
     package let number: UInt16
     package init(_ member: MemberID, _ number: UInt16) { (self.member, self.number) = (member, number) }
 }
 
-/// Where a peer can be dialled.
+/// A peer's address and port.
 package struct PeerEndpoint: Hashable, Sendable {
-    /// 4 or 16 bytes. The scope of a link-local address is not part of it: each host knows its own interfaces.
+    /// 4 or 16 bytes. The scope of a link-local address is not included, because it is valid on one host only.
     package var address: [UInt8]
     package var port: UInt16
 

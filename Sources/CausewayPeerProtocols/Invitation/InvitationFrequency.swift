@@ -1,7 +1,7 @@
-/// How often each source has invited of late. Bounded: old and rare sources are forgotten.
+/// Recent invitations per source. Bounded: old and rare sources are dropped.
 struct InvitationFrequency: Sendable {
     private static let sourceLimit = 256
-    /// All counts are halved after this number of invitations.
+    /// All counts are halved after this number of invitations, or when there are too many sources.
     private static let period = 256
 
     private var counts: [[UInt8]: Int] = [:]

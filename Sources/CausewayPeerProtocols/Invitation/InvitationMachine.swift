@@ -1,4 +1,4 @@
-/// Invitations that arrived and are not answered. Bounded per peer, per address and in all.
+/// Received invitations without an answer. Limited to one per peer, and by address and in total.
 struct InvitationMachine: Sendable {
     struct Pending: Equatable, Sendable {
         let link: LinkID
@@ -6,12 +6,12 @@ struct InvitationMachine: Sendable {
         let context: [UInt8]?
         /// The service type with which the inviter found this peer; empty if unknown.
         var service = ""
-        /// The address for the limit; `nil` for peers on this host.
+        /// The address for the per-address limit; `nil` for peers on this host.
         let address: [UInt8]?
-        /// Whether the key of the inviter is recorded. Such an invitation does not give way to one with an unknown key.
+        /// Whether the inviter's key is recorded. Such an invitation is never displaced.
         var isRecorded = false
 
-        /// Who is to blame for many invitations: an address, or a peer on this host.
+        /// The source to count: an address, or a peer on this host.
         fileprivate var source: [UInt8] { address ?? peer.key.digestBytes }
     }
 
@@ -26,14 +26,14 @@ struct InvitationMachine: Sendable {
 
     var count: Int { pending.count }
 
-    /// Whether an invitation of this link waits for an answer.
+    /// Whether the link's invitation waits for an answer.
     func isPending(_ link: LinkID) -> Bool { pending.values.contains { $0.link == link } }
 
     func isAsked(_ id: InvitationID) -> Bool { pending[id] != nil }
 
-    /// Counts an invitation, and returns the link of the one that gives way to it when all places are taken: the oldest one of the address
-    /// that has invited most often of late. A flood then displaces its own invitations, and a peer that invites once is asked
-    /// about, whether or not the program answers the others.
+    /// Counts an invitation. If the table is full, returns the link whose invitation it displaces: the oldest from the
+    /// address with the most recent invitations. A flood then displaces its own invitations, and the program is still
+    /// asked about a peer that invites once.
     mutating func displaced(by invitation: Pending, limit: Int, limitPerAddress: Int) -> LinkID? {
         frequency.count(invitation.source)
         guard pending.count >= limit, isAdmissible(invitation, limitPerAddress: limitPerAddress) else { return nil }
@@ -43,13 +43,14 @@ struct InvitationMachine: Sendable {
             .value.link
     }
 
+    /// Whether the peer and its address are below their limits.
     private func isAdmissible(_ invitation: Pending, limitPerAddress: Int) -> Bool {
         guard !pending.values.contains(where: { $0.peer.key == invitation.peer.key }) else { return false }
         return invitation.address.map { address in pending.values.count { $0.address == address } < limitPerAddress }
             ?? true
     }
 
-    /// Decides about an invitation. If both sides invite each other, both programs are asked.
+    /// Accepts or refuses an invitation. If both sides invite each other, both programs are asked.
     mutating func arrived(_ invitation: Pending, limit: Int, limitPerAddress: Int) -> Decision {
         guard !pending.values.contains(where: { $0.peer.key == invitation.peer.key }) else {
             return .refuse(.duplicate)
@@ -62,20 +63,20 @@ struct InvitationMachine: Sendable {
         return .ask(id)
     }
 
-    /// The service type of an invitation.
+    /// Returns an invitation's service type; empty if it is unknown or the invitation was answered.
     func service(of id: InvitationID) -> String { pending[id]?.service ?? "" }
 
-    /// Removes an invitation that the program answers.
+    /// Removes and returns an invitation, because the program answers it.
     mutating func answered(_ id: InvitationID) -> Pending? { pending.removeValue(forKey: id) }
 
-    /// Removes the invitation of a link that ended.
+    /// Removes and returns a link's invitation, because the link ended.
     mutating func removed(_ link: LinkID) -> (id: InvitationID, invitation: Pending)? {
         guard let (id, invitation) = pending.first(where: { $0.value.link == link }) else { return nil }
         pending[id] = nil
         return (id, invitation)
     }
 
-    /// The invitation that waits for the program's answer to a peer.
+    /// Returns the peer's pending invitation.
     func asked(from peer: PeerKey) -> InvitationID? {
         pending.first { $0.value.peer.key == peer }?.key
     }

@@ -1,9 +1,10 @@
 /// Detects a silent peer: PING after 6 s, suspect after 6.5 s, lost after 9.5 s.
 ///
-/// The side that accepted the link asks only when the dialler, which it expects to hear, is suspect.
+/// The accepter sends PING only when the dialler, from which it expects a PING, is suspect.
 ///
-/// Time in which this side did not run, because the machine is busy or the process was suspended, does not count: what the peer sent
-/// meanwhile still waits to be read. At most 9.5 s are added, so that the end of a peer is reported on a busy machine too.
+/// Time in which this process did not run, because the machine is busy or the process was suspended, does not count:
+/// the peer's bytes from that time are still unread. At most 9.5 s are added, so that a lost peer is reported on a busy
+/// machine too.
 struct Keepalive: Sendable {
     enum Alarm: Equatable, Sendable { case ping, suspect, lost }
 
@@ -11,7 +12,7 @@ struct Keepalive: Sendable {
     private(set) var lastHeard: Duration
     private var next: Alarm = .ping
     private var nextTime: Duration
-    /// How much time was not counted.
+    /// Uncounted time since the peer was last heard.
     private var uncounted = Duration.zero
 
     init(at now: Duration, asksFirst: Bool) {
@@ -24,7 +25,7 @@ struct Keepalive: Sendable {
 
     mutating func heard(at now: Duration) { self = Keepalive(at: now, asksFirst: asksFirst) }
 
-    /// A network change: asks for a sign of life now.
+    /// Makes PING due now, because the network changed.
     mutating func probe(at now: Duration) { if next == .ping { nextTime = now } }
 
     mutating func advance(to now: Duration) -> Alarm? {
@@ -42,13 +43,13 @@ struct Keepalive: Sendable {
             (next, nextTime) = (.lost, lastHeard + PeerTimes.lostAfter)
             return .suspect
         case .lost:
-            // The alarm was late.
+            // ``allow(lateness:at:)`` has extended the time: ask again.
             nextTime = lastHeard + PeerTimes.lostAfter
             return .ping
         }
     }
 
-    /// After a late alarm, the peer has one second more than the time that was lost.
+    /// After a late alarm, does not count the lateness, and leaves the peer at least one second.
     private mutating func allow(lateness: Duration, at now: Duration) {
         guard lateness >= PeerTimes.lateAlarm else { return }
         let earliest = max(lastHeard + lateness, now - PeerTimes.lostAfter + .seconds(1))

@@ -1,25 +1,26 @@
 internal import DequeModule
 
-/// A connection and what is known of its peer.
+/// A TLS connection and its peer's properties.
 struct Link: Sendable {
     let isDialler: Bool
-    /// Why it was dialled; `nil` for accepted links.
+    /// Why the link was dialled; `nil` for accepted links.
     let purpose: PeerDial.Purpose?
     var machine: LinkMachine
     var facts: LinkFacts?
-    /// The member that the link belongs to, as soon as that is known.
+    /// The link's member, once it is known.
     var member: MemberID?
     var hello: Hello?
     var reader = PeerFrameReader()
     var output = LinkOutput()
     var consent = LinkConsent()
-    /// Whether this side has told the peer, on a replacement, how many frames arrived. The peer sends further ones again there.
+    /// Whether this side has sent its count of received frames on a replacement link. The peer retransmits all later
+    /// frames there, so frames on this link no longer count.
     var isSuperseded = false
 
     init(dial purpose: PeerDial.Purpose, member: MemberID, at now: Duration) {
         (isDialler, self.purpose, self.member) = (true, purpose, member)
         machine = LinkMachine(.dialing, at: now)
-        // Invitations and introductions have deadlines of their own. A hanging dial must not keep a member suspended.
+        // The member's phase limits invitations and introductions. A hanging dial must not keep a member suspended.
         switch purpose {
         case .invitation, .introduction: break
         case .resumption: machine.enter(.dialing, at: now, within: .seconds(3))
@@ -34,7 +35,7 @@ struct Link: Sendable {
 
     var phase: LinkMachine.Phase { machine.phase }
 
-    /// Whether the link counts against the limits for peers that are not members.
+    /// Whether the link counts against ``PeerConfiguration/lobbyLimit``.
     var isStranger: Bool {
         switch phase {
         case .greeting, .lobby, .joining, .leaving: !isDialler
@@ -42,24 +43,24 @@ struct Link: Sendable {
         }
     }
 
-    /// The verified peer, or the one that was dialled.
+    /// The verified peer or, before HELLO, the dialled one.
     var peerKey: PeerKey? { hello?.peer.key ?? member?.peer }
 }
 
-/// Frames that do not wait for channels, and what is sent before a goodbye.
+/// A link's frames outside its channels, and its last output.
 struct LinkOutput: Sendable {
     private(set) var urgent: Deque<PeerFrame> = []
-    /// Whether the driver knows that there is output.
+    /// Whether the driver was notified and has not taken all output yet.
     var isAnnounced = false
-    /// The rest of a member's messages, while the link is leaving.
+    /// The member's remaining output, while the link is leaving.
     var farewell: MemberTraffic?
-    /// The last frame of the link.
+    /// The link's last frame, BYE.
     private var last: PeerFrame?
 
     var isEmpty: Bool { urgent.isEmpty && last == nil && farewell == nil }
 
     mutating func append(_ frame: PeerFrame) {
-        // One answer is enough for any number of pings.
+        // One queued PONG answers any number of PINGs.
         if frame.type == .pong, urgent.contains(where: { $0.type == .pong }) { return }
         urgent.append(frame)
     }
@@ -71,8 +72,9 @@ struct LinkOutput: Sendable {
     mutating func nextLast() -> PeerFrame? { last.take() }
 }
 
-/// The exchange of certificates before a link is joined.
+/// The certificate exchange before a link is joined.
 struct LinkConsent: Sendable {
+    /// The peer's certificates, once they arrived.
     var claim: CertificateClaim?
     /// Whether this side's certificate was sent.
     var hasShown = false
@@ -80,6 +82,6 @@ struct LinkConsent: Sendable {
     var hasApproved = false
     /// Whether `CERTIFIED` arrived.
     var isApproved = false
-    /// Whether the peer proved the secret of a pairing in its HELLO.
+    /// Whether the peer's HELLO proved a pairing secret.
     var isPaired = false
 }

@@ -1,7 +1,7 @@
-/// The phases of a link, their deadlines, and the frames that each permits.
+/// A link's phases, their deadlines, and the frame types that each permits.
 struct LinkMachine: Sendable {
     enum Phase: Equatable, Sendable {
-        /// The driver makes the connection.
+        /// The driver is connecting.
         case dialing
         /// Before HELLO.
         case greeting
@@ -10,9 +10,9 @@ struct LinkMachine: Sendable {
         /// Certificates are exchanged.
         case joining
         case joined
-        /// A further connection, for the bytes of resources.
+        /// A further connection for resource bytes.
         case lane
-        /// Output is flushed; input is ignored.
+        /// Output is flushed. Input is ignored, except acknowledgments and BYE.
         case leaving(PeerReason)
     }
 
@@ -31,7 +31,10 @@ struct LinkMachine: Sendable {
         enter(phase, at: now)
     }
 
-    /// - Parameter limit: How long the phase may take; `nil` for its usual time.
+    /// - Parameters:
+    ///   - phase: The new phase.
+    ///   - now: The time of the change.
+    ///   - limit: How long the phase may take; `nil` for its usual time.
     mutating func enter(_ phase: Phase, at now: Duration, within limit: Duration? = nil) {
         self.phase = phase
         let usual: Duration? =
@@ -65,13 +68,13 @@ struct LinkMachine: Sendable {
         return keepalive?.advance(to: now).map { .keepalive($0) }
     }
 
-    /// Whether a link may begin with a frame. Other protocols are recognized before a payload is awaited.
+    /// Whether a link may begin with this frame type. Another protocol is thus detected from its first byte, without waiting for a payload.
     func mayBegin(with type: UInt8?) -> Bool {
         guard let type, type & 0x80 == 0 else { return true }
         return [.hello, .lane, .bye].contains(PeerFrameType(rawValue: type))
     }
 
-    /// Decides about a frame by its type.
+    /// Decides how to treat a frame in the current phase.
     func verdict(on type: PeerFrameType) -> Verdict {
         switch (phase, type) {
         case (.leaving, .acknowledgment), (.leaving, .bye): .handle

@@ -1,9 +1,9 @@
 internal import DequeModule
 
 extension MemberTraffic {
-    /// Handles a frame of the member. Returns frames that concern the session: rosters and verification.
+    /// Handles a member's frame. Returns frames for the session: rosters and verification.
     ///
-    /// - Throws: The reason with which the link must end.
+    /// - Throws: The reason to end the link with.
     mutating func received(
         _ frame: PeerFrame, at now: Duration, _ actions: inout Deque<PeerAction>
     ) throws(PeerReason) -> PeerFrame? {

@@ -1,18 +1,18 @@
 internal import DequeModule
 
-/// Messages, streams and resources of one member, independent of the links that carry them.
+/// One member's messages, streams and resources, independent of its links.
 struct MemberTraffic: Sendable {
-    /// Channels that share a control link.
+    /// A channel that shares the control link.
     enum Channel: Hashable, Sendable {
         case messages
         case stream(UInt16)
-        /// Bytes of a resource while no lane can be opened.
+        /// Resource bytes while there is no lane.
         case part(UInt16)
     }
 
     let member: MemberID
     var queue = ReliableQueue()
-    /// Numbered frames without content of the program.
+    /// Numbered frames without program content. They do not wait for window space.
     var control: Deque<PeerFrame> = []
     var outbox = MessageOutbox()
     var unreliable = UnreliableTraffic()
@@ -21,7 +21,7 @@ struct MemberTraffic: Sendable {
     var assembler = MessageAssembler(limit: PeerLimits.message)
     private var scheduler = LaneScheduler<Channel>()
     private var lanes = LaneScheduler<UInt16>()
-    /// Whether a send was refused because the queue was over its limit.
+    /// Whether a send returned ``SendResult/full``.
     private var wasFull = false
 
     init(member: MemberID, isOdd: Bool) {
@@ -32,9 +32,10 @@ struct MemberTraffic: Sendable {
 
     // Sending
 
+    /// Queues a message.
     mutating func send(_ message: [UInt8], reliably: Bool, limit: Int) -> SendResult {
         guard message.count <= PeerLimits.message else { return .tooLarge }
-        // Larger unreliable messages travel reliably.
+        // Unreliable messages over 64 KiB are sent reliably.
         if !reliably, message.count <= PeerLimits.unreliableMessage {
             guard unreliable.outbox.byteCount + message.count <= PeerLimits.unreliableMessage else { return .dropped }
             unreliable.outbox.append(message)
@@ -49,7 +50,7 @@ struct MemberTraffic: Sendable {
         return .queued
     }
 
-    /// Whether a message would not be refused because too many bytes wait.
+    /// Whether ``send(_:reliably:limit:)`` would accept a message. An empty queue accepts any.
     func hasRoom(for byteCount: Int, reliably: Bool, limit: Int) -> Bool {
         let isDroppable = !reliably && byteCount <= PeerLimits.unreliableMessage
         return isDroppable || outbox.byteCount == 0 || outbox.byteCount + byteCount <= limit
@@ -57,12 +58,13 @@ struct MemberTraffic: Sendable {
 
     mutating func activate(_ channel: Channel) { scheduler.activate(channel) }
 
-    /// Makes a resource send: on a lane, or without one on the control link.
+    /// Lets a resource send on a lane, or on the control link without one.
     mutating func activatePart(_ number: UInt16, onLane: Bool) {
         if onLane { lanes.activate(number) } else { scheduler.activate(.part(number)) }
     }
 
-    /// The next frame for the control link.
+    /// Removes and returns the control link's next frame: acknowledgment, retransmissions, control frames, unreliable
+    /// messages, then channels in turn.
     mutating func nextFrame(at now: Duration, _ actions: inout Deque<PeerAction>) -> PeerFrame? {
         if let frame = queue.acknowledgment(at: now) { return frame }
         if let frame = queue.nextReplay() { return frame }
@@ -120,14 +122,14 @@ struct MemberTraffic: Sendable {
         return queue.record(PeerFrame(.streamData, channel: number, payload: bytes))
     }
 
-    /// Sends the end of a stream after its last byte.
+    /// Queues `STREAM_END` after the stream's last byte.
     mutating func endStreamIfDrained(_ number: UInt16, _ actions: inout Deque<PeerAction>) {
         guard streams.takeEnd(number) else { return }
         control.append(PeerFrame(.streamEnd, channel: number))
         actions.append(.streamEnded(channel(number)))
     }
 
-    /// The next frame for a lane.
+    /// Removes and returns a lane's next frame.
     mutating func nextLaneFrame(_ actions: inout Deque<PeerAction>) -> PeerFrame? {
         var taken = LaneScheduler<UInt16>()
         swap(&taken, &lanes)
@@ -152,7 +154,7 @@ struct MemberTraffic: Sendable {
         return frame
     }
 
-    /// Asks for the next block, or sends `DONE` when all is sent.
+    /// Requests the file's next block, or queues `DONE` when all is sent.
     mutating func advanceResource(_ number: UInt16, _ actions: inout Deque<PeerAction>) {
         if let read = resources.nextRead(number) {
             actions.append(.resourceWanted(channel(number), offset: read.offset, count: read.count))
@@ -164,7 +166,7 @@ struct MemberTraffic: Sendable {
 
     // Ends
 
-    /// A new link carries the member. Returns whether the peer's count is possible.
+    /// A new link carries the member: retransmits from the peer's count. Returns whether that count is possible.
     mutating func resume(from count: UInt64) -> Bool {
         guard queue.resume(from: count) else { return false }
         unreliable.resume()
@@ -173,13 +175,13 @@ struct MemberTraffic: Sendable {
         return true
     }
 
-    /// Makes every channel a candidate again, after an event that may have given it room.
+    /// Schedules all channels with content, after an event that may have opened their windows.
     mutating func reactivate() {
         if !outbox.isEmpty { scheduler.activate(.messages) }
         for (number, stream) in streams.outgoing where stream.nextSize != nil { scheduler.activate(.stream(number)) }
     }
 
-    /// Ends all streams and resources of a lost member.
+    /// Ends a lost member's streams and resources, and drops its queues.
     mutating func fail(_ reason: PeerReason, _ actions: inout Deque<PeerAction>) {
         for number in resources.removeAll() { actions.append(.resourceFailed(channel(number), reason)) }
         for number in streams.removeAll() { actions.append(.streamFailed(channel(number), reason)) }

@@ -1,12 +1,12 @@
-/// Work of the driver, and events for the program, in the order in which they must be performed.
+/// Work for the driver and events for the program, to be performed in order.
 package enum PeerAction: Sendable, Equatable {
     // Links
     /// Dial, then report ``PeerMesh/dialSucceeded(_:_:at:)`` or ``PeerMesh/dialFailed(_:at:)``.
     case dial(LinkID, PeerDial)
-    /// The link has bytes to write: call ``PeerMesh/takeOutput(_:atMost:at:)`` whenever the connection accepts content, until it returns `nil`.
+    /// The link has output: call ``PeerMesh/takeOutput(_:atMost:at:)`` whenever the connection accepts content, until it returns `nil`.
     case output(LinkID)
-    /// Close the connection after the bytes that ``PeerMesh/takeOutput(_:atMost:at:)`` has returned, or cancel the dial. The machine has
-    /// forgotten the number.
+    /// Close the connection after the bytes that ``PeerMesh/takeOutput(_:atMost:at:)`` has returned, or cancel the
+    /// dial. The link's number is no longer valid.
     case close(LinkID)
 
     // Invitations
@@ -16,79 +16,80 @@ package enum PeerAction: Sendable, Equatable {
     case invitationEnded(InvitationID, PeerReason)
 
     // Trust
-    /// The key of a member is new, or the member became paired. Keep the entry for ``PeerMesh/trust(_:)``.
+    /// A member's key is new, or the member became paired. Store the entry for ``PeerMesh/trust(_:)``.
     case pinned(MemberID, PinEntry)
-    /// The entry of a key gave way to another one.
+    /// The key's entry was evicted for another one.
     case unpinned(PeerKey)
-    /// The links of a peer with a proven key are refused by the policy, or its proof of a pairing is wrong.
+    /// A peer proved its key, but the policy refuses it or its pairing proof is wrong.
     case refused(PeerInfo, PeerReason)
-    /// Sign the message with the session's own certificate, then call ``PeerMesh/certify(_:chain:proof:at:)`` with the link. Only for sessions with
-    /// ``SessionOptions/hasCertificate``.
+    /// Sign the message with the session certificate's key, then call ``PeerMesh/certify(_:chain:proof:at:)``. Only for
+    /// sessions with ``SessionOptions/hasCertificate``.
     case sign(LinkID, MemberID, [UInt8])
-    /// Ask the program about the peer, then call ``PeerMesh/judge(_:accepts:at:)``. Only for sessions with ``SessionOptions/judges``.
+    /// Ask the program to accept the peer, then call ``PeerMesh/judge(_:accepts:at:)``. Only for sessions with ``SessionOptions/judges``.
     case judge(MemberID, CertificateClaim)
-    /// Progress of comparing codes.
+    /// A code comparison progressed.
     case verification(MemberID, VerificationEvent)
 
     // Members
     case state(MemberID, PeerInfo, MemberState)
     case message(MemberID, [UInt8], isReliable: Bool)
-    /// A send returned ``SendResult/full``, and now less than half of the limit is queued.
+    /// A send returned ``SendResult/full``, and now less than 4 MiB are queued (``PeerLimits/window``).
     case space(MemberID)
 
     // Datagram lanes
-    /// Wait for a DTLS 1.2 handshake with the key on any UDP port, then call ``PeerMesh/datagramsListening(_:on:at:)`` and
-    /// ``PeerMesh/datagramsReady(_:limit:at:)``. The peer is at the other end of the link.
+    /// Open any UDP port for a DTLS 1.2 handshake with this secret by the link's peer. Call
+    /// ``PeerMesh/datagramsListening(_:on:at:)`` then, and ``PeerMesh/datagramsReady(_:limit:at:)`` after the
+    /// handshake.
     case listenDatagrams(DatagramLaneID, beside: LinkID, DatagramSecret)
-    /// Make a DTLS 1.2 connection to the port of the host at the other end of the link, then call ``PeerMesh/datagramsReady(_:limit:at:)``.
+    /// Connect with DTLS 1.2 to the port on the link's remote host, then call ``PeerMesh/datagramsReady(_:limit:at:)``.
     case dialDatagrams(DatagramLaneID, beside: LinkID, port: UInt16, DatagramSecret)
     /// Send the datagram, then call ``PeerMesh/datagramSent(_:_:at:)``.
     case datagram(DatagramLaneID, [UInt8])
-    /// Close the port or connection. The machine has forgotten the number.
+    /// Close the port or connection. The lane's number is no longer valid.
     case closeDatagrams(DatagramLaneID)
-    /// For diagnosis.
+    /// A datagram lane changed its state, for diagnosis.
     case datagramLane(MemberID, DatagramLaneState)
 
     // Streams
     case streamOpened(ChannelID, name: String)
     case streamBytes(ChannelID, [UInt8])
-    /// The last event of a stream that ended well, for both sides.
+    /// The stream ended cleanly. Its last event, on both sides.
     case streamEnded(ChannelID)
-    /// The last event of a stream that was reset, or whose member was lost.
+    /// The stream was reset, or its member was lost. Its last event.
     case streamFailed(ChannelID, PeerReason)
-    /// The stream accepts this number of bytes, after it accepted fewer than it was given.
+    /// The stream accepts this number of bytes, after a write was accepted only in part.
     case streamSpace(ChannelID, Int)
 
     // Resources
-    /// Prepare a file, then call ``PeerMesh/fetch(_:from:at:)`` or ``PeerMesh/cancelResource(_:at:)``.
+    /// Prepare a file, then call ``PeerMesh/fetch(_:from:at:)`` or ``PeerMesh/cancelResource(_:_:at:)``.
     case resourceOffered(ChannelID, ResourceOffer)
-    /// Read the file, then call ``PeerMesh/provide(_:_:isLast:at:)``. At most one is open per resource.
+    /// Read the file, then call ``PeerMesh/provide(_:_:isLast:digest:at:)``. At most one read is pending per resource.
     case resourceWanted(ChannelID, offset: UInt64, count: Int)
     /// Write the bytes at the offset, then call ``PeerMesh/consumedResource(_:_:at:)``.
     case resourceBytes(ChannelID, offset: UInt64, [UInt8])
     /// All bytes arrived. Check the digest if there is one, store the file, then call ``PeerMesh/stored(_:at:)``.
     case resourceComplete(ChannelID, digest: [UInt8]?)
-    /// The receiver stored everything. The sender's last event.
+    /// The receiver stored the whole file. The sender's last event.
     case resourceDelivered(ChannelID)
-    /// The last event of a resource that was cancelled or lost, on both sides.
+    /// The resource was cancelled or lost. Its last event.
     case resourceFailed(ChannelID, PeerReason)
 }
 
-/// A connection that the driver makes: TLS 1.3, ALPN `cw-peers/1`, certificates on both sides.
+/// A connection to open: TLS 1.3, ALPN `cw-peers/1`, certificates on both sides.
 package struct PeerDial: Sendable, Equatable {
     package enum Purpose: Sendable, Equatable { case invitation, introduction, resumption, lane }
 
     package var peer: PeerKey
-    /// Known addresses, best first. Try also the instances that discovery knows for the peer.
+    /// Known addresses, best first. Also try the peer's instances from discovery.
     package var endpoints: [PeerEndpoint]
     package var purpose: Purpose
 }
 
-/// Properties of a connection when TLS is established.
+/// A connection's properties after the TLS handshake.
 package struct LinkFacts: Sendable, Equatable {
-    /// 32 bytes for the label `EXPORTER-cw-peers/1` without context (RFC 8446 §7.5).
+    /// The TLS exporter value: 32 bytes for label `EXPORTER-cw-peers/1` without context (RFC 8446 §7.5).
     package var exporter: [UInt8]
-    /// SHA-256 of the `SubjectPublicKeyInfo` of the certificate that the peer used in TLS: 32 bytes.
+    /// The SHA-256 digest (32 bytes) of the `SubjectPublicKeyInfo` in the peer's TLS certificate.
     package var fingerprint: [UInt8]
     /// The remote address, 4 or 16 bytes, without scope.
     package var address: [UInt8]
@@ -100,11 +101,11 @@ package struct LinkFacts: Sendable, Equatable {
     }
 }
 
-/// Certificates that a peer shows besides its TLS key.
+/// A peer's certificates, shown in addition to its TLS key.
 package struct CertificateClaim: Sendable, Equatable {
     /// DER, leaf first. Empty if the peer's session has none.
     package var chain: [[UInt8]]
-    /// Signature of ``message`` by the leaf's key. The driver must verify it before the chain means anything.
+    /// The leaf key's signature over ``message``. The driver must verify it before it evaluates the chain.
     package var proof: [UInt8]
     package var message: [UInt8]
 }
@@ -113,14 +114,14 @@ package struct CertificateClaim: Sendable, Equatable {
 package enum LinkEnd: Sendable, Equatable {
     /// The peer closed or reset it.
     case closedByPeer
-    /// A local error: the network changed, a timeout of the kernel.
+    /// A local error, such as a network change or a kernel timeout.
     case failed
 }
 
 package struct SessionOptions: Sendable, Equatable {
-    /// The maximum number of peers, including this one.
+    /// The maximum number of peers, including this one: 2 to 32.
     package var limit = 8
-    /// Whether each member is judged by the program (``PeerAction/judge(_:_:)``). Otherwise every verified key is accepted.
+    /// Whether the program judges each member (``PeerAction/judge(_:_:)``). Otherwise every verified key is accepted.
     package var judges = false
     /// Whether the session shows a certificate chain (``PeerAction/sign(_:_:)``).
     package var hasCertificate = false
@@ -130,9 +131,9 @@ package struct SessionOptions: Sendable, Equatable {
 
 package enum SendResult: Sendable, Equatable {
     case queued
-    /// The queue of the member is over its limit. ``PeerAction/space(_:)`` follows.
+    /// The member's queue is at its limit. ``PeerAction/space(_:)`` follows.
     case full
-    /// An unreliable message found no room.
+    /// An unreliable message did not fit into the queue.
     case dropped
     case notConnected
     /// More than 16 MiB.

@@ -1,9 +1,9 @@
-/// A large value that is cheap to copy: copies share it until one of them changes.
+/// A copy-on-write box: copies of a large value share storage until one changes.
 ///
-/// The mesh looks at links and members many times for each frame. As plain structures, each look would copy dozens of references.
+/// The mesh reads links and members many times per frame. Without the box, each read would copy dozens of references.
 @dynamicMemberLookup
 struct Boxed<Value: Sendable>: Sendable {
-    /// One element: arrays share their storage until they change.
+    /// One element: arrays are copy-on-write.
     private var storage: [Value]
 
     init(_ value: Value) { storage = [value] }

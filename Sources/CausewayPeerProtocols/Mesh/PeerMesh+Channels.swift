@@ -1,12 +1,12 @@
 internal import DequeModule
 
 extension PeerMesh {
-    /// Changes a member's traffic, then announces what it has to send.
+    /// Changes a member's traffic, then announces its output. Returns `nil` if the member is not connected.
     private mutating func withTraffic<Result>(
         _ member: MemberID, at now: Duration, _ body: (inout MemberTraffic, inout Deque<PeerAction>) -> Result
     ) -> Result? {
         guard self[member]?.phase.isConnected == true else { return nil }
-        // Taken out and put back, so that its buffers are not copied.
+        // Move the value out and back, so that its buffers stay uniquely referenced and are not copied.
         guard var traffic = sessions[member.session]?.members[member.peer]?.traffic.take() else { return nil }
         let result = body(&traffic, &actions)
         sessions[member.session]?.members[member.peer]?.traffic = traffic
@@ -16,7 +16,7 @@ extension PeerMesh {
 
     // Messages
 
-    /// Queues a message for a member. Reliable messages of one member arrive once and in order, also over a replaced link.
+    /// Queues a message for a member. Its reliable messages arrive once and in order, also over a replaced link.
     package mutating func send(_ message: [UInt8], to member: MemberID, reliably: Bool, at now: Duration) -> SendResult
     {
         if !reliably, let result = sendDatagram(message, to: member, at: now) { return result }
@@ -25,8 +25,7 @@ extension PeerMesh {
             ?? .notConnected
     }
 
-    /// Queues a message for all of several members, or for none of them: a program sends a refused message again, and a member that had got
-    /// it would get it twice.
+    /// Queues a message for all members, or for none: a program retries a refused message, and some members would otherwise get it twice.
     ///
     /// - Returns: `queued`, also if an unreliable message is dropped for a member.
     package mutating func send(_ message: [UInt8], toAll members: [MemberID], reliably: Bool, at now: Duration)
@@ -47,8 +46,8 @@ extension PeerMesh {
         return self[member]?.traffic?.hasRoom(for: byteCount, reliably: reliably, limit: limit) ?? true
     }
 
-    /// The program has taken a message. Without this call a peer sends at most 4 MiB of reliable messages, and further unreliable ones are
-    /// dropped.
+    /// Reports that the program has consumed a message. Without this call, a peer sends at most 4 MiB in reliable
+    /// messages, and further unreliable ones are dropped.
     package mutating func consumed(_ byteCount: Int, from member: MemberID, isReliable: Bool = true, at now: Duration) {
         _ = withTraffic(member, at: now) { traffic, _ in
             if isReliable {
@@ -59,12 +58,12 @@ extension PeerMesh {
         }
     }
 
-    /// Bytes of messages that wait to be sent to a member.
+    /// Returns the message bytes queued for a member.
     package func queuedByteCount(_ member: MemberID) -> Int { self[member]?.traffic?.outbox.byteCount ?? 0 }
 
     // Streams
 
-    /// Opens a stream to a member. Returns `nil` if the member is not connected, the name has more than 255 bytes, or 256 are open.
+    /// Opens a stream to a member. Returns `nil` if the member is not connected, the name exceeds 255 bytes, or 256 streams are open.
     package mutating func openStream(_ name: String, to member: MemberID, at now: Duration) -> ChannelID? {
         guard name.utf8.count <= PeerLimits.name else { return nil }
         let number: UInt16?? = withTraffic(member, at: now) { traffic, _ in
@@ -77,7 +76,7 @@ extension PeerMesh {
         return number.flatMap { $0 }.map { ChannelID(member, $0) }
     }
 
-    /// Queues bytes of a stream. Returns the number of bytes accepted; if it is less than all, ``PeerAction/streamSpace(_:_:)`` follows.
+    /// Queues stream bytes. Returns the number accepted; if not all are, ``PeerAction/streamSpace(_:_:)`` follows.
     package mutating func write(_ channel: ChannelID, _ bytes: [UInt8], at now: Duration) -> Int {
         withTraffic(channel.member, at: now) { traffic, _ in
             let count = traffic.streams.write(channel.number, bytes)
@@ -94,7 +93,7 @@ extension PeerMesh {
         }
     }
 
-    /// Ends a stream of either direction at once. No event follows on this side.
+    /// Ends an incoming or outgoing stream at once. No event follows on this side.
     package mutating func resetStream(_ channel: ChannelID, at now: Duration) {
         _ = withTraffic(channel.member, at: now) { traffic, _ in
             guard traffic.streams.remove(channel.number) else { return }
@@ -102,7 +101,7 @@ extension PeerMesh {
         }
     }
 
-    /// The program has taken bytes of a stream. Without this call a peer sends at most 256 KiB.
+    /// Reports that the program has consumed stream bytes. Without this call, a peer sends at most 256 KiB.
     package mutating func consumedStream(_ channel: ChannelID, _ byteCount: Int, at now: Duration) {
         _ = withTraffic(channel.member, at: now) { traffic, _ in
             guard let limit = traffic.streams.consumed(channel.number, byteCount) else { return }
@@ -113,7 +112,7 @@ extension PeerMesh {
 
     // Resources
 
-    /// Offers a file to a member. Returns `nil` if the member is not connected or 64 are open.
+    /// Offers a file to a member. Returns `nil` if the member is not connected or 64 offers are open.
     package mutating func offer(_ offer: ResourceOffer, to member: MemberID, at now: Duration) -> ChannelID? {
         var named = offer
         named.name = ResourceOffer.safeName(offer.name)
@@ -125,11 +124,14 @@ extension PeerMesh {
         return number.flatMap { $0 }.map { ChannelID(member, $0) }
     }
 
-    /// The answer to ``PeerAction/resourceWanted(_:offset:count:)``.
+    /// Passes file bytes, in answer to ``PeerAction/resourceWanted(_:offset:count:)``.
     ///
     /// - Parameters:
+    ///   - channel: The resource.
+    ///   - bytes: The bytes at the requested offset.
     ///   - isLast: Whether the file ends after these bytes.
-    ///   - digest: SHA-256 of the whole file, if the driver has it; used with `isLast`.
+    ///   - digest: The whole file's SHA-256 digest, if the driver has it; used with `isLast`.
+    ///   - now: The current time.
     package mutating func provide(
         _ channel: ChannelID, _ bytes: [UInt8], isLast: Bool, digest: [UInt8]? = nil, at now: Duration
     ) {
@@ -140,21 +142,21 @@ extension PeerMesh {
         activateParts(of: channel.member, channel.number, at: now)
     }
 
-    /// Accepts an offer, from the first byte that is missing.
+    /// Accepts an offer, starting at the first missing byte.
     package mutating func fetch(_ channel: ChannelID, from offset: UInt64 = 0, at now: Duration) {
         _ = withTraffic(channel.member, at: now) { traffic, _ in
             if let frame = traffic.resources.fetch(channel.number, from: offset) { traffic.control.append(frame) }
         }
     }
 
-    /// Bytes of a resource were written to the file. Without this call a peer sends at most 4 MiB.
+    /// Reports that resource bytes were written to the file. Without this call, a peer sends at most 4 MiB.
     package mutating func consumedResource(_ channel: ChannelID, _ byteCount: Int, at now: Duration) {
         _ = withTraffic(channel.member, at: now) { traffic, _ in
             if let frame = traffic.resources.consumed(channel.number, byteCount) { traffic.control.append(frame) }
         }
     }
 
-    /// The complete file is stored. The receiver's last call; no event follows on this side.
+    /// Reports that the complete file is stored. The receiver's last call; no event follows on this side.
     package mutating func stored(_ channel: ChannelID, at now: Duration) {
         _ = withTraffic(channel.member, at: now) { traffic, _ in
             if let frame = traffic.resources.stored(channel.number) { traffic.control.append(frame) }

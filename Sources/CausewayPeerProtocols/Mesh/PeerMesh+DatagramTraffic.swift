@@ -1,18 +1,20 @@
 extension PeerMesh {
-    /// Sends an unreliable message on the lane. Returns `nil` if there is no lane, or the message does not fit into a datagram.
+    /// Sends an unreliable message on the datagram lane. Returns `nil` without a lane, and for a message that does not fit into a datagram.
     mutating func sendDatagram(_ message: [UInt8], to member: MemberID, at now: Duration) -> SendResult? {
         guard let lane = self[member]?.datagrams, case .ready(let limit) = lane.phase, message.count < limit else {
             return nil
         }
-        // What the network does not take at once is late, and a late message is worth less than the ones behind it.
+        // The network is not keeping up. Drop the new message: queued unreliable messages only become later.
         guard lane.pendingByteCount + message.count < PeerLimits.unreliableMessage else { return .dropped }
         self[member]?.datagrams.report.sentCount += 1
         put([DatagramKind.message] + message, member, at: now)
         return .queued
     }
 
+    /// Whether the member has a ready datagram lane.
     func hasLane(_ member: MemberID) -> Bool { self[member]?.datagrams.report.isReady == true }
 
+    /// Queues a datagram for the driver, and expects an answer to it.
     mutating func put(_ datagram: [UInt8], _ member: MemberID, at now: Duration) {
         guard let id = self[member]?.datagrams.id else { return }
         self[member]?.datagrams.pendingByteCount += datagram.count
@@ -20,13 +22,13 @@ extension PeerMesh {
         actions.append(.datagram(id, datagram))
     }
 
-    /// The network took a datagram of ``PeerAction/datagram(_:_:)``, or dropped it.
+    /// Reports that the network has accepted or dropped a datagram from ``PeerAction/datagram(_:_:)``.
     package mutating func datagramSent(_ id: DatagramLaneID, _ byteCount: Int, at now: Duration) {
         guard let member = datagramLanes[id], let pending = self[member]?.datagrams.pendingByteCount else { return }
         self[member]?.datagrams.pendingByteCount = max(0, pending - byteCount)
     }
 
-    /// A datagram arrived on a lane. DTLS has verified that the member sent it, and that it is no repetition.
+    /// Reports a datagram on a lane. DTLS has authenticated it and excluded a replay.
     package mutating func datagramArrived(_ id: DatagramLaneID, _ bytes: [UInt8], at now: Duration) {
         guard let member = datagramLanes[id], hasLane(member) else { return }
         self[member]?.datagrams.watch?.heard(at: now)
@@ -38,11 +40,11 @@ extension PeerMesh {
     }
 
     private mutating func answerProbe(_ member: MemberID, at now: Duration) {
-        // A flood of probes gets no flood of answers.
+        // Bound the answers to a flood of probes.
         guard let lane = self[member]?.datagrams, lane.pendingByteCount < PeerLimits.unreliableMessage, let id = lane.id
         else { return }
         self[member]?.datagrams.pendingByteCount += 1
-        // Not a reason to await an answer.
+        // Do not call put(_:_:at:): an answer must not start the watch on this side.
         actions.append(.datagram(id, [DatagramKind.answer]))
     }
 

@@ -1,26 +1,26 @@
 extension PeerMesh {
-    /// Whether messages to a member may travel on a datagram lane, and what was sent and refused so far; `nil` if it is no member.
+    /// Returns a member's datagram lane counters; `nil` if it is not a member.
     package func datagramLane(of member: MemberID) -> DatagramLaneReport? { self[member]?.datagrams.report }
 
-    /// The number of lanes, for tests of limits.
+    /// The number of datagram lanes, for limit tests.
     package var datagramLaneCount: Int { datagramLanes.count }
 
-    // Making a lane. The side that accepted the member's first link offers it, the other dials.
+    // Opening a lane. The side that accepted the member's first link offers it, the other dials.
 
-    /// A member joined.
+    /// Starts datagram lanes for a member that joined.
     mutating func startDatagrams(_ member: MemberID, _ hello: Hello?, at now: Duration) {
         let isSupported = configuration.features.contains(.udp) && hello?.features.contains(.udp) == true
         self[member]?.datagrams.isSupported = isSupported
         offerLane(member, at: now)
     }
 
-    /// Opens a port for a new lane, if there is none and a link can carry the offer.
+    /// Opens a port for a new lane, if there is none and a control link can carry the offer.
     private mutating func offerLane(_ member: MemberID, at now: Duration) {
         guard var lane = self[member]?.datagrams, lane.isSupported, lane.phase == .down, let found = self[member],
             !found.repair.isDialler
         else { return }
         lane.deadline = nil
-        // Without a link the resumption calls again.
+        // Without a link, resumeDatagrams(_:at:) tries again.
         if found.phase.isJoined, let link = found.link {
             lane.token = randomBytes(DatagramNotice.tokenByteCount)
             let secret = DatagramSecret(exporter: found.exporter, token: lane.token)
@@ -31,14 +31,14 @@ extension PeerMesh {
         self[member]?.datagrams = lane
     }
 
-    /// The driver waits for the handshake of a lane on a port.
+    /// Reports that the driver waits for a lane's handshake on a port.
     package mutating func datagramsListening(_ id: DatagramLaneID, on port: UInt16, at now: Duration) {
         guard let member = datagramLanes[id], let found = self[member], found.datagrams.phase == .opening,
             !found.repair.isDialler
         else { return }
         guard let link = found.link, port != 0 else { return endLane(of: member, .lost, at: now) }
         self[member]?.datagrams.phase = .offered
-        // The dialler gives up first, and then says why.
+        // The dialler times out first and sends the reason, so wait twice as long here.
         self[member]?.datagrams.deadline = now + PeerTimes.laneHandshake * 2
         send(DatagramNotice.offer(.init(port: port, token: found.datagrams.token)).frame, on: link, at: now)
     }
@@ -50,7 +50,7 @@ extension PeerMesh {
         switch try DatagramNotice(payload) {
         case .offer(let offer):
             guard found.repair.isDialler else { throw PeerReason.protocolViolation }
-            // The peer has given up the lane that it offered before.
+            // A new offer replaces the peer's earlier lane.
             if found.datagrams.id != nil { endLane(of: member, .lost, tellsPeer: false, at: now) }
             self[member]?.datagrams.heldOffer = offer
             let last = found.datagrams.lastDial.map { $0 + PeerTimes.laneDialPause } ?? now
@@ -62,6 +62,7 @@ extension PeerMesh {
         }
     }
 
+    /// Dials the held offer if the pause since the last dial is over.
     private mutating func dialLaneIfDue(_ member: MemberID, at now: Duration) {
         guard var lane = self[member]?.datagrams, let offer = lane.heldOffer, let due = lane.deadline, due <= now,
             let found = self[member]
@@ -77,9 +78,12 @@ extension PeerMesh {
         self[member]?.datagrams = lane
     }
 
-    /// The handshake of a lane is complete.
+    /// Reports that a lane's handshake is complete.
     ///
-    /// - Parameter limit: The maximum size of a datagram in bytes.
+    /// - Parameters:
+    ///   - id: The lane.
+    ///   - limit: The maximum datagram size in bytes. Up to 1, the lane is of no use and ends.
+    ///   - now: The current time.
     package mutating func datagramsReady(_ id: DatagramLaneID, limit: Int, at now: Duration) {
         guard let member = datagramLanes[id], let found = self[member] else { return }
         switch found.datagrams.phase {
@@ -93,20 +97,21 @@ extension PeerMesh {
 
     // Ends
 
-    /// A peer without the key of a lane tried to use it. The lane still waits for the member.
+    /// Reports a handshake with a wrong key or token. The lane still waits for the member.
     package mutating func datagramsRefused(_ id: DatagramLaneID, _ reason: PeerReason, at now: Duration) {
         guard let member = datagramLanes[id], let count = self[member]?.datagrams.report.refusedCount else { return }
         self[member]?.datagrams.report.refusedCount = count + 1
-        // One event for any number of attempts: a flood must not fill the program's queue.
+        // Report only the first attempt, so that a flood cannot fill the program's event queue.
         if count == 0 { actions.append(.datagramLane(member, .refused(reason))) }
     }
 
-    /// A lane could not be made, or ended, without a call of ``PeerAction/closeDatagrams(_:)``.
+    /// Reports that a lane could not be opened or has ended, without ``PeerAction/closeDatagrams(_:)``.
     package mutating func datagramsEnded(_ id: DatagramLaneID, _ reason: PeerReason, at now: Duration) {
         guard let member = datagramLanes[id] else { return }
         endLane(of: member, reason, at: now)
     }
 
+    /// Ends a member's lane, notifies the peer unless it caused this, and schedules the next attempt on the offering side.
     private mutating func endLane(
         of member: MemberID, _ reason: PeerReason, tellsPeer: Bool = true, at now: Duration
     ) {
@@ -119,15 +124,15 @@ extension PeerMesh {
         actions.append(.datagramLane(member, .down(reason)))
     }
 
-    /// Closes the lane of a member that is removed, or of one that gets another.
+    /// Closes a lane, if it still exists.
     mutating func closeLane(_ id: DatagramLaneID?) {
         guard let id, datagramLanes[id] != nil else { return }
         datagramLanes.remove(id)
         actions.append(.closeDatagrams(id))
     }
 
-    /// A new control link carries the member: a lane that is ready stays. Otherwise a new one is offered, because the old link may have lost
-    /// the offer.
+    /// A new control link carries the member. A ready lane stays and is probed. Otherwise a new one is offered at once,
+    /// because the old link may have lost the offer.
     mutating func resumeDatagrams(_ member: MemberID, at now: Duration) {
         guard let lane = self[member]?.datagrams else { return }
         switch lane.phase {
@@ -159,7 +164,7 @@ extension PeerMesh {
         }
     }
 
-    /// The network changed: a lane is tested, and a new one is not waited for.
+    /// After a network change, probes the lane, or starts a scheduled attempt at once.
     mutating func networkChangedForDatagrams(_ member: MemberID, at now: Duration) {
         guard let lane = self[member]?.datagrams else { return }
         if lane.phase == .down, lane.deadline != nil { self[member]?.datagrams.deadline = now }

@@ -1,5 +1,5 @@
 extension PeerMesh {
-    /// Handles a frame of a link, as the table of phases says.
+    /// Handles a link's frame according to its phase (``LinkMachine/verdict(on:)``).
     mutating func handle(_ frame: PeerFrame, on id: LinkID, at now: Duration) {
         guard let link = links[id] else { return }
         switch link.machine.verdict(on: frame.type) {
@@ -27,7 +27,7 @@ extension PeerMesh {
         case .bye: handleBye(PeerBodies.reason(frame.payload), on: id, link, at: now)
         case .invite where link.phase == .lobby: try handleInvite(frame.payload, on: id, link, at: now)
         case .invite:
-            // A repeated invitation of a member.
+            // A member repeats its invitation: repeat the answer.
             if let member = link.member, let handle = sessions[member.session]?.handle {
                 send(PeerBodies.accept(handle), on: id, at: now)
             }
@@ -40,7 +40,7 @@ extension PeerMesh {
         }
     }
 
-    /// On a link that is leaving only acknowledgments count, which let the rest of the messages go out.
+    /// On a leaving link, acknowledgments open the window for the remaining output, and BYE closes the link.
     private mutating func handleLeaving(_ frame: PeerFrame, on id: LinkID) {
         switch frame.type {
         case .acknowledgment:
@@ -61,7 +61,7 @@ extension PeerMesh {
     private mutating func handleTraffic(
         _ frame: PeerFrame, on id: LinkID, _ link: Boxed<Link>, at now: Duration
     ) throws {
-        // A link that was replaced by a resumption has no member any more.
+        // A link replaced by a resumption has no member any more.
         guard let member = link.member, self[member]?.traffic != nil else { return }
         guard link.phase == .lane || self[member]?.link == id, !link.isSuperseded else { return }
         let rest = try sessions[member.session]?.members[member.peer]?.traffic?.received(frame, at: now, &actions)

@@ -1,5 +1,5 @@
 extension PeerMesh {
-    /// The session that a dial is for.
+    /// Returns the session that a dial is for; `nil` for an invitation.
     func target(of link: Boxed<Link>, _ member: MemberID) -> Hello.Target? {
         guard link.purpose != .invitation, let found = self[member], let handle = found.handle else { return nil }
         var target = Hello.Target(handle: handle)
@@ -33,7 +33,7 @@ extension PeerMesh {
         }
         guard key.id != own.key.id else { throw .duplicate }
         try admit(hello, on: id, link, at: now)
-        // A peer has one control link, and a few that are being made.
+        // Apart from joined links, a peer needs only a few links at a time.
         let others = links.values.count { $0.hello?.peer.key == key && $0.phase != .joined }
         guard others < 2 * max(2, sessions.count) else { throw .tooMuch }
         links[id]?.hello = hello
@@ -44,6 +44,7 @@ extension PeerMesh {
         }
     }
 
+    /// Continues a dialled link after the accepter's HELLO, according to the dial's purpose.
     private mutating func greetedByAccepter(_ hello: Hello, on id: LinkID, _ link: Boxed<Link>, at now: Duration)
         throws(PeerReason)
     {
@@ -62,7 +63,7 @@ extension PeerMesh {
             guard hello.handle == found.handle else { throw .left }
             startJoining(id, member, at: now)
         case (.introduction, .inviting):
-            // The program invited the introduced peer while the dial was on its way.
+            // The program invited the introduced peer during the dial.
             guard isExpected(hello, member.session) else { throw .left }
             self[member]?.handle = hello.handle
             startJoining(id, member, at: now)
@@ -73,7 +74,8 @@ extension PeerMesh {
         }
     }
 
-    /// Answers the dialler's HELLO, and finds what it is for.
+    /// Answers the dialler's HELLO. Without a target, the link waits for an invitation; with a count, it resumes a
+    /// member; otherwise it joins an introduced peer.
     private mutating func greetedByDialler(_ hello: Hello, on id: LinkID, at now: Duration) throws(PeerReason) {
         guard let target = hello.target else {
             links[id]?.machine.enter(.lobby, at: now)
@@ -93,7 +95,7 @@ extension PeerMesh {
         if let token = target.token, sessions[session]?.tokens[hello.peer.key.id] != token { throw .notVerified }
         sendHello(id, target: Hello.Target(handle: hello.handle), at: now)
         guard isExpected(hello, session) else {
-            // The introduction, or the program's call, may still arrive.
+            // The other member's introduction, or the program's connect call, may still arrive.
             links[id]?.member = nil
             links[id]?.machine.enter(.lobby, at: now, within: target.token == nil ? PeerTimes.joining : PeerTimes.lobby)
             return
@@ -101,18 +103,19 @@ extension PeerMesh {
         joinIntroduced(id, hello, session, at: now)
     }
 
+    /// Whether the session expects this peer and session handle.
     func isExpected(_ hello: Hello, _ session: SessionID) -> Bool {
         guard let found = sessions[session] else { return false }
         return found.roster.expects(hello.peer.key, hello.handle)
     }
 
-    /// A peer that a member announced, or that the program connects to, dialled this side.
+    /// Joins a peer that dialled this side, and that a member announced or the program connects to.
     mutating func joinIntroduced(_ id: LinkID, _ hello: Hello, _ session: SessionID, at now: Duration) {
         let member = MemberID(session, hello.peer.key)
         guard sessions[session]?.hasRoom(for: hello.peer.key) == true else { return end(id, .full, at: now) }
         var found = self[member] ?? Boxed(Member(hello.peer, .joining))
         if found.phase.isConnected {
-            // The peer has begun a new session; the old one is gone.
+            // The peer has started a new session, so the old member is lost.
             fail(member, .lost, at: now)
             found = Boxed(Member(hello.peer, .joining))
         }

@@ -1,11 +1,14 @@
 extension PeerMesh {
-    /// Invites a peer. Its state, or ``MemberState/notConnected(_:)``, follows. No effect if it is a member, or is invited already.
+    /// Invites a peer. ``PeerAction/state(_:_:_:)`` reports the result. No effect if the peer is a member or was invited already.
     ///
     /// - Parameters:
-    ///   - endpoints: Known addresses of the peer. The driver adds what discovery knows.
-    ///   - context: At most 64 KiB; more ends in ``PeerReason/tooMuch``.
-    ///   - service: The service type with which the peer was found, for ``service(of:)`` at the peer.
-    ///   - timeout: Covers everything from the dial to the answer. 30 s unless it is positive.
+    ///   - member: The session and the peer.
+    ///   - name: The peer's display name, until its HELLO arrives.
+    ///   - endpoints: The peer's known addresses. The driver adds those from discovery.
+    ///   - context: At most 64 KiB; more fails with ``PeerReason/tooMuch``.
+    ///   - service: The service type with which the peer was found; the peer reads it with ``service(of:)``.
+    ///   - timeout: The time from the dial to the answer; 30 s unless it is positive.
+    ///   - now: The current time.
     package mutating func invite(
         _ member: MemberID, name: String, endpoints: [PeerEndpoint] = [], context: [UInt8]? = nil, service: String = "",
         timeout: Duration = .zero,
@@ -20,7 +23,7 @@ extension PeerMesh {
         invited.endpoints = endpoints
         if let found = self[member] {
             if found.endpoints.count > endpoints.count { invited.endpoints = found.endpoints }
-            // The program may know already that it is connecting.
+            // Keep whether `connecting` was already reported.
             invited.consent = found.consent
         }
         abandonDials(of: member)
@@ -31,21 +34,24 @@ extension PeerMesh {
         dial(member, .invitation, at: now)
     }
 
-    /// The service type with which the inviter found this peer, until the invitation is answered; empty if it is unknown.
+    /// Returns the service type with which the inviter found this peer, until the invitation is answered; empty if it is unknown.
     package func service(of id: InvitationID) -> String { invitations.service(of: id) }
 
-    /// Whether the program's answer to an invitation still counts.
+    /// Whether an invitation still waits for the program's answer.
     package func isAsked(_ id: InvitationID) -> Bool { invitations.isAsked(id) }
 
-    /// Ends an invitation or a connection attempt of this side.
+    /// Cancels this side's invitation or connection attempt. No effect on a connected member.
     package mutating func cancelConnect(_ member: MemberID, at now: Duration) {
         guard let found = self[member], !found.phase.isConnected else { return }
         fail(member, .timedOut, at: now)
     }
 
-    /// The program's answer to ``PeerAction/invited(_:_:context:)``. Later answers have no effect.
+    /// Passes the program's answer to ``PeerAction/invited(_:_:context:)``. Later answers have no effect.
     ///
-    /// - Parameter session: The session to join with; `nil` declines.
+    /// - Parameters:
+    ///   - id: The invitation.
+    ///   - session: The session to join with; `nil` declines.
+    ///   - now: The current time.
     package mutating func answer(_ id: InvitationID, with session: SessionID?, at now: Duration) {
         guard let pending = invitations.answered(id), let handle = links[pending.link]?.hello?.handle else { return }
         let key = pending.peer.key
@@ -55,7 +61,7 @@ extension PeerMesh {
         let member = MemberID(session, key)
         if let found = self[member], found.phase.isConnected {
             guard found.handle != handle else { return leave(pending.link, .duplicate, at: now) }
-            // The peer has begun a new session; the old one is gone.
+            // The peer has started a new session, so the old member is lost.
             fail(member, .lost, at: now)
         }
         guard sessions[session]?.hasRoom(for: key) == true else { return decline(pending, .full, at: now) }
@@ -76,22 +82,23 @@ extension PeerMesh {
     private mutating func decline(_ pending: InvitationMachine.Pending, _ reason: PeerReason, at now: Duration) {
         send(PeerBodies.reason(.decline, reason), on: pending.link, at: now)
         leave(pending.link, reason, at: now)
-        // An invitation of this side goes on: the peer's program answers it. One that cannot be delivered has no chance left.
+        // This side's own invitation continues, because the peer's program answers it. One that could not be delivered fails now.
         for other in ownInvitations(to: pending.peer.key) where self[other]?.phase.isParked == true {
             fail(other, .unreachable, at: now)
         }
     }
 
+    /// Returns this side's pending invitations to a peer, by session.
     private func ownInvitations(to peer: PeerKey) -> [MemberID] {
         sessions.keys.filter { sessions[$0]?.members[peer]?.phase.isInviting == true }
             .map { MemberID($0, peer) }
             .sorted { $0.session.rawValue < $1.session.rawValue }
     }
 
-    /// The peer's invitation was accepted in place of this side's own.
+    /// Gives up this side's own invitation, because its program accepted the peer's.
     ///
-    /// The peer may accept the other one at the same moment. Then the smaller peer's choice counts, so the larger one keeps a link on which
-    /// an answer may be on its way, until a link is joined.
+    /// The peer may accept this side's invitation at the same moment. Then the smaller peer chooses the link, so the
+    /// larger one keeps a link on which an answer may be in flight until one is joined.
     private mutating func abandonInvitation(of member: MemberID, at now: Duration) {
         guard self[member]?.phase.isInviting == true else { return }
         for (id, link) in links where link.member == member {
@@ -119,7 +126,7 @@ extension PeerMesh {
             $0.members[key]?.handle == hello.handle && $0.members[key]?.phase.isConnected == true
         }
         guard !isMember else { throw PeerReason.duplicate }
-        // The peer sent it before it accepted this side's own invitation. It ends this link.
+        // The peer sent the invitation before it accepted this side's own. The peer ends this link.
         guard !isJoining(key, hello.handle) else { return }
         let pending = InvitationMachine.Pending(
             link: id, peer: hello.peer, context: context, service: service,
@@ -150,14 +157,14 @@ extension PeerMesh {
             handle != .none
         else { throw PeerReason.protocolViolation }
         guard found.phase.isInviting else {
-            // The peer was introduced meanwhile: this link is one more candidate of the same two sessions.
+            // The peer was introduced meanwhile: this link is another candidate for the same two sessions.
             guard found.handle == handle else { throw PeerReason.duplicate }
             return startJoining(id, member, at: now)
         }
         guard sessions[member.session]?.hasRoom(for: member.peer) == true else { throw PeerReason.full }
         self[member]?.handle = handle
         startJoining(id, member, at: now)
-        // Both invited, and this side's invitation is the one that was accepted.
+        // Both sides invited, and the peer accepted this side's invitation: withdraw the question to the program.
         guard let question = invitations.asked(from: member.peer), let pending = invitations.answered(question) else {
             return
         }
@@ -173,7 +180,7 @@ extension PeerMesh {
     }
 
     mutating func handleWithdraw(on id: LinkID, _ link: Boxed<Link>, at now: Duration) {
-        // BYE follows, but the question ends now.
+        // BYE follows, but the program need not answer any more.
         guard !link.isDialler, let (invitation, pending) = invitations.removed(id) else { return }
         actions.append(.invitationEnded(invitation, .timedOut))
         restartOwnInvitations(to: pending.peer.key, at: now)
@@ -181,7 +188,8 @@ extension PeerMesh {
 
     // Both invite
 
-    /// Whether this side's invitation, which cannot be delivered, waits for the answer of this side's program to the peer's.
+    /// Parks this side's invitation, which could not be delivered, until its program answers the peer's invitation.
+    /// Returns `false` if the peer has not invited.
     mutating func parkBehindPeer(_ member: MemberID) -> Bool {
         guard case .inviting(var invitation) = self[member]?.phase, invitations.asked(from: member.peer) != nil else {
             return false
@@ -191,7 +199,7 @@ extension PeerMesh {
         return true
     }
 
-    /// The peer's invitation ended without an answer: this side's own ones go on.
+    /// Dials parked invitations again, because the peer's invitation ended without an answer.
     mutating func restartOwnInvitations(to peer: PeerKey, at now: Duration) {
         for member in ownInvitations(to: peer) {
             guard case .inviting(var invitation) = self[member]?.phase, invitation.isParked else { continue }

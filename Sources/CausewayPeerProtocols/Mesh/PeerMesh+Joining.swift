@@ -1,10 +1,10 @@
 extension PeerMesh {
-    /// A link becomes a candidate of its member: both sides show certificates, and say whether they accept the other.
+    /// Makes a link a candidate for its member. Both sides show certificates, then send `CERTIFIED` when they accept the other.
     ///
-    /// If several links connect the same two sessions, the smaller peer chooses one, and only there sends `CERTIFIED`.
+    /// If several links connect the two sessions, the smaller peer chooses one and sends `CERTIFIED` only there.
     mutating func startJoining(_ id: LinkID, _ member: MemberID, at now: Duration) {
         guard let found = self[member], !found.phase.isConnected else { return end(id, .duplicate, at: now) }
-        // Several peers that were announced while there was one place may come at the same time.
+        // Several announced peers may compete for the session's last place.
         guard found.phase.countsAsMember || sessions[member.session]?.hasRoom(for: member.peer) == true else {
             return end(id, .full, at: now)
         }
@@ -29,7 +29,7 @@ extension PeerMesh {
         if links[id]?.consent.claim != nil { judgeClaim(on: id, member, at: now) }
     }
 
-    /// The certificate chain of a session with its own certificate, and the signature that ``PeerAction/sign(_:_:_:)`` asked for.
+    /// Passes a session's certificate chain, and the signature requested by ``PeerAction/sign(_:_:_:)``.
     package mutating func certify(_ id: LinkID, chain: [[UInt8]], proof: [UInt8], at now: Duration) {
         guard links[id]?.phase == .joining, links[id]?.consent.hasShown == false else { return }
         show(chain, proof, on: id, at: now)
@@ -43,13 +43,14 @@ extension PeerMesh {
         if let member = links[id]?.member { approveIfJudged(id, member, at: now) }
     }
 
-    /// The bytes that a certificate's key signs: the role and the secret of the session, so that a proof is of no use elsewhere.
+    /// Returns the bytes for a certificate's key to sign. Role and TLS exporter make a signature useless on other connections.
     private func certificateMessage(_ id: LinkID, isOwn: Bool) -> [UInt8] {
         guard let link = links[id], let facts = link.facts else { return [] }
         let role: UInt8 = link.isDialler == isOwn ? 1 : 2
         return Array("cw-peers/1 certificate".utf8) + [role] + facts.exporter
     }
 
+    /// Returns the member's links in the joining phase.
     private func candidates(_ member: MemberID) -> [LinkID] {
         links.filter { $0.value.member == member && $0.value.phase == .joining }.keys.sorted()
     }
@@ -59,11 +60,12 @@ extension PeerMesh {
         let fields = try PeerFields(payload)
         let message = certificateMessage(id, isOwn: false)
         links[id]?.consent.claim = CertificateClaim(chain: fields.all(1), proof: fields[2] ?? [], message: message)
-        // A dialler may be ahead of the introduction.
+        // The dialler may send its certificate before the introduction arrives. Then startJoining(_:_:at:) judges it.
         guard link.phase == .joining, let member = link.member else { return }
         judgeClaim(on: id, member, at: now)
     }
 
+    /// Asks the program about the peer's certificates once per member, or approves at once.
     private mutating func judgeClaim(on id: LinkID, _ member: MemberID, at now: Duration) {
         guard sessions[member.session]?.options.judges == true, self[member]?.consent.judgement == nil else {
             return approveIfJudged(id, member, at: now)
@@ -73,9 +75,9 @@ extension PeerMesh {
         actions.append(.judge(member, claim))
     }
 
-    /// The program's answer to ``PeerAction/judge(_:_:)``.
+    /// Passes the program's answer to ``PeerAction/judge(_:_:)``.
     package mutating func judge(_ member: MemberID, accepts: Bool, at now: Duration) {
-        // The phase may be an earlier one again: another link was chosen while the program judged.
+        // The member may have left the joining phase meanwhile, because another link was chosen. The answer still counts.
         guard let found = self[member], !found.phase.isConnected, found.consent.isJudging,
             found.consent.judgement == nil
         else { return }
@@ -84,6 +86,7 @@ extension PeerMesh {
         for id in candidates(member) { approveIfJudged(id, member, at: now) }
     }
 
+    /// Sends `CERTIFIED` once both certificates were exchanged and the peer is accepted.
     private mutating func approveIfJudged(_ id: LinkID, _ member: MemberID, at now: Duration) {
         guard let link = links[id], link.phase == .joining, link.consent.claim != nil, link.consent.hasShown,
             !link.consent.hasApproved
@@ -102,6 +105,7 @@ extension PeerMesh {
         joinIfComplete(id, member, at: now)
     }
 
+    /// Makes the peer a member once both sides sent `CERTIFIED`, and closes its other links.
     private mutating func joinIfComplete(_ id: LinkID, _ member: MemberID, at now: Duration) {
         guard let link = links[id], link.consent.isApproved, link.consent.hasApproved, let facts = link.facts,
             var found = self[member], !found.phase.isConnected

@@ -1,10 +1,10 @@
 extension PeerMesh {
-    /// Binds a lane to the member's first link and to its own connection.
+    /// Returns the token that binds a lane to the member's first link and to the lane's own TLS connection.
     private static func laneToken(_ exporter: [UInt8], _ facts: LinkFacts) -> [UInt8] {
         PeerDigest.hmac(key: exporter, Array("cw-peers/1 lane".utf8) + facts.exporter)
     }
 
-    /// This side dialled a lane.
+    /// Sends `LANE` on a dialled connection, and uses it at once.
     mutating func openLane(_ id: LinkID, _ facts: LinkFacts, at now: Duration) {
         guard let member = links[id]?.member, let found = self[member], let handle = found.handle,
             found.phase.isConnected,
@@ -26,7 +26,7 @@ extension PeerMesh {
         restartParts(of: member, at: now)
     }
 
-    /// On a control link, LANE asks the dialler for a lane. On a new link, it is the first frame.
+    /// Handles `LANE`. On a control link, it asks the dialler for a lane. On a new link, it is the first frame.
     mutating func handleLane(_ payload: [UInt8], on id: LinkID, _ link: Boxed<Link>, at now: Duration) throws {
         if link.phase == .joined {
             guard let member = link.member, let found = self[member] else { return }
@@ -48,7 +48,7 @@ extension PeerMesh {
         laneReady(id, MemberID(session, peer), at: now)
     }
 
-    /// Gives a member a lane for the bytes of resources, or asks the peer for one.
+    /// Dials a lane for resource bytes or, on the accepter's side, asks the peer for one.
     private mutating func needLane(_ member: MemberID, at now: Duration) {
         guard let found = self[member], found.phase.isJoined, found.lanes.ready.isEmpty, !found.lanes.isUnavailable
         else { return }
@@ -65,7 +65,7 @@ extension PeerMesh {
         dial(member, .lane, at: now)
     }
 
-    /// Lets a resource send: on a lane, and until there is one on the control link.
+    /// Lets a resource send on a lane or, until there is one, on the control link.
     mutating func activateParts(of member: MemberID, _ number: UInt16, at now: Duration) {
         let hasLane = self[member]?.lanes.ready.isEmpty == false
         sessions[member.session]?.members[member.peer]?.traffic?.activatePart(number, onLane: hasLane)
@@ -79,7 +79,7 @@ extension PeerMesh {
         }
     }
 
-    /// A lane broke, or could not be dialled. The receiver asks again for the bytes that did not arrive.
+    /// A lane broke, or could not be dialled. The receiver requests missing bytes again.
     mutating func laneEnded(_ id: LinkID, _ member: MemberID, at now: Duration) {
         guard let found = self[member] else { return }
         let wasReady = self[member]?.lanes.ready.remove(id) != nil

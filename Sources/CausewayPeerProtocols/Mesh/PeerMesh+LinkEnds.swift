@@ -1,13 +1,13 @@
-/// How a link ended, for its member.
+/// How a link ended. The member's grace time depends on it.
 enum LinkFate: Sendable {
     case closedByPeer
     case failed
-    /// One side said goodbye, or broke a rule.
+    /// One side sent BYE or violated the protocol: the link is not replaced.
     case ended
 }
 
 extension PeerMesh {
-    /// A member of a session; `nil` without the session, which a change does not make.
+    /// A session's member; `nil` without the session. Setting a value does not create a session.
     subscript(member: MemberID) -> Boxed<Member>? {
         get { sessions[member.session]?.members[member.peer] }
         _modify {
@@ -20,7 +20,7 @@ extension PeerMesh {
         }
     }
 
-    /// Draws the conclusions from the end of a link, which is removed or leaving.
+    /// Updates invitation and member after a link ended. The link was removed or is leaving.
     mutating func linkGone(_ id: LinkID, _ link: Boxed<Link>, _ fate: LinkFate, _ reason: PeerReason, at now: Duration)
     {
         if let (invitation, pending) = invitations.removed(id) {
@@ -34,10 +34,10 @@ extension PeerMesh {
             guard found.link == id else { return }
             breakMember(member, fate, reason, at: now)
         case .joining:
-            // The larger peer may have another candidate.
+            // The member survives if this link was not chosen and another candidate exists.
             let hasOther = links.contains { $0.key != id && $0.value.member == member && $0.value.phase == .joining }
             guard found.link == id || !hasOther, !found.phase.isConnected else { return }
-            // The smaller peer chose a link that this side has not seen yet.
+            // The smaller peer chose another link, which has not arrived here yet.
             guard reason != .duplicate else { return awaitChosenLink(member, at: now) }
             fail(member, reason, at: now)
         case .greeting, .lobby: if link.isDialler { attemptEnded(id, link, member, found, reason, at: now) }
@@ -45,7 +45,7 @@ extension PeerMesh {
         }
     }
 
-    /// A link that this side dialled ended before it was joined.
+    /// A dialled link ended before it was joined.
     private mutating func attemptEnded(
         _ id: LinkID, _ link: Boxed<Link>, _ member: MemberID, _ found: Boxed<Member>, _ reason: PeerReason,
         at now: Duration
@@ -58,13 +58,13 @@ extension PeerMesh {
         case (.introduction, .expected): retryExpected(member, reason, at: now)
         case (.resumption, .joined), (.resumption, .suspended):
             guard found.repair.dial == id else { return }
-            // A peer that answers with BYE has no such member any more.
+            // A BYE from the peer means that it no longer has this member.
             if reason == .lost { retryResumption(of: member, at: now) } else { fail(member, .lost, at: now) }
         default: break
         }
     }
 
-    /// A dial ended without a connection.
+    /// A dial failed before TLS was established.
     mutating func dialEnded(_ purpose: PeerDial.Purpose?, _ member: MemberID, _ id: LinkID, at now: Duration) {
         guard let found = self[member] else { return }
         switch (purpose, found.phase) {
@@ -78,15 +78,16 @@ extension PeerMesh {
         }
     }
 
-    /// A replacement was not made.
+    /// Schedules the next dial for a replacement link.
     private mutating func retryResumption(of member: MemberID, at now: Duration) {
         self[member]?.repair.schedule(at: now)
-        // Frames that arrived on a superseded link are missing: only another replacement brings them.
+        // Frames that arrived on the superseded link were not counted: only another replacement retransmits them.
         guard let old = self[member]?.link, links[old]?.isSuperseded == true else { return }
         close(old)
         breakMember(member, .failed, .lost, at: now)
     }
 
+    /// Waits up to 10 s for the smaller peer's chosen link.
     private mutating func awaitChosenLink(_ member: MemberID, at now: Duration) {
         guard let handle = self[member]?.handle else { return fail(member, .lost, at: now) }
         self[member]?.link = nil
@@ -96,9 +97,10 @@ extension PeerMesh {
         joinHeldLinks(of: member, handle, at: now)
     }
 
+    /// Dials an expected member again after one second, until its deadline.
     private mutating func retryExpected(_ member: MemberID, _ reason: PeerReason, at now: Duration) {
         guard case .expected(var expectation) = self[member]?.phase else { return }
-        // The smaller peer chose another link, which is on its way.
+        // The smaller peer chose another link between the two sessions, which this side has not accepted yet.
         guard reason != .duplicate else { return }
         guard reason == .lost || reason == .unreachable || reason == .timedOut, now < expectation.deadline else {
             return fail(member, reason, at: now)
@@ -107,7 +109,7 @@ extension PeerMesh {
         self[member]?.phase = .expected(expectation)
     }
 
-    /// A joined member's control link ended.
+    /// Suspends a member whose control link broke, or ends it after BYE.
     private mutating func breakMember(_ member: MemberID, _ fate: LinkFate, _ reason: PeerReason, at now: Duration) {
         self[member]?.link = nil
         let grace: Duration
@@ -126,7 +128,7 @@ extension PeerMesh {
         }
     }
 
-    /// Ends a member: resources, streams, then its state. Nothing of it follows.
+    /// Ends a member: resources, streams, then its state. No event for it follows.
     mutating func fail(_ member: MemberID, _ reason: PeerReason, farewell: Bool = false, at now: Duration) {
         guard var found = self[member] else { return }
         self[member] = nil

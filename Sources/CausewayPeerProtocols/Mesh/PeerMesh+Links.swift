@@ -1,7 +1,7 @@
 internal import DequeModule
 
 extension PeerMesh {
-    /// A connection was accepted, and TLS is established. Returns `nil` if it must be closed because of a limit.
+    /// Reports an accepted connection after the TLS handshake. Returns `nil` if a limit requires it to be closed.
     package mutating func accepted(_ facts: LinkFacts, at now: Duration) -> LinkID? {
         var (count, sameAddress) = (0, 0)
         for link in links.values where link.isStranger {
@@ -18,9 +18,9 @@ extension PeerMesh {
         return id
     }
 
-    /// The oldest link that waits for nothing from this side, of the address with the maximum number of them.
+    /// Returns the oldest link that this side may close, from the address with the most such links.
     ///
-    /// - Parameter leaving: Whether it is one that says goodbye; otherwise one without HELLO or without invitation.
+    /// - Parameter leaving: Whether to choose among leaving links; otherwise among links without HELLO or invitation.
     private func crowdedStranger(in leaving: Bool) -> LinkID? {
         var counts: [[UInt8]: (count: Int, oldest: LinkID)] = [:]
         for (id, link) in links where !link.isDialler {
@@ -36,29 +36,30 @@ extension PeerMesh {
         return counts.values.max { ($0.count, $1.oldest) < ($1.count, $0.oldest) }?.oldest
     }
 
-    /// A dial succeeded, and TLS is established.
+    /// Reports a dialled connection after the TLS handshake.
     package mutating func dialSucceeded(_ id: LinkID, _ facts: LinkFacts, at now: Duration) {
         guard let link = links[id], link.phase == .dialing, let member = link.member else { return }
         guard member.peer.matches(fingerprint: facts.fingerprint) else {
-            // Another peer has the address now.
+            // Another peer uses the address now.
             return dialFailed(id, at: now)
         }
         links[id]?.facts = facts
         links[id]?.machine.enter(.greeting, at: now)
         guard link.purpose != .lane else { return openLane(id, facts, at: now) }
-        // The count of frames in HELLO must stay true until the replacement takes over, or frames would be received twice.
+        // HELLO reports the number of received frames. Frames that still arrive on the old link must not count, or the
+        // peer would send them twice.
         if link.purpose == .resumption, let old = self[member]?.link { links[old]?.isSuperseded = true }
         sendHello(id, target: target(of: link, member), at: now)
     }
 
-    /// A dial failed or was refused.
+    /// Reports that a dial failed or was refused.
     package mutating func dialFailed(_ id: LinkID, at now: Duration) {
         guard let link = links[id], link.phase == .dialing || link.facts == nil else { return }
         close(id)
         if let member = link.member { dialEnded(link.purpose, member, id, at: now) }
     }
 
-    /// Bytes arrived.
+    /// Reports received bytes.
     package mutating func received(_ id: LinkID, _ bytes: some Collection<UInt8>, at now: Duration) {
         guard links[id] != nil else { return }
         links[id]?.reader.append(bytes)
@@ -78,7 +79,7 @@ extension PeerMesh {
         announce(id, at: now)
     }
 
-    /// The connection ended without a call of ``PeerAction/close(_:)``.
+    /// Reports that the connection ended without ``PeerAction/close(_:)``.
     package mutating func linkEnded(_ id: LinkID, _ how: LinkEnd, at now: Duration) {
         guard let link = links[id] else { return }
         guard link.phase != .dialing else { return dialFailed(id, at: now) }
@@ -86,9 +87,12 @@ extension PeerMesh {
         linkGone(id, link, how == .failed ? .failed : .closedByPeer, .lost, at: now)
     }
 
-    /// The next bytes of a link; `nil` if there are none until ``PeerAction/output(_:)``.
+    /// Removes and returns a link's next bytes; `nil` if there are none until the next ``PeerAction/output(_:)``.
     ///
-    /// - Parameter limit: About how many bytes: at least one frame is returned, of at most 256 KiB.
+    /// - Parameters:
+    ///   - id: The link.
+    ///   - limit: The approximate number of bytes. Whole frames are returned, at least one, so the result may exceed it by up to 256 KiB.
+    ///   - now: The current time.
     package mutating func takeOutput(_ id: LinkID, atMost limit: Int, at now: Duration) -> [UInt8]? {
         var bytes: [UInt8] = []
         while bytes.count < limit, let frame = nextFrame(id, at: now) { frame.serialize(into: &bytes) }
@@ -107,7 +111,7 @@ extension PeerMesh {
         case .lane:
             guard let member = link.member else { return nil }
             let frame = sessions[member.session]?.members[member.peer]?.traffic?.nextLaneFrame(&actions)
-            // The last part is followed by DONE on the control link.
+            // After the last PART, DONE is sent on the control link.
             if frame != nil { announce(member, at: now) }
             return frame
         case .leaving:
@@ -131,7 +135,7 @@ extension PeerMesh {
         announce(id, at: now)
     }
 
-    /// Tells the driver about output, once until it is taken.
+    /// Notifies the driver about output, once until it is taken.
     mutating func announce(_ id: LinkID, at now: Duration) {
         guard let link = links[id], !link.output.isAnnounced, hasOutput(id, link, at: now) else { return }
         links[id]?.output.isAnnounced = true
@@ -150,20 +154,21 @@ extension PeerMesh {
         }
     }
 
-    /// Announces what a member may have to send on its links.
+    /// Notifies the driver about a member's output on its links and lanes.
     mutating func announce(_ member: MemberID, at now: Duration) {
         guard let found = self[member] else { return }
         if let link = found.link { announce(link, at: now) }
         for lane in found.lanes.ready { announce(lane, at: now) }
     }
 
-    /// Forgets a link and closes its connection.
+    /// Removes a link and closes its connection.
     mutating func close(_ id: LinkID) {
         guard links.removeValue(forKey: id) != nil else { return }
         actions.append(.close(id))
     }
 
-    /// Sends BYE, and closes as soon as the peer did or half a second has passed.
+    /// Sends remaining output and BYE, then waits for the peer to close. Remaining output is dropped after half a
+    /// second, and the link closes at the latest half a second later.
     mutating func leave(_ id: LinkID, _ reason: PeerReason, farewell: MemberTraffic? = nil, at now: Duration) {
         guard let link = links[id], !link.machine.isLeaving else { return }
         guard link.facts != nil else { return close(id) }
@@ -174,14 +179,14 @@ extension PeerMesh {
         announce(id, at: now)
     }
 
-    /// A program whose invitations fail at once can make links faster than they end.
+    /// Closes the oldest leaving link at the limit: a program whose invitations fail at once can dial faster than links end.
     private mutating func makeRoomForGoodbye() {
         let leaving = links.filter { $0.value.isDialler && $0.value.machine.isLeaving }.keys
         guard leaving.count >= PeerLimits.goodbyes, let oldest = leaving.min() else { return }
         close(oldest)
     }
 
-    /// Ends a link with a reason, and draws the conclusions for its member.
+    /// Ends a link with a reason, and updates its member.
     mutating func end(_ id: LinkID, _ reason: PeerReason, at now: Duration) {
         guard let link = links[id], !link.machine.isLeaving else { return }
         leave(id, reason, at: now)

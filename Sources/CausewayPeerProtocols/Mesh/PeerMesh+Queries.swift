@@ -2,7 +2,7 @@ extension PeerMesh {
     /// Whether messages to the member are accepted: it is connected, or its link is being replaced.
     package func isConnected(_ member: MemberID) -> Bool { self[member]?.phase.isConnected == true }
 
-    /// The number of bytes that ``write(_:_:at:)`` would accept.
+    /// Returns the number of bytes that ``write(_:_:at:)`` would accept.
     package func streamSpace(_ channel: ChannelID) -> Int {
         self[channel.member]?.traffic?.streams.outgoing[channel.number]?.space ?? 0
     }

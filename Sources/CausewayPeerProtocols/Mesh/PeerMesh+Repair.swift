@@ -1,8 +1,8 @@
 extension PeerMesh {
-    /// A new link takes over a member. Both sides send again what the other has not received.
+    /// Moves a member to a new link. Both sides retransmit the frames that the other has not received.
     mutating func resume(_ id: LinkID, _ member: MemberID, from received: UInt64, at now: Duration) throws(PeerReason) {
         guard let found = self[member], let traffic = found.traffic else { throw .left }
-        // A HELLO that was overtaken by a later replacement.
+        // A later replacement has overtaken this HELLO.
         guard received >= traffic.queue.log.acknowledged else { throw .duplicate }
         if let old = found.link, old != id {
             links[old]?.member = nil
@@ -27,7 +27,7 @@ extension PeerMesh {
         announce(member, at: now)
     }
 
-    /// Dials a replacement if its time has come.
+    /// Dials a replacement link if it is due.
     mutating func redialIfDue(_ member: MemberID, at now: Duration) {
         guard let found = self[member], let time = found.repair.nextDial, time <= now, found.repair.dial == nil else {
             return
@@ -36,7 +36,7 @@ extension PeerMesh {
         dial(member, .resumption, at: now)
     }
 
-    /// The network changed: broken links are dialled again now, silent ones are tested.
+    /// Reports a network change: broken links are dialled again now, silent ones are probed.
     package mutating func networkChanged(at now: Duration) {
         for member in allMembers() {
             guard let found = self[member], found.phase.isConnected else { continue }
@@ -44,7 +44,7 @@ extension PeerMesh {
             networkChangedForDatagrams(member, at: now)
             let lastHeard = found.link.flatMap { links[$0]?.machine.lastHeard } ?? .zero
             guard found.repair.isDialler, found.phase.isSuspended || now - lastHeard >= .seconds(1) else { continue }
-            // Also after HELLO: two replacements with different counts of frames must not compete.
+            // Close it even after HELLO: two replacements with different frame counts must not compete.
             if let dial = found.repair.dial { close(dial) }
             self[member]?.repair.reset()
             self[member]?.repair.schedule(at: now)

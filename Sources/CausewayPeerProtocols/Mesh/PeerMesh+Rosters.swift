@@ -1,5 +1,6 @@
 extension PeerMesh {
-    /// A member joined: it learns all others, and the others learn it. Repeated announcements complete the mesh in any order of joins.
+    /// Announces all members to a member that joined, and announces it to them. Repeated announcements complete the
+    /// mesh, in whichever order members join.
     mutating func tellMembers(about member: MemberID, at now: Duration) {
         guard let session = sessions[member.session] else { return }
         let others = session.members.filter { $0.key != member.peer && $0.value.phase.isConnected }
@@ -18,6 +19,7 @@ extension PeerMesh {
         }
     }
 
+    /// Announces to all members that one is gone.
     mutating func tellGone(_ member: MemberID, _ found: Boxed<Member>, _ reason: PeerReason, at now: Duration) {
         guard let handle = found.handle, let session = sessions[member.session], !session.isLeaving else { return }
         let fields = PeerFields().with(1, member.peer.id).with(2, member.peer.digestBytes).with(3, handle.bytes)
@@ -27,7 +29,7 @@ extension PeerMesh {
         }
     }
 
-    /// Queues a numbered frame of a joined member.
+    /// Queues a numbered frame for a joined member.
     mutating func enqueue(_ frame: PeerFrame, to member: MemberID, at now: Duration) {
         guard self[member]?.traffic != nil else { return }
         sessions[member.session]?.members[member.peer]?.traffic?.control.append(frame)
@@ -43,7 +45,8 @@ extension PeerMesh {
         }
     }
 
-    /// Another member lost a peer. That ends only an attempt to connect to it: a link of this side is its own evidence.
+    /// Handles `GONE`: another member's peer left. This ends only an attempt to connect to that peer, because this
+    /// side's own link is better evidence.
     private mutating func handleGone(_ fields: PeerFields, _ session: SessionID, at now: Duration) throws {
         let id: UInt64 = try fields.require(try fields.integer(1), "peer id")
         guard fields[4]?.last == PeerReason.left.rawValue, let digest = fields[2], digest.count == 16 else { return }
@@ -55,12 +58,12 @@ extension PeerMesh {
         fail(member, .left, at: now)
     }
 
-    /// A member announced another one: connects to it, unless that is done or the peer's task.
+    /// Handles an announced member: connects to it, or waits for it to dial.
     mutating func learn(_ entry: RosterEntry, _ session: SessionID, token: [UInt8]? = nil, at now: Duration) {
         let member = MemberID(session, entry.key)
         if refusal(ofInviting: entry.key, at: now) != nil { return }
         if let found = self[member] {
-            // A link of this side is better evidence than the word of another member. An invitation goes on beside it.
+            // This side's own link is better evidence than an announcement. A pending invitation continues.
             if found.phase.isInviting {
                 sessions[session]?.roster.expect(entry.key, entry.handle)
                 joinHeldLinks(of: member, entry.handle, at: now)
@@ -86,7 +89,7 @@ extension PeerMesh {
         dialIfDue(member, at: now)
     }
 
-    /// The peer may have dialled before it was announced.
+    /// Joins lobby links from a peer that dialled before it was announced.
     mutating func joinHeldLinks(of member: MemberID, _ expected: SessionHandle, at now: Duration) {
         guard let handle = sessions[member.session]?.handle else { return }
         for id in links.keys.sorted() {
@@ -97,7 +100,7 @@ extension PeerMesh {
         }
     }
 
-    /// Dials an expected member if its time has come.
+    /// Dials an expected member if it is due.
     mutating func dialIfDue(_ member: MemberID, at now: Duration) {
         guard case .expected(var expectation) = self[member]?.phase, let time = expectation.dialTime, time <= now else {
             return
@@ -109,8 +112,8 @@ extension PeerMesh {
 
     // Custom discovery
 
-    /// Data with which another device connects to a session: pass it over any channel, and call ``connect(_:to:data:timeout:at:)`` with
-    /// the other device's.
+    /// Returns data that lets another device connect to a session. Pass it over any channel, and call
+    /// ``connect(_:to:data:timeout:at:)`` with the other device's data.
     package mutating func connectionData(_ session: SessionID, for peerID: UInt64) -> [UInt8] {
         guard let found = sessions[session] else { return [] }
         let endpoints = configuration.addresses.compactMap { PeerEndpoint(address: $0, port: configuration.port) }
@@ -122,9 +125,9 @@ extension PeerMesh {
         return ConnectionData(entry: entry, token: token).bytes
     }
 
-    /// Connects to the peer that made the data. Both peers must do so.
+    /// Connects to the peer that created the data. Both peers must call this.
     ///
-    /// - Returns: The member; `nil` if the data is malformed or of another peer.
+    /// - Returns: The member; `nil` if the data is malformed or from another peer.
     package mutating func connect(
         _ session: SessionID, to peerID: UInt64, data: [UInt8], timeout: Duration = .zero, at now: Duration
     ) -> MemberID? {

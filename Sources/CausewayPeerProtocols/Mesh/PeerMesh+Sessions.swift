@@ -1,5 +1,5 @@
 extension PeerMesh {
-    /// Creates a session without members. It costs nothing until it is used.
+    /// Creates a session without members. It causes no traffic until it is used.
     package mutating func openSession(_ options: SessionOptions = SessionOptions()) -> SessionID {
         lastSession += 1
         let id = SessionID(lastSession)
@@ -9,24 +9,25 @@ extension PeerMesh {
         return id
     }
 
-    /// Leaves: each member gets what is queued within half a second, and a goodbye. The session may be used again, under a new handle.
+    /// Leaves a session. Queued output is flushed to each member for half a second, then BYE follows. The session may
+    /// be used again, with a new handle.
     package mutating func leave(_ session: SessionID, at now: Duration) { leave(session, .left, at: now) }
 
     private mutating func leave(_ session: SessionID, _ reason: PeerReason, at now: Duration) {
         guard let found = sessions[session] else { return }
-        // The members learn from this side's own goodbyes that it left; it tells no member about another.
+        // Each member gets this side's own BYE, so no `GONE` announces one member's end to another.
         sessions[session]?.isLeaving = true
         for peer in found.members.keys.sorted() { fail(MemberID(session, peer), reason, farewell: true, at: now) }
         sessions[session] = Session(handle: newHandle(), options: found.options, roster: RosterMachine(own: own.key))
     }
 
-    /// Leaves and forgets a session.
+    /// Leaves and removes a session.
     package mutating func closeSession(_ session: SessionID, at now: Duration) {
         leave(session, at: now)
         sessions[session] = nil
     }
 
-    /// Leaves all sessions and declines all invitations, because the process ends.
+    /// Leaves and removes all sessions, and ends all links, because the process ends.
     package mutating func shutDown(at now: Duration) {
         for session in sessions.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
             leave(session, .shuttingDown, at: now)
@@ -35,18 +36,18 @@ extension PeerMesh {
         for id in links.keys.sorted() { end(id, .shuttingDown, at: now) }
     }
 
-    /// The members that a program may send to, without this peer.
+    /// Returns the connected members, without this peer.
     package func connectedPeers(_ session: SessionID) -> [PeerInfo] {
         (sessions[session]?.members.values.filter(\.phase.isConnected).map(\.info) ?? []).sorted { $0.key < $1.key }
     }
 
-    /// The session's name on the wire, for tests and diagnosis.
+    /// Returns the session's handle on the wire, for tests and diagnosis.
     package func handle(of session: SessionID) -> SessionHandle? { sessions[session]?.handle }
 
-    /// The number of links, for tests of limits.
+    /// The number of links, for limit tests.
     package var linkCount: Int { links.count }
 
-    /// Bytes of incomplete frames of all links, for tests of limits.
+    /// Buffered bytes in all links' incomplete frames, for limit tests.
     package var bufferedByteCount: Int { links.values.reduce(0) { $0 + $1.reader.bufferedByteCount } }
 
     private mutating func newHandle() -> SessionHandle {

@@ -1,5 +1,5 @@
 extension PeerMesh {
-    /// When ``advance(to:)`` must be called next; `nil` if no time is awaited.
+    /// When to call ``advance(to:)`` next; `nil` if no deadline is pending.
     package var deadline: Duration? {
         var earliest: Duration?
         func note(_ time: Duration?) {
@@ -53,7 +53,7 @@ extension PeerMesh {
         case .joining: break
         case .joined:
             redialIfDue(member, at: now)
-            // An acknowledgment may be due. A link that is announced already sends it with its next output.
+            // An acknowledgment is due. If output is already announced, it goes with that output.
             if let deadline = found.traffic?.queue.deadline, deadline <= now {
                 acknowledge(member, at: now)
             }
@@ -63,7 +63,7 @@ extension PeerMesh {
         }
     }
 
-    /// Moves a due acknowledgment to the link's urgent frames, so that its deadline passes.
+    /// Moves a due acknowledgment to the link's urgent frames, which clears its deadline.
     private mutating func acknowledge(_ member: MemberID, at now: Duration) {
         guard let link = self[member]?.link,
             let frame = sessions[member.session]?.members[member.peer]?.traffic?.queue.acknowledgment(at: now)
@@ -75,12 +75,12 @@ extension PeerMesh {
         guard let link = links[id] else { return }
         switch link.phase {
         case .leaving(let reason):
-            // What could not be flushed is dropped; the goodbye gets as long again.
+            // Drop the output that could not be flushed, and give BYE another half second.
             guard links[id]?.output.farewell != nil else { return close(id) }
             links[id]?.output.farewell = nil
             links[id]?.machine.enter(.leaving(reason), at: now)
             announce(id, at: now)
-        // The dialler of an introduced link is joining already, and does not wait for an answer.
+        // An inviting dialler waits for an answer. The dialler of an introduced link is joining already and needs none.
         case .lobby where !link.isDialler && link.hello?.target == nil:
             send(PeerBodies.reason(.decline, .timedOut), on: id, at: now)
             end(id, .timedOut, at: now)

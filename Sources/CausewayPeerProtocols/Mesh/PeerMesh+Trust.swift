@@ -1,29 +1,29 @@
-/// Keys that are recorded, policies, and pairing.
+/// Recorded keys, policies, and pairing.
 extension PeerMesh {
-    /// Sets the policy and the keys that are known from earlier. Call it before the first link.
+    /// Sets the policy and the keys recorded earlier. Call it before the first link.
     package mutating func trust(_ known: PeerPins) { pins = known }
 
     /// The recorded keys.
     package var recordedPins: [PinEntry] { pins.all }
 
-    /// Makes a key known for its peer number. Another key with the same number is refused.
+    /// Records a key for its peer ID. Another key with this ID is then refused.
     package mutating func pin(_ key: PeerKey) { _ = pins.record(PinEntry(key: key, name: "")) }
 
-    /// Forgets the key of a peer number: the next key is new. Members stay.
+    /// Removes a peer ID's key, so that the next key with this ID is new. Members stay connected.
     package mutating func forget(_ id: UInt64) { pins.forget(id) }
 
-    /// What is known of a peer. A peer that has proven the secret that this side shows counts as paired.
+    /// Returns a key's standing. A peer that has proven this side's shown secret counts as paired.
     package func standing(of key: PeerKey) -> PeerStanding {
         let standing = pins.standing(of: key)
         return standing != .changed && pairings.isHolder(key) ? .paired : standing
     }
 
-    /// Lets the first peer that proves the secret before the deadline become paired; `nil` ends that.
+    /// Accepts a pairing secret until the deadline: the first peer that proves it becomes paired. `nil` stops that.
     package mutating func showPairing(_ secret: [UInt8]?, until deadline: Duration) {
         pairings.show(secret, until: deadline)
     }
 
-    /// Expects a peer to prove a secret that the program read. Without that proof, its links are refused until the deadline.
+    /// Expects a peer to prove a secret that the program read. Without the proof, its links are refused until the deadline.
     ///
     /// - Returns: `false` if 16 peers are expected already.
     package mutating func expectPairing(
@@ -34,7 +34,7 @@ extension PeerMesh {
 
     package mutating func stopExpectingPairing(of key: PeerKey) { pairings.stopExpecting(key) }
 
-    /// The proof of a pairing for this side's HELLO; empty for none.
+    /// Returns the pairing proof for this side's HELLO; empty without a secret.
     func pairingProof(_ link: Boxed<Link>, at now: Duration) -> [UInt8] {
         guard let facts = link.facts, let peer = link.peerKey else { return [] }
         let proof = PairingTable.Proof(
@@ -42,7 +42,7 @@ extension PeerMesh {
         return pairings.proof(proof, isProven: link.consent.isPaired, at: now)
     }
 
-    /// Decides about a peer whose key is proven.
+    /// Accepts or refuses a peer whose key is proven, by pairing and policy.
     mutating func admit(_ hello: Hello, on id: LinkID, _ link: Boxed<Link>, at now: Duration) throws(PeerReason) {
         let key = hello.peer.key
         do throws(PeerReason) {
@@ -62,13 +62,13 @@ extension PeerMesh {
         }
     }
 
-    /// Why an invitation of this side must not be sent; `nil` if it may.
+    /// Returns why this side must not invite the peer; `nil` if it may.
     func refusal(ofInviting key: PeerKey, at now: Duration) -> PeerReason? {
         guard let reason = pins.refusal(of: key) else { return nil }
         return reason == .notVerified && pairings.isOpen(for: key, at: now) ? nil : reason
     }
 
-    /// Records the key of a member that joined or was verified.
+    /// Records a member's key after it joined or was verified.
     mutating func record(_ member: MemberID, isPaired: Bool) {
         guard let info = self[member]?.info else { return }
         let entry = PinEntry(key: member.peer, name: info.name, isPaired: isPaired)

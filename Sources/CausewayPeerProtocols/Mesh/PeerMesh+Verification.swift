@@ -1,11 +1,11 @@
 extension PeerMesh {
-    /// Begins to compare codes with a member. ``PeerAction/verification(_:_:)`` follows on both sides.
+    /// Starts a code comparison with a member. ``PeerAction/verification(_:_:)`` follows on both sides.
     package mutating func verify(_ member: MemberID, at now: Duration) {
         let nonce = randomBytes(VerificationMachine.nonceByteCount)
         perform(withVerification(member) { $0.start(nonce: nonce) }, member, at: now)
     }
 
-    /// The user compared the codes.
+    /// Reports the user's comparison.
     package mutating func confirm(_ member: MemberID, matches: Bool, at now: Duration) {
         perform(withVerification(member) { $0.confirm(matches: matches) }, member, at: now)
     }

@@ -1,10 +1,11 @@
 internal import CausewayMachines
 internal import DequeModule
 
-/// All sessions of one local peer: links, invitations, members, their messages, streams and resources. Without I/O.
+/// One local peer's sessions: links, invitations, members, and their messages, streams and resources. Does no I/O.
 ///
-/// The driver reports facts and calls of the program, each with the time since any fixed instant. After every call it performs the actions
-/// that ``nextAction()`` returns, in order, and sets one timer for ``deadline``. Confined to one queue of the driver.
+/// The driver reports network events and program calls, each with the time since any fixed instant. After every call it
+/// performs the actions from ``nextAction()`` in order, and sets one timer for ``deadline``. The driver must serialize
+/// all calls.
 package struct PeerMesh: ~Copyable, Sendable {
     /// The local peer.
     package let own: PeerInfo
@@ -13,7 +14,7 @@ package struct PeerMesh: ~Copyable, Sendable {
     var links: [LinkID: Boxed<Link>] = [:]
     var sessions: [SessionID: Session] = [:]
     var invitations = InvitationMachine()
-    /// Keys that are known for a peer id, and which peers are accepted.
+    /// Recorded keys by peer ID, and the policy.
     var pins = PeerPins()
     var pairings = PairingTable()
     var actions: Deque<PeerAction> = []
@@ -23,7 +24,8 @@ package struct PeerMesh: ~Copyable, Sendable {
 
     /// - Parameters:
     ///   - own: The local peer with its public key.
-    ///   - random: Makes handles, tokens and nonces: in programs the system's generator.
+    ///   - configuration: Limits and properties.
+    ///   - random: The generator for handles, tokens and nonces; in programs the system's generator.
     package init(
         own: PeerInfo, configuration: PeerConfiguration = PeerConfiguration(),
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
@@ -31,10 +33,10 @@ package struct PeerMesh: ~Copyable, Sendable {
         (self.own, self.configuration, self.random) = (own, configuration, random)
     }
 
-    /// The next action, or `nil` if there is none until the next event.
+    /// Removes and returns the next action; `nil` if there is none until the next event.
     package mutating func nextAction() -> PeerAction? { actions.popFirst() }
 
-    /// The port of the listener and up to 4 own addresses, as soon as they are known and when they change.
+    /// Reports the listener port and up to 4 own addresses, once they are known and when they change.
     package mutating func listens(on port: UInt16, addresses: [[UInt8]] = []) {
         configuration.port = port
         configuration.addresses = Array(addresses.filter { $0.count == 4 || $0.count == 16 }.prefix(4))

@@ -4,11 +4,11 @@ struct Session: Sendable {
     let options: SessionOptions
     var members: [PeerKey: Boxed<Member>] = [:]
     var roster: RosterMachine
-    /// One-time tokens of connection data, by peer id.
+    /// Tokens for ``ConnectionData``, by peer ID.
     var tokens: [UInt64: [UInt8]] = [:]
     var isLeaving = false
 
-    /// Whether another member fits.
+    /// Whether the peer fits into the session. It is not counted itself.
     func hasRoom(for peer: PeerKey) -> Bool {
         let others = members.values.count { $0.info.key != peer && $0.phase.countsAsMember }
         return others + 1 < options.limit
@@ -20,7 +20,7 @@ struct Member: Sendable {
     enum Phase: Sendable {
         /// This side invited the peer.
         case inviting(Invitation)
-        /// A member announced it, or the program passed its connection data.
+        /// A member announced the peer, or the program passed its connection data.
         case expected(Expectation)
         case joining
         case joined
@@ -45,23 +45,23 @@ struct Member: Sendable {
         let context: [UInt8]?
         let service: String
         let deadline: Duration
-        /// Whether it cannot be delivered, and waits for the answer of this side's program to the peer's invitation.
+        /// Whether the invitation could not be delivered, and waits until this side's program answers the peer's own invitation.
         var isParked: Bool
     }
 
     struct Expectation: Sendable {
         let deadline: Duration
-        /// When to dial; `nil` if a dial is on its way or the peer dials.
+        /// When to dial; `nil` during a dial, or if the peer dials.
         var dialTime: Duration?
         let token: [UInt8]?
     }
 
     var info: PeerInfo
     var phase: Phase
-    /// The peer's session.
+    /// The peer's session handle.
     var handle: SessionHandle?
     var endpoints: [PeerEndpoint] = []
-    /// The control link. Before the member is joined, the link that the smaller peer chose.
+    /// The control link. Before the member is joined: on the smaller peer's side, the chosen candidate.
     var link: LinkID?
     var traffic: MemberTraffic?
     var lanes = LaneSet()
@@ -69,23 +69,23 @@ struct Member: Sendable {
     var repair = LinkRepair()
     var verification: VerificationMachine?
     var consent = MemberConsent()
-    /// The secret of the first link: binds lanes and codes.
+    /// The first link's TLS exporter value, which binds lanes and comparison codes.
     var exporter: [UInt8] = []
 
     init(_ info: PeerInfo, _ phase: Phase) { (self.info, self.phase) = (info, phase) }
 }
 
-/// The program's knowledge and judgement of a member before it is joined.
+/// What was reported to and answered by the program before the member is joined.
 struct MemberConsent: Sendable {
-    /// Whether the program knows that the member is connecting.
+    /// Whether ``MemberState/connecting`` was reported.
     var isAnnounced = false
-    /// Whether the program was asked.
+    /// Whether the program was asked (``PeerAction/judge(_:_:)``).
     var isJudging = false
-    /// Its answer.
+    /// The program's answer.
     var judgement: Bool?
 }
 
-/// The lanes of a member.
+/// A member's lanes for resource bytes.
 struct LaneSet: Sendable {
     var ready: Set<LinkID> = []
     var dialing: LinkID?
@@ -93,13 +93,13 @@ struct LaneSet: Sendable {
     /// Whether the peer was asked to dial a lane.
     var isRequested = false
 
-    /// Whether bytes of resources travel on the control link because lanes are not possible.
+    /// Whether three dials failed, so that resource bytes use the control link.
     var isUnavailable: Bool { failures >= 3 }
 }
 
-/// How a broken link is replaced.
+/// State for replacing a broken control link.
 struct LinkRepair: Sendable {
-    /// Whether this side dialled the first link, and so dials its replacements.
+    /// Whether this side dialled the first link; it then dials all replacements.
     var isDialler = false
     var dial: LinkID?
     var attempts = 0

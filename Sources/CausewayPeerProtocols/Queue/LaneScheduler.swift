@@ -1,14 +1,14 @@
 internal import DequeModule
 
-/// Shares a link between its channels by deficit round robin: each channel sends about the same number of bytes per round.
+/// Shares a link between channels by deficit round robin: each channel sends about the same number of bytes per round.
 struct LaneScheduler<Channel: Hashable & Sendable>: Sendable {
-    /// Bytes that a channel may send per round.
+    /// Bytes per channel and round.
     static var quantum: Int { 16 << 10 }
 
     private var order: Deque<Channel> = []
     private var deficits: [Channel: Int] = [:]
 
-    /// Adds a channel that has something to send.
+    /// Adds a channel with content. No effect if it is already scheduled.
     mutating func activate(_ channel: Channel) {
         guard deficits[channel] == nil else { return }
         deficits[channel] = 0
@@ -17,7 +17,7 @@ struct LaneScheduler<Channel: Hashable & Sendable>: Sendable {
 
     /// Chooses the channel that sends next.
     ///
-    /// - Parameter size: The size of the next frame of a channel; `nil` if it has none, which removes the channel.
+    /// - Parameter size: Returns a channel's next frame size; `nil` if it has none, which removes the channel.
     mutating func next(size: (Channel) -> Int?) -> Channel? {
         while let channel = order.first {
             guard let needed = size(channel) else {
@@ -36,7 +36,7 @@ struct LaneScheduler<Channel: Hashable & Sendable>: Sendable {
         return nil
     }
 
-    /// A channel that has something to send; channels without content are removed.
+    /// Returns a channel with content. Removes channels without content before it.
     mutating func peek(size: (Channel) -> Int?) -> Channel? {
         while let channel = order.first {
             if size(channel) != nil { return channel }

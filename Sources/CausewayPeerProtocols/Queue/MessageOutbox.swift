@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// Messages of the program that wait to be sent, and their split into fragments.
+/// Queued messages, split into fragments as they are sent.
 struct MessageOutbox: Sendable {
     private var messages: Deque<[UInt8]> = []
     private var offset = 0
@@ -13,10 +13,10 @@ struct MessageOutbox: Sendable {
         byteCount += message.count
     }
 
-    /// The size of the next fragment's content.
+    /// The next fragment's size.
     var nextSize: Int? { messages.first.map { min($0.count - offset, PeerLimits.framePayload) } }
 
-    /// Removes the next fragment.
+    /// Removes and returns the next fragment.
     mutating func next() -> (bytes: [UInt8], isLast: Bool)? {
         guard let message = messages.first, let size = nextSize else { return nil }
         let end = offset + size
@@ -31,7 +31,7 @@ struct MessageOutbox: Sendable {
         return (bytes, true)
     }
 
-    /// Forgets a message that was sent in part. The rest of it would have no beginning for the peer.
+    /// Drops a message that was sent in part. The peer has dropped its beginning.
     mutating func dropPartial() {
         guard offset > 0, let message = messages.popFirst() else { return }
         byteCount -= message.count - offset
@@ -39,7 +39,7 @@ struct MessageOutbox: Sendable {
     }
 }
 
-/// Joins fragments to messages.
+/// Joins fragments into messages of at most ``limit`` bytes.
 struct MessageAssembler: Sendable {
     private var partial: [UInt8] = []
     let limit: Int

@@ -1,15 +1,15 @@
 internal import DequeModule
 
-/// The numbered frames of one direction that the peer has not acknowledged. A resumption sends them again.
+/// Sent numbered frames that the peer has not acknowledged. A resumption retransmits them.
 struct NumberedLog: Sendable {
     private var frames: Deque<PeerFrame> = []
-    /// The number of frames before the first of `frames`.
+    /// The number of acknowledged frames, which precede `frames`.
     private(set) var acknowledged: UInt64 = 0
-    /// The position in `frames` of the next frame to send again.
+    /// The next frame to retransmit, as a position in `frames`; the end if there is none.
     private var cursor = 0
     private(set) var byteCount = 0
 
-    /// The number of frames of this direction so far.
+    /// The number of frames sent so far.
     var sent: UInt64 { acknowledged + UInt64(frames.count) }
     var isReplaying: Bool { cursor < frames.count }
 
@@ -20,14 +20,14 @@ struct NumberedLog: Sendable {
         byteCount += frame.byteCount
     }
 
-    /// The next frame to send again after a resumption.
+    /// Returns the next frame to retransmit after a resumption.
     mutating func nextReplay() -> PeerFrame? {
         guard cursor < frames.count else { return nil }
         cursor += 1
         return frames[cursor - 1]
     }
 
-    /// The peer has received the first `count` frames. Returns whether that is possible.
+    /// Removes the first `count` frames, because the peer has received them. Returns whether that is possible.
     mutating func acknowledge(_ count: UInt64) -> Bool {
         guard count <= sent else { return false }
         while acknowledged < count, let frame = frames.popFirst() {
@@ -38,7 +38,7 @@ struct NumberedLog: Sendable {
         return true
     }
 
-    /// Begins to send again after the frames that the peer has received. Returns whether its number is possible.
+    /// Starts to retransmit after the first `count` frames. Returns whether that count is possible.
     mutating func resume(from count: UInt64) -> Bool {
         guard count >= acknowledged, acknowledge(count) else { return false }
         cursor = 0

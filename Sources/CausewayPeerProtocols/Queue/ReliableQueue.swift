@@ -1,4 +1,4 @@
-/// Numbered frames in both directions: counts, acknowledgments, and the credit for messages.
+/// Numbered frames in both directions: counts, acknowledgments, and flow control for messages.
 struct ReliableQueue: Sendable {
     private(set) var log = NumberedLog()
     private var schedule = AcknowledgmentSchedule()
@@ -9,11 +9,12 @@ struct ReliableQueue: Sendable {
     var sentCount: UInt64 { log.sent }
     var isReplaying: Bool { log.isReplaying }
     var deadline: Duration? { schedule.deadline }
-    /// Whether frames with content may be sent. Control frames do not wait.
+    /// Whether frames with content may be sent: less than 4 MiB are unacknowledged. Control frames do not wait.
     var hasRoom: Bool { log.byteCount < PeerLimits.window }
 
     // Sending
 
+    /// Numbers a frame, and keeps it until it is acknowledged.
     mutating func record(_ frame: PeerFrame) -> PeerFrame {
         var numbered = frame
         numbered.flags.insert(.numbered)
@@ -23,21 +24,21 @@ struct ReliableQueue: Sendable {
 
     mutating func nextReplay() -> PeerFrame? { log.nextReplay() }
 
-    /// Bytes of messages that the peer permits.
+    /// Message bytes that the peer permits now.
     var messageRoom: Int { hasRoom ? credit.room : 0 }
 
     mutating func sentMessageBytes(_ count: Int) { credit.sent(count) }
 
     // Acknowledgments
 
-    /// The frame to send if one is due.
+    /// Returns an acknowledgment if one is due: field 1 is the number of frames received, field 2 the message limit.
     mutating func acknowledgment(at now: Duration, isForced: Bool = false) -> PeerFrame? {
         guard isForced || schedule.isDue(at: now) else { return nil }
         schedule.reset()
         return PeerFrame(.acknowledgment, fields: PeerFields().with(1, received).with(2, credit.grant()))
     }
 
-    /// Returns whether the content is possible.
+    /// Handles an acknowledgment. Returns whether its count is possible.
     mutating func acknowledged(_ payload: [UInt8]) throws(PeerFields.Malformed) -> Bool {
         let fields = try PeerFields(payload)
         let count: UInt64 = try fields.require(try fields.integer(1), "count")
@@ -58,18 +59,18 @@ struct ReliableQueue: Sendable {
         schedule.owe(frames: 1, bytes: byteCount, at: now)
     }
 
-    /// Bytes of a message arrived. Returns whether the peer keeps to the limit it was granted.
+    /// Counts message bytes. Returns whether the peer respects its limit.
     mutating func messageBytesArrived(_ count: Int) -> Bool { credit.arrived(count) }
 
     mutating func messageDelivered(_ count: Int) { credit.delivered(count) }
 
     mutating func consumed(_ count: Int, at now: Duration) {
-        // A peer that waits for credit gets it at once.
+        // The peer may be waiting for credit: send it at once.
         if credit.consumed(count) { schedule.owe(frames: AcknowledgmentSchedule.frameCount, bytes: 0, at: now) }
     }
 }
 
-/// When an acknowledgment is sent: after 32 frames, 256 KiB, or 50 ms.
+/// Decides when to acknowledge: after 32 frames, 256 KiB, or 50 ms.
 private struct AcknowledgmentSchedule: Sendable {
     static let frameCount = 32
     static let byteCount = 256 << 10
@@ -90,7 +91,8 @@ private struct AcknowledgmentSchedule: Sendable {
     mutating func reset() { self = AcknowledgmentSchedule() }
 }
 
-/// Bytes of messages that may be sent, as a total since the start: what arrived, less what the program has not taken, plus the window.
+/// Credit-based flow control for messages. The receiver grants a limit on the total bytes since the start: bytes
+/// arrived, minus bytes that the program has not consumed, plus the window.
 private struct MessageCredit: Sendable {
     private var sentCount: UInt64 = 0
     private var limit = UInt64(PeerLimits.window)
@@ -110,7 +112,7 @@ private struct MessageCredit: Sendable {
 
     mutating func delivered(_ count: Int) { outstanding += UInt64(count) }
 
-    /// Returns whether the peer may be waiting for credit that is now available.
+    /// Counts consumed bytes. Returns whether the peer may be waiting for credit that is now available.
     mutating func consumed(_ count: Int) -> Bool {
         let before = available
         outstanding -= min(outstanding, UInt64(max(0, count)))

@@ -1,23 +1,23 @@
-/// Unreliable messages of one member on its control link, and those of all ways that the program has not taken.
+/// One member's unreliable messages on its control link. Also counts those received on any path and not yet consumed.
 struct UnreliableTraffic: Sendable {
-    /// The cost of a message besides its content: a flood of empty messages is bounded too.
+    /// A message's cost besides its content, so that a flood of empty messages is bounded too.
     private static let overhead = 64
 
     var outbox = MessageOutbox()
     var assembler = MessageAssembler(limit: PeerLimits.unreliableMessage)
     private(set) var heldByteCount = 0
 
-    /// Counts a message that arrived. Returns whether the program may get it; otherwise it is dropped.
+    /// Counts a received message. Returns `false` if it must be dropped because the program holds too many.
     mutating func admit(_ byteCount: Int) -> Bool {
         guard heldByteCount + byteCount + Self.overhead <= PeerLimits.unreliableHeld else { return false }
         heldByteCount += byteCount + Self.overhead
         return true
     }
 
-    /// The program has taken a message.
+    /// Counts a message that the program has consumed.
     mutating func consumed(_ byteCount: Int) { heldByteCount = max(0, heldByteCount - byteCount - Self.overhead) }
 
-    /// A new link carries the member: messages that the old one carried in part are gone.
+    /// A new link carries the member. Messages sent or received in part on the old one are dropped.
     mutating func resume() {
         outbox.dropPartial()
         assembler.reset()

@@ -1,13 +1,13 @@
-/// A file that a peer offers.
+/// A file offer.
 package struct ResourceOffer: Sendable, Equatable {
-    /// The last component of a path, without control characters.
+    /// The file name, without path and control characters.
     package var name: String
     /// Size in bytes; `nil` if the sender does not know it yet.
     package var size: UInt64?
 
     package init(name: String, size: UInt64?) { (self.name, self.size) = (name, size) }
 
-    /// The last path component of `name`, without control characters and at most 255 bytes; `file` if nothing is left.
+    /// Returns the last path component without control characters, at most 255 bytes; `file` if nothing is left.
     package static func safeName(_ name: String) -> String {
         let last = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last.map { Array($0) } ?? []
         var text = ""

@@ -1,31 +1,31 @@
 internal import DequeModule
 
-/// The sending side of a resource. It reads ahead at most two blocks.
+/// A resource's sending side. It reads ahead at most two blocks.
 struct ResourceSend: Sendable {
     static let block = PeerLimits.partPayload
 
     private var blocks: Deque<[UInt8]> = []
     private var buffered = 0
-    /// Position of the first buffered byte.
+    /// The file offset at which the buffered bytes begin.
     private var position: UInt64 = 0
     private var limit: UInt64 = 0
     private var read = ReadState.idle
     private var digest: [UInt8]?
     private(set) var state = State.offered
-    /// Whether the receiver may report that it has everything.
+    /// Whether all bytes were sent once, so that the receiver may report completion.
     private(set) var wasComplete = false
 
     enum State: Equatable, Sendable { case offered, sending, waiting }
 
-    /// A read of the file: at most one is open.
+    /// A file read; at most one is pending.
     private enum ReadState: Equatable, Sendable {
         case idle, open
-        /// The receiver changed the position: the answer is not used.
+        /// The receiver changed the position during the read, so its result is ignored.
         case stale
         case finished
     }
 
-    /// `GET` arrived: a position to start from, and how far the sender may go.
+    /// Handles `GET`: `start` is a new start position or `nil`, `limit` the offset up to which the sender may send.
     mutating func requested(from start: UInt64?, limit: UInt64) {
         self.limit = max(self.limit, limit)
         if let start, start != position {
@@ -43,14 +43,14 @@ struct ResourceSend: Sendable {
         read = read == .open || read == .stale ? .stale : .idle
     }
 
-    /// The next read of the file, if one should be made.
+    /// Returns the next file read, if one is needed.
     mutating func nextRead() -> (offset: UInt64, count: Int)? {
         guard state == .sending, read == .idle, buffered < Self.block else { return nil }
         read = .open
         return (position + UInt64(buffered), Self.block)
     }
 
-    /// The answer of a read.
+    /// Takes a read's result.
     mutating func provide(_ bytes: [UInt8], isLast: Bool, digest: [UInt8]?) {
         switch read {
         case .open:
@@ -69,7 +69,7 @@ struct ResourceSend: Sendable {
         return min(first.count, maximum, Int(clamping: limit - position))
     }
 
-    /// Removes the content of the next `PART`.
+    /// Removes and returns the next `PART`'s content.
     mutating func next(atMost maximum: Int) -> (offset: UInt64, bytes: [UInt8])? {
         guard let size = nextSize(atMost: maximum), let first = blocks.popFirst() else { return nil }
         let offset = position
@@ -80,7 +80,7 @@ struct ResourceSend: Sendable {
         return (offset, Array(first.prefix(size)))
     }
 
-    /// The body of `DONE` when everything was sent, once.
+    /// Returns the `DONE` payload once after everything was sent: the size and, if known, the digest.
     mutating func takeDone() -> PeerFields? {
         guard state == .sending, read == .finished, blocks.isEmpty else { return nil }
         state = .waiting
@@ -90,11 +90,11 @@ struct ResourceSend: Sendable {
     }
 }
 
-/// The receiving side of a resource.
+/// A resource's receiving side.
 struct ResourceReceive: Sendable {
     let offer: ResourceOffer
     private(set) var state = State.offered
-    /// The next byte to arrive.
+    /// The file offset of the next byte to arrive.
     private(set) var position: UInt64 = 0
     private var consumedCount: UInt64 = 0
     private var granted: UInt64 = 0
@@ -105,7 +105,7 @@ struct ResourceReceive: Sendable {
 
     init(_ offer: ResourceOffer) { self.offer = offer }
 
-    /// The body of a `GET` from a position.
+    /// Returns a `GET` payload to start at `offset`.
     mutating func fetch(from offset: UInt64) -> PeerFields {
         state = .receiving
         (position, consumedCount) = (offset, offset)
@@ -114,7 +114,7 @@ struct ResourceReceive: Sendable {
         return PeerFields().with(1, offset).with(2, granted)
     }
 
-    /// The body of a `GET` for what a broken lane lost.
+    /// Returns a `GET` payload for the bytes lost with a broken lane.
     mutating func refetch() -> PeerFields? {
         guard state == .receiving else { return nil }
         isRefetching = true
@@ -123,6 +123,7 @@ struct ResourceReceive: Sendable {
 
     enum Part: Equatable, Sendable { case bytes(UInt64, [UInt8]), ignored, gap, tooMuch }
 
+    /// Handles a `PART`. After a gap, the first later part causes a new `GET`; further ones are ignored until that is answered.
     mutating func arrived(_ offset: UInt64, _ bytes: [UInt8]) -> Part {
         guard state == .receiving, offset == position else {
             return state == .receiving && offset > position && !isRefetching ? .gap : .ignored
@@ -134,7 +135,7 @@ struct ResourceReceive: Sendable {
         return .bytes(offset, bytes)
     }
 
-    /// The program stored bytes. Returns the body of a `GET` that raises the limit.
+    /// Counts bytes that the program has stored. Returns a `GET` payload that raises the limit, after each quarter window.
     mutating func consumed(_ count: Int) -> PeerFields? {
         guard state == .receiving else { return nil }
         consumedCount = min(position, consumedCount + UInt64(max(0, count)))

@@ -1,4 +1,4 @@
-/// The resources of one member, in both directions.
+/// One member's resources, in both directions.
 struct ResourceTransfer: Sendable {
     enum Event: Equatable, Sendable {
         case offered(UInt16, ResourceOffer)
@@ -23,7 +23,7 @@ struct ResourceTransfer: Sendable {
 
     private func isOwn(_ number: UInt16) -> Bool { (number % 2 == 1) == isOdd && number != 0 }
 
-    /// Offers a resource. Returns `nil` if 64 are open.
+    /// Offers a resource. Returns `nil` if 64 offers are open.
     mutating func offer(_ offer: ResourceOffer) -> (number: UInt16, frame: PeerFrame)? {
         guard sends.count < PeerLimits.offers else { return nil }
         while sends[next] != nil || next == 0 { next &+= 2 }
@@ -41,7 +41,7 @@ struct ResourceTransfer: Sendable {
         sends[number]?.provide(bytes, isLast: isLast, digest: digest)
     }
 
-    /// The next `PART` of a resource.
+    /// Removes and returns a resource's next `PART`.
     mutating func nextPart(_ number: UInt16, atMost maximum: Int) -> PeerFrame? {
         guard let part = sends[number]?.next(atMost: maximum) else { return nil }
         return PeerFrame(.part, channel: number, payload: part.offset.bigEndianBytes + part.bytes)
@@ -59,18 +59,19 @@ struct ResourceTransfer: Sendable {
         receives[number]?.consumed(count)?.asGet(number)
     }
 
-    /// The program stored the resource.
+    /// Returns `DONE` for the sender, because the program has stored the resource.
     mutating func stored(_ number: UInt16) -> PeerFrame? {
         guard receives[number]?.state == .complete else { return nil }
         receives[number] = nil
         return PeerFrame(.done, channel: number)
     }
 
-    /// `GET` for each resource that was on its way when a lane or link broke.
+    /// Returns a `GET` for each resource being received, because a lane or link broke.
     mutating func refetchAll() -> [PeerFrame] {
         receives.keys.sorted().compactMap { receives[$0]?.refetch()?.asGet($0) }
     }
 
+    /// Removes a resource in either direction. Returns whether it was known.
     mutating func remove(_ number: UInt16) -> Bool {
         sends.removeValue(forKey: number) != nil || receives.removeValue(forKey: number) != nil
     }
@@ -121,6 +122,7 @@ struct ResourceTransfer: Sendable {
         }
     }
 
+    /// Handles `DONE`: from the sender, all bytes were sent; from the receiver, the file is stored.
     private mutating func done(_ frame: PeerFrame) throws(PeerFields.Malformed) -> [Event] {
         let number = frame.channel
         if isOwn(number) {

@@ -1,12 +1,12 @@
-/// Decides which announced members a session connects to, and who dials.
+/// Decides which announced members a session connects to, and which side dials.
 ///
-/// Members are elements (peer, session handle). A pair that left is not connected again: only a new handle is.
+/// A member is identified by peer and session handle. After it left, only the peer's next handle is connected again.
 struct RosterMachine: Sendable {
     enum Decision: Equatable, Sendable {
-        /// Already known, gone, or oneself.
+        /// Oneself, a member that left, or beyond the limit.
         case ignore
         case dial
-        /// The peer dials; dial it at this time if it did not.
+        /// The peer dials. Dial it at this time if it has not.
         case wait(until: Duration)
     }
 
@@ -15,9 +15,9 @@ struct RosterMachine: Sendable {
         let handle: SessionHandle
     }
 
-    /// Elements remembered after they left.
+    /// Maximum number of remembered members that left. Beyond it, all are dropped.
     private static let goneLimit = 256
-    /// Announced elements that are not members yet, so that a hostile member cannot fill the memory.
+    /// Maximum number of announced peers, so that a hostile member cannot fill the memory.
     private static let expectedLimit = 64
 
     private let own: PeerKey
@@ -27,9 +27,12 @@ struct RosterMachine: Sendable {
 
     init(own: PeerKey) { self.own = own }
 
-    /// A member announced another one.
+    /// Decides what to do about an announced member.
     ///
-    /// - Parameter isListening: Whether this side can be dialled.
+    /// - Parameters:
+    ///   - entry: The announced member.
+    ///   - isListening: Whether this side can be dialled.
+    ///   - now: The current time.
     mutating func learned(_ entry: RosterEntry, isListening: Bool, at now: Duration) -> Decision {
         guard entry.key != own, entry.key.id != own.id else { return .ignore }
         guard !gone.contains(Element(peer: entry.key, handle: entry.handle)) else { return .ignore }
@@ -40,14 +43,14 @@ struct RosterMachine: Sendable {
             ? .dial : .wait(until: now + PeerTimes.largerDials)
     }
 
-    /// Whether a peer that dials this session was announced.
+    /// Whether the peer was announced with this handle.
     func expects(_ peer: PeerKey, _ handle: SessionHandle) -> Bool { expected[peer] == handle }
 
     mutating func expect(_ peer: PeerKey, _ handle: SessionHandle) { expected[peer] = handle }
 
     mutating func forget(_ peer: PeerKey) { expected[peer] = nil }
 
-    /// The peer said that it leaves.
+    /// Records that the peer left on its own, so that late announcements do not bring it back.
     mutating func left(_ peer: PeerKey, _ handle: SessionHandle) {
         expected[peer] = nil
         if gone.count >= Self.goneLimit { gone.removeAll() }

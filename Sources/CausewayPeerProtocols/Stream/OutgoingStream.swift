@@ -1,18 +1,19 @@
 internal import DequeModule
 
-/// The sending side of a stream.
+/// A stream's sending side.
 struct OutgoingStream: Sendable {
-    /// Bytes of the program that wait, at most ``PeerLimits/streamWindow``.
+    /// Queued bytes, at most ``PeerLimits/streamWindow``.
     private var buffer: Deque<[UInt8]> = []
     private var buffered = 0
     private var sent: UInt64 = 0
     private var limit = UInt64(PeerLimits.streamWindow)
     private(set) var isEnding = false
+    /// Whether a write was accepted only in part.
     private var wantsSpace = false
 
     var space: Int { isEnding ? 0 : max(0, PeerLimits.streamWindow - buffered) }
 
-    /// Takes bytes of the program. Returns the number of bytes accepted.
+    /// Queues bytes. Returns the number accepted.
     mutating func write(_ bytes: [UInt8]) -> Int {
         let count = min(space, bytes.count)
         if count < bytes.count { wantsSpace = true }
@@ -27,7 +28,7 @@ struct OutgoingStream: Sendable {
     /// Whether the end can be sent.
     var isDrained: Bool { isEnding && buffered == 0 }
 
-    /// The size of the next frame's content.
+    /// The next frame's content size, within the peer's limit.
     var nextSize: Int? {
         let room = limit > sent ? Int(clamping: limit - sent) : 0
         let size = min(buffered, room, PeerLimits.framePayload)
@@ -47,10 +48,10 @@ struct OutgoingStream: Sendable {
         return bytes
     }
 
-    /// The peer raised the limit. Limits never fall.
+    /// Raises the limit. A lower one is ignored.
     mutating func limitArrived(_ value: UInt64) { limit = max(limit, value) }
 
-    /// The number of bytes to announce to a program whose write was cut.
+    /// Returns the space to report after a partial write, once half the buffer is free.
     mutating func spaceToReport() -> Int? {
         guard wantsSpace, space >= PeerLimits.streamWindow / 2 else { return nil }
         wantsSpace = false
@@ -58,19 +59,19 @@ struct OutgoingStream: Sendable {
     }
 }
 
-/// The receiving side of a stream.
+/// A stream's receiving side.
 struct IncomingStream: Sendable {
     private var received: UInt64 = 0
     private var consumedCount: UInt64 = 0
     private var granted = UInt64(PeerLimits.streamWindow)
 
-    /// Returns whether the peer keeps to its window.
+    /// Counts received bytes. Returns whether the peer respects its window.
     mutating func arrived(_ count: Int) -> Bool {
         received += UInt64(count)
         return received <= granted
     }
 
-    /// The program took bytes. Returns a new limit if the peer should learn it.
+    /// Counts consumed bytes. Returns a new limit to send after each quarter window.
     mutating func consumed(_ count: Int) -> UInt64? {
         consumedCount = min(received, consumedCount + UInt64(max(0, count)))
         let available = consumedCount + UInt64(PeerLimits.streamWindow)

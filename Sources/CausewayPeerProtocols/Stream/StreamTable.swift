@@ -1,4 +1,4 @@
-/// The streams of one member, in both directions.
+/// One member's streams, in both directions.
 struct StreamTable: Sendable {
     enum Event: Equatable, Sendable {
         case opened(UInt16, name: String)
@@ -6,7 +6,7 @@ struct StreamTable: Sendable {
         case ended(UInt16)
         case failed(UInt16, PeerReason)
         case space(UInt16, Int)
-        /// The peer broke a rule.
+        /// The peer violated the protocol: the link must end with this reason.
         case violation(PeerReason)
     }
 
@@ -23,7 +23,7 @@ struct StreamTable: Sendable {
 
     private func isOwn(_ number: UInt16) -> Bool { (number % 2 == 1) == isOdd && number != 0 }
 
-    /// Opens a stream. Returns `nil` if 256 are open.
+    /// Opens a stream. Returns `nil` if 256 streams are open.
     mutating func open() -> UInt16? {
         guard outgoing.count < PeerLimits.streams else { return nil }
         while outgoing[next] != nil || next == 0 { next &+= 2 }
@@ -35,7 +35,7 @@ struct StreamTable: Sendable {
     mutating func write(_ number: UInt16, _ bytes: [UInt8]) -> Int { outgoing[number]?.write(bytes) ?? 0 }
     mutating func end(_ number: UInt16) { outgoing[number]?.end() }
 
-    /// Removes the content of the next frame of a stream.
+    /// Removes and returns a stream's next frame content.
     mutating func next(_ number: UInt16) -> [UInt8]? { outgoing[number]?.next() }
 
     mutating func spaceToReport(_ number: UInt16) -> Int? { outgoing[number]?.spaceToReport() }
@@ -49,7 +49,7 @@ struct StreamTable: Sendable {
 
     mutating func consumed(_ number: UInt16, _ count: Int) -> UInt64? { incoming[number]?.consumed(count) }
 
-    /// Forgets a stream of either direction. Returns whether it was known.
+    /// Removes a stream in either direction. Returns whether it was known.
     mutating func remove(_ number: UInt16) -> Bool {
         let wasKnown = outgoing[number] != nil || incoming[number] != nil
         outgoing[number] = nil
@@ -57,7 +57,7 @@ struct StreamTable: Sendable {
         return wasKnown
     }
 
-    /// Forgets all streams.
+    /// Removes all streams, and returns their numbers.
     mutating func removeAll() -> [UInt16] {
         let numbers = (Array(outgoing.keys) + Array(incoming.keys)).sorted()
         outgoing = [:]
@@ -95,7 +95,7 @@ struct StreamTable: Sendable {
         return .opened(frame.channel, name: name)
     }
 
-    /// Frames of a stream that this side reset may still be on their way.
+    /// Frames for a stream that this side reset may still be in flight. For its own number, they violate the protocol.
     private func unknown(_ number: UInt16) -> Event? {
         number == 0 || isOwn(number) ? .violation(.protocolViolation) : nil
     }

@@ -1,11 +1,11 @@
-/// The secrets of pairing texts: the one that this side shows, and those that it read.
+/// Pairing secrets: the one that this side shows, and those that it read from other peers' texts.
 ///
-/// A HELLO proves a secret with a code over the exporter of its TLS connection, so that a peer between the two cannot pass the proof on.
+/// A HELLO proves a secret with an HMAC over its TLS connection's exporter value, so that a man in the middle cannot relay the proof.
 struct PairingTable: Sendable {
-    /// A pairing concerns the link or not, and then its proof is right or wrong.
+    /// Whether pairing applies to a HELLO, and whether its proof is correct.
     enum Verdict: Equatable, Sendable { case unconcerned, proven, refused }
 
-    /// A direction of a link.
+    /// Inputs for a proof: the connection, and the two peers' roles.
     struct Proof: Sendable {
         var exporter: [UInt8]
         /// Whether the prover dialled.
@@ -22,7 +22,7 @@ struct PairingTable: Sendable {
     private struct Offer: Sendable {
         let secret: [UInt8]
         let deadline: Duration
-        /// The first peer that proved the secret. It is of no use to others.
+        /// The first peer that proved the secret. Other peers cannot use it any more.
         var holder: PeerKey?
     }
 
@@ -35,12 +35,12 @@ struct PairingTable: Sendable {
     private var offer: Offer?
     private var expected: [PeerKey: Expectation] = [:]
 
-    /// Shows a secret; `nil` ends that. Replaces an earlier one.
+    /// Accepts proofs for a secret until the deadline, instead of an earlier one; `nil` stops that.
     mutating func show(_ secret: [UInt8]?, until deadline: Duration) {
         offer = secret.map { Offer(secret: $0, deadline: deadline) }
     }
 
-    /// Expects a peer to prove the secret that was read. Returns `false` if 16 are expected already.
+    /// Expects a peer to prove a secret that was read. Returns `false` if 16 peers are expected already.
     mutating func expect(_ peer: PeerKey, _ secret: [UInt8], until deadline: Duration, at now: Duration) -> Bool {
         expected = expected.filter { $0.value.deadline > now }
         guard expected.count < Self.limit || expected[peer] != nil else { return false }
@@ -50,7 +50,7 @@ struct PairingTable: Sendable {
 
     mutating func stopExpecting(_ peer: PeerKey) { expected[peer] = nil }
 
-    /// Whether a peer may become paired: a secret is shown to it or expected of it.
+    /// Whether a peer may become paired: a secret is shown, or expected from it.
     func isOpen(for peer: PeerKey, at now: Duration) -> Bool { secret(for: peer, at: now) != nil }
 
     private func secret(for peer: PeerKey, at now: Duration) -> [UInt8]? {
@@ -59,9 +59,12 @@ struct PairingTable: Sendable {
         return offer.secret
     }
 
-    /// The proof for a HELLO of this side; empty without a secret for that peer.
+    /// Returns the proof for this side's HELLO; empty without a secret for the peer.
     ///
-    /// - Parameter isProven: Whether the peer has proven the secret on this link. An accepter that shows a text waits for that.
+    /// - Parameters:
+    ///   - proof: The inputs.
+    ///   - isProven: Whether the peer has proven the secret on this link. An accepter that shows a text sends its own proof only then.
+    ///   - now: The current time.
     func proof(_ proof: Proof, isProven: Bool, at now: Duration) -> [UInt8] {
         guard proof.isDialler || isProven || expected[proof.verifier] != nil else { return [] }
         return secret(for: proof.verifier, at: now).map { proof.code($0) } ?? []
@@ -71,18 +74,18 @@ struct PairingTable: Sendable {
     mutating func judge(_ code: [UInt8], _ proof: Proof, at now: Duration) -> Verdict {
         guard let secret = secret(for: proof.prover, at: now) else { return .unconcerned }
         let isExpected = expected[proof.prover].map { now < $0.deadline } ?? false
-        // Others join as usual while a text is shown.
+        // While a text is shown, other peers join without a proof.
         if code.isEmpty, !isExpected { return .unconcerned }
         guard PeerDigest.areEqual(code, proof.code(secret)) else { return .refused }
         if !isExpected { offer?.holder = proof.prover }
         return .proven
     }
 
-    /// A peer that proved a secret joined. The secret cannot be used again.
+    /// Removes a secret, because the peer that proved it has joined.
     mutating func used(by peer: PeerKey) {
         if expected.removeValue(forKey: peer) == nil, offer?.holder == peer { offer = nil }
     }
 
-    /// Whether the peer has proven the secret that is shown.
+    /// Whether the peer has proven the shown secret.
     func isHolder(_ peer: PeerKey) -> Bool { offer?.holder == peer }
 }

@@ -1,4 +1,4 @@
-/// A text that one user shows and the other one enters or scans, so that both peers know each other's key.
+/// A text that one user shows and the other enters or scans, so that both peers learn each other's key.
 ///
 /// ```
 /// CAUSEWAY-PEER:1/ABC-CHAT/MFRGG...
@@ -8,17 +8,17 @@
 ///               version
 /// ```
 ///
-/// All characters belong to the alphanumeric mode of QR codes, and need no escape in a URI. Letters may have either case.
+/// All characters are in the QR code alphanumeric mode, and need no escape in a URI. Letters may have either case.
 package struct PairingText: Hashable, Sendable {
-    /// Why a text is not accepted.
+    /// The reason why a text is refused.
     package enum Malformed: Error, Equatable, Sendable {
-        /// Another scheme, or no text of this kind.
+        /// Another scheme, or not a pairing text.
         case foreign
         case version
         case service
-        /// Characters outside of the alphabet, or too few or too many.
+        /// Invalid characters, or too few or too many.
         case content
-        /// The check does not fit: a character was changed or left out.
+        /// The check bytes differ: a character was changed or left out.
         case check
     }
 
@@ -34,12 +34,13 @@ package struct PairingText: Hashable, Sendable {
     package let service: String
     package let peer: PeerKey
     package let name: String
-    /// Known to the two users only.
+    /// Known only to the two users.
     package let secret: [UInt8]
     /// Seconds since 1970, below 2^40.
     package let expires: UInt64
 
-    /// Creates a text. Returns `nil` unless the service type is valid, the secret has 16 bytes and the time is below 2^40.
+    /// Creates a text. Returns `nil` unless the service type is valid, the secret has 16 bytes and the time is below
+    /// 2^40. The name is cut to 63 bytes.
     package init?(service: String, peer: PeerKey, name: String, secret: [UInt8], expires: UInt64) {
         guard Self.isService(service), secret.count == Self.secretByteCount, expires < 1 << 40 else { return nil }
         (self.service, self.peer, self.secret, self.expires) = (service.lowercased(), peer, secret, expires)
@@ -51,9 +52,11 @@ package struct PairingText: Hashable, Sendable {
         self.name = short
     }
 
-    /// The end of a lifetime in whole seconds, not before it: the clock of the peer that shows the text decides.
+    /// Returns when a lifetime ends, rounded up to a second. Only the clock of the peer that shows the text counts.
     ///
-    /// - Parameter time: Seconds since 1970.
+    /// - Parameters:
+    ///   - lifetime: How long the text is valid.
+    ///   - time: The current time, in seconds since 1970.
     package static func expiry(of lifetime: Duration, from time: Double) -> UInt64 {
         let (seconds, attoseconds) = lifetime.components
         let end = (time + Double(seconds) + Double(attoseconds) / 1e18).rounded(.up)
@@ -67,17 +70,17 @@ package struct PairingText: Hashable, Sendable {
         return "\(Self.scheme)1/\(service.uppercased())/\(DigitCoding.base32.encode(payload))"
     }
 
-    /// The first bytes of a digest, which find mistyped characters. No protection against intent: the secret has that task.
+    /// Returns four digest bytes that detect typing errors. They do not protect against forgery; the secret does.
     private static func check(_ service: String, _ content: [UInt8]) -> [UInt8] {
         Array(PeerDigest.sha256(Array("cw-peers/1 text ".utf8) + Array(service.utf8) + [0] + content).prefix(4))
     }
 
-    /// Reads a text, with or without white space around it.
+    /// Parses a text. Surrounding white space is ignored.
     package init(_ text: String) throws(Malformed) {
         let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
         let trimmed = Array(text.utf8.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
         guard trimmed.count <= Self.byteCount else { throw .content }
-        // Upper case of ASCII only: other characters are refused below.
+        // Uppercase ASCII letters only; other characters are refused below.
         let bytes = trimmed.map { (0x61...0x7A).contains($0) ? $0 - 0x20 : $0 }
         guard bytes.starts(with: Self.scheme.utf8) else { throw .foreign }
         let parts = bytes.dropFirst(Self.scheme.utf8.count)
@@ -103,7 +106,7 @@ package struct PairingText: Hashable, Sendable {
         self = value
     }
 
-    /// A service type as in RFC 6335 §5.1.
+    /// Whether a service type is valid (RFC 6335 §5.1).
     private static func isService(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         let isLetter = { (byte: UInt8) in (0x61...0x7A).contains(byte | 0x20) }

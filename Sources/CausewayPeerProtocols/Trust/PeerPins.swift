@@ -1,41 +1,41 @@
-/// Which peers a node accepts.
+/// A policy that decides which peers a node accepts.
 package enum PeerPolicy: Sendable, CaseIterable {
-    /// Every peer, whose keys are not recorded beyond the life of the node.
+    /// Every peer. Keys are recorded only while the node exists.
     case any
     /// Trust on first use: a new peer is accepted and recorded.
     case pinned
-    /// Only peers that were recorded before.
+    /// Only peers recorded before.
     case known
     /// Only peers whose users proved a secret or compared codes.
     case paired
 }
 
-/// What is known of a peer's key.
+/// A key's relation to the recorded keys.
 package enum PeerStanding: Sendable, Equatable {
-    /// The number of the peer is new.
+    /// The peer ID is new.
     case unknown
     case pinned
     case paired
-    /// The number is recorded with another key.
+    /// The peer ID is recorded with another key.
     case changed
 }
 
-/// The recorded keys by peer number, and the decision about a peer that arrives with a key. A value, without I/O.
+/// Recorded keys by peer ID, and the policy's decision about a peer. Does no I/O.
 package struct PeerPins: Sendable {
-    /// Maximum number of entries. Beyond it, the oldest entry without pairing gives way.
+    /// Maximum number of entries. Beyond it, the oldest entry without pairing is evicted.
     package static let limit = 1_024
 
     package var policy: PeerPolicy
     private let limit: Int
     private var entries: [UInt64: PinEntry] = [:]
-    /// Numbers in the order in which they were recorded.
+    /// Peer IDs in recording order.
     private var order: [UInt64] = []
 
     package init(_ policy: PeerPolicy = .any, limit: Int = Self.limit) {
         (self.policy, self.limit) = (policy, limit)
     }
 
-    /// The entries, the oldest first.
+    /// The entries, oldest first.
     package var all: [PinEntry] { order.compactMap { entries[$0] } }
 
     package subscript(id: UInt64) -> PinEntry? { entries[id] }
@@ -46,23 +46,23 @@ package struct PeerPins: Sendable {
         return entry.isPaired ? .paired : .pinned
     }
 
-    /// Why a peer is refused; `nil` if the policy accepts it.
+    /// Returns why a peer is refused; `nil` if the policy accepts it.
     package func refusal(of key: PeerKey) -> PeerReason? {
         switch (policy, standing(of: key)) {
         case (_, .changed): .identityChanged
         case (.any, _), (.pinned, .pinned), (_, .paired), (.known, .pinned): nil
-        // A key that cannot be recorded could be replaced unnoticed.
+        // Without a record, another key could replace this one unnoticed.
         case (.pinned, .unknown): hasRoom ? nil : .tooMuch
         case (.known, .unknown), (.paired, .unknown), (.paired, .pinned): .notVerified
         }
     }
 
-    /// Whether another key can be recorded, perhaps in the place of one without pairing.
+    /// Whether another key can be recorded, possibly by evicting one without pairing.
     package var hasRoom: Bool { order.count < limit || order.contains { entries[$0]?.isPaired == false } }
 
-    /// Records an entry. An entry with another key stays, and a pairing is not taken back.
+    /// Records an entry. Does not replace another key, and does not revoke a pairing.
     ///
-    /// - Returns: Whether anything changed, and the entry that gave way.
+    /// - Returns: Whether anything changed, and the evicted entry.
     package mutating func record(_ entry: PinEntry) -> (isChanged: Bool, evicted: PinEntry?) {
         if let old = entries[entry.key.id] {
             guard old.key == entry.key, entry.isPaired, !old.isPaired else { return (false, nil) }
@@ -81,7 +81,7 @@ package struct PeerPins: Sendable {
         return entries.removeValue(forKey: order.remove(at: index))
     }
 
-    /// Removes the entry of a number. The next key with that number is new.
+    /// Removes a peer ID's entry. The next key with this ID is new.
     @discardableResult
     package mutating func forget(_ id: UInt64) -> PinEntry? {
         order.removeAll { $0 == id }

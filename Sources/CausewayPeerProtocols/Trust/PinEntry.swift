@@ -1,18 +1,18 @@
 internal import CausewayWire
 
-/// A key that was recorded for the number of a peer.
+/// A key recorded for a peer ID.
 ///
-/// The text form has one line for each property, so that users can read the files of a store.
+/// The text form has one line per property, so that users can read a store's files.
 package struct PinEntry: Hashable, Sendable {
     package var key: PeerKey
-    /// The display name when the key was recorded, at most 255 bytes, without control characters. It proves nothing.
+    /// The display name when the key was recorded, at most 255 bytes, without control characters. It is not verified.
     package var name: String
     /// Seconds since 1970.
     package var firstSeen: UInt64
-    /// Whether both users proved a secret or compared codes, and not only met on the network.
+    /// Whether the peers proved a pairing secret or their users compared codes.
     package var isPaired: Bool
 
-    /// A text form that cannot be read.
+    /// A malformed text form.
     package struct Malformed: Error, Equatable, Sendable {
         package var message: String
 
@@ -28,7 +28,7 @@ package struct PinEntry: Hashable, Sendable {
         self.name = Self.printable(name)
     }
 
-    /// The text without control characters and line separators, at most 255 bytes.
+    /// Returns the text without control characters and line separators, at most 255 bytes.
     private static func printable(_ name: String) -> String {
         var text = ""
         for scalar in name.unicodeScalars {
@@ -55,15 +55,15 @@ package struct PinEntry: Hashable, Sendable {
             """
     }
 
-    /// 16 digits, as in the names of files.
+    /// Returns 16 digits, as in file names.
     package static func hexadecimal(_ number: UInt64) -> String { Hexadecimal.text(number) }
 
-    /// Reads the text form. Every property must be there once, in any order.
+    /// Parses the text form. Each property must occur once, in any order.
     package init(_ bytes: [UInt8]) throws(Malformed) {
         guard bytes.count <= Self.byteCount else { throw Malformed(message: "\(bytes.count) bytes are too many") }
         guard let text = String(validating: bytes, as: UTF8.self) else { throw Malformed(message: "it is not UTF-8") }
         var values: [Substring: Substring] = [:]
-        // Scalars: CR LF is one character.
+        // Split scalars, not characters: CR LF is one character.
         let lines = text.unicodeScalars.split(separator: "\n").map { Substring($0) }
         guard let first = lines.first, first.utf8.elementsEqual(Self.heading.utf8) else {
             throw Malformed(message: "the first line is not '\(Self.heading)'")

@@ -1,14 +1,14 @@
-/// Progress of comparing codes with a member.
+/// Progress in a code comparison with a member.
 package enum VerificationEvent: Sendable, Equatable {
     /// Show the code, then call ``PeerMesh/confirm(_:matches:at:)``.
     case compare(ShortCode)
     /// Both users confirmed.
     case verified
-    /// One of them did not, or the protocol failed. The link ends with ``PeerReason/notVerified``.
+    /// A user did not confirm, or the protocol failed. The member ends with ``PeerReason/notVerified``.
     case failed
 }
 
-/// A code that both users see only if no third peer is between them.
+/// A short authentication string. Both users see the same code only without a man in the middle.
 package struct ShortCode: Sendable, Equatable {
     /// 6 decimal digits.
     package let digits: String

@@ -1,10 +1,11 @@
-/// Compares codes with a member: one side commits to a nonce before it learns the other's, so that neither can choose the code.
+/// Compares short authentication strings with a member. One side commits to a nonce before it learns the other's, so
+/// that neither can choose the code.
 ///
-/// A third peer between the two has one attempt in 10^6.
+/// A man in the middle has one attempt, which succeeds with probability 10^-6.
 struct VerificationMachine: Sendable {
     static let nonceByteCount = 16
 
-    /// Values that both sides know and that differ if a third peer is between them.
+    /// Inputs to the code. The exporter values differ if a man in the middle terminates TLS.
     struct Binding: Sendable {
         var exporter: [UInt8]
         var own: PeerKey
@@ -27,7 +28,7 @@ struct VerificationMachine: Sendable {
     private let binding: Binding
     private var state = State.idle
 
-    /// Whether a report must still follow.
+    /// Whether an exchange is in progress, so that a report must follow.
     var isActive: Bool {
         switch state {
         case .committed, .answered, .comparing: true
@@ -37,7 +38,7 @@ struct VerificationMachine: Sendable {
 
     init(_ binding: Binding) { self.binding = binding }
 
-    /// Begins, unless an exchange is on its way.
+    /// Starts an exchange, unless one is in progress.
     mutating func start(nonce: [UInt8]) -> [Step] {
         switch state {
         case .idle, .finished:
@@ -47,20 +48,24 @@ struct VerificationMachine: Sendable {
         }
     }
 
-    /// The user compared the codes.
+    /// Takes the user's comparison, and sends it to the peer.
     mutating func confirm(matches: Bool) -> [Step] {
         guard case .comparing(nil, let other) = state else { return [] }
         state = .comparing(own: matches, other: other)
         return [.send(PeerFrame(.sasResult, fields: PeerFields().with(1, UInt8(matches ? 1 : 0))))] + outcome()
     }
 
-    /// - Parameter nonce: 16 random bytes, used if the frame begins an exchange.
+    /// Handles an SAS frame.
+    ///
+    /// - Parameters:
+    ///   - frame: The frame.
+    ///   - nonce: 16 random bytes, used if the frame starts an exchange.
     mutating func received(_ frame: PeerFrame, nonce: [UInt8]) throws(PeerFields.Malformed) -> [Step] {
         let value = try PeerFields(frame.payload)[1] ?? []
         switch (frame.type, state) {
         case (.sasCommit, .idle), (.sasCommit, .finished): return answer(value, nonce)
         case (.sasCommit, .committed):
-            // Both began: the smaller peer's exchange goes on.
+            // Both sides started: the smaller peer's exchange continues.
             return binding.own < binding.other ? [] : answer(value, nonce)
         case (.sasNonce, .committed(let own)):
             guard value.count == Self.nonceByteCount else { return fail() }
@@ -110,7 +115,11 @@ struct VerificationMachine: Sendable {
 
 extension ShortCode {
     /// - Parameters:
+    ///   - exporter: The first link's TLS exporter value.
     ///   - first: The peer that committed.
+    ///   - second: The other peer.
+    ///   - firstNonce: The committed nonce.
+    ///   - secondNonce: The other peer's nonce.
     package init(exporter: [UInt8], first: PeerKey, second: PeerKey, firstNonce: [UInt8], secondNonce: [UInt8]) {
         let input = Array("cw-peers/1 sas".utf8) + first.digestBytes + second.digestBytes + firstNonce + secondNonce
         let code = PeerDigest.hmac(key: exporter, input)
@@ -119,7 +128,7 @@ extension ShortCode {
         words = code[8..<12].map { Self.vocabulary[Int($0 & 31)] }
     }
 
-    /// 32 short words that differ in sound.
+    /// 32 short words that sound different.
     package static let vocabulary = [
         "apple", "bread", "cloud", "dance", "eagle", "flute", "grape", "house", "ivory", "jelly", "kite", "lemon",
         "mango",
