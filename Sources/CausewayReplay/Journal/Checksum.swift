@@ -1,4 +1,4 @@
-/// CRC-32C (RFC 3720 §12.1): finds torn and damaged records. It is no protection against a program that forges them.
+/// CRC-32C (RFC 3720 §12.1). Detects torn and damaged records, not forged ones.
 enum Checksum {
     private static let table: [UInt32] = (0..<256).map { index in
         (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? (value >> 1) ^ 0x82F6_3B78 : value >> 1 }

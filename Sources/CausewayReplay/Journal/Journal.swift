@@ -1,4 +1,4 @@
-/// The format of the file of an offline queue: frames, one for each record.
+/// The file format for an offline queue: one frame per record.
 ///
 /// ```
 /// +------------------+--------------------+----------------------+----------------+
@@ -6,16 +6,17 @@
 /// +------------------+--------------------+----------------------+----------------+
 /// ```
 ///
-/// Integers are little-endian. The checksum covers the length and the record. A frame is only appended, so a killed program or a failure of power leaves an
-/// incomplete frame at the end, which is cut off. A damaged frame in the middle is skipped: the magic bytes find the next one.
+/// Integers are little-endian. The checksum covers length and record. Frames are only appended. After a kill or power
+/// failure, the file may end with an incomplete frame, which is cut off. A damaged frame in the middle is skipped: the
+/// magic bytes mark the next one.
 package enum Journal {
-    /// The maximum number of bytes of a record.
+    /// Maximum record size in bytes.
     package static let maximumRecordByteCount = 1 << 20
-    /// The bytes of a frame before its record.
+    /// Bytes before the record in each frame.
     package static let overhead = 12
     private static let magic: [UInt8] = [0xCA, 0x57, 0x4A, 0x31]
 
-    /// Returns a record as a frame; `nil` if it is too long.
+    /// Returns a record as a frame; `nil` if it exceeds ``maximumRecordByteCount``.
     package static func frame(_ record: JournalRecord) -> [UInt8]? {
         let body = record.encoded
         guard body.count <= maximumRecordByteCount else { return nil }
@@ -27,24 +28,24 @@ package enum Journal {
         return magic + covered.bytes + checksum.bytes + body
     }
 
-    /// The content of a file.
+    /// A parsed file.
     package struct Content: Equatable, Sendable {
         package var records: [JournalRecord] = []
-        /// The number of bytes up to the end of the last valid frame. The rest is a torn frame.
+        /// The offset at which the last valid frame ends. The rest is a torn frame.
         package var validByteCount = 0
-        /// The number of bytes between valid frames that are no frames.
+        /// The number of damaged bytes before valid frames.
         package var damagedByteCount = 0
-        /// The number of records before the last damage. Later changes of their operations may be lost.
+        /// The number of records before the last damage. Later changes to their operations may be lost.
         package var doubtfulRecordCount = 0
-        /// Whether the file is of another version, or no journal.
+        /// Whether the file has another version, or is not a journal.
         package var isForeign = false
     }
 
-    /// Reads a file. Every input is accepted.
+    /// Parses a file. Accepts any input.
     package static func read(_ bytes: [UInt8]) -> Content {
         var content = Content()
         var position = 0
-        // Each search for the next frame costs at most as much as the file is long.
+        // Limit checksum work to about four times the file size, because damaged bytes may look like many frame headers.
         var budget = 4 * bytes.count + 4096
         if let first = body(bytes, 0, &budget), bytes[first].first == 0, JournalRecord(bytes[first]) == nil {
             content.isForeign = true
@@ -65,7 +66,7 @@ package enum Journal {
         return content
     }
 
-    /// Reads the frame at a position. Returns its end; `nil` if there is none.
+    /// Parses the frame at a position. Returns its end; `nil` without a valid frame.
     private static func append(
         _ bytes: [UInt8], _ position: Int, _ content: inout Content, _ budget: inout Int
     ) -> Int? {
@@ -74,6 +75,7 @@ package enum Journal {
         return body.upperBound
     }
 
+    /// Returns the record's range in a frame with a valid checksum. Subtracts the record size from the budget.
     private static func body(_ bytes: [UInt8], _ position: Int, _ budget: inout Int) -> Range<Int>? {
         guard bytes.count - position >= overhead, bytes[position..<(position + 4)].elementsEqual(magic) else {
             return nil

@@ -1,30 +1,30 @@
-/// One change of an offline queue. The journal is the list of all changes.
+/// A change to an offline queue. The journal lists all changes.
 package enum JournalRecord: Equatable, Sendable {
-    /// The first record of a file.
+    /// The file's first record.
     case header(lastID: UInt64)
-    /// An operation joins the end of its lane.
+    /// An operation was added at the end of its lane.
     case enqueued(StoredOperation)
-    /// A waiting operation gets another request.
+    /// An operation got another request.
     case edited(StoredOperation)
-    /// An attempt begins. Stored before the first byte is sent.
+    /// An attempt begins. Written before the first byte is sent.
     case began(UInt64)
-    /// An attempt has ended, and the operation waits again. `counts` is whether it may have reached the server.
+    /// An attempt has ended, and the operation waits again. `counts` tells whether the attempt may have reached the server.
     case returned(UInt64, counts: Bool)
-    /// An operation has ended. `isKept` is whether the report waits for the program.
+    /// An operation has ended. `isKept` tells whether the report is kept until the program acknowledges it.
     case ended(StoredReport, isKept: Bool)
-    /// The program has seen a report.
+    /// The program has acknowledged a report.
     case acknowledged(UInt64)
-    /// An operation changes its place in its lane; 0 means the end.
+    /// An operation moved before another one in its lane; 0 means the end.
     case moved(UInt64, before: UInt64)
-    /// A lane stops at an operation.
+    /// A lane stopped at an operation.
     case stopped(UInt64, OfflineStop)
-    /// A lane continues at its operation.
+    /// A lane continues at the operation at which it stopped.
     case resumed(UInt64)
 
-    /// The version of the format. A journal of another version is not read.
+    /// The format version. Journals with other versions are not read.
     package static let version: UInt8 = 1
 
-    /// The record as bytes.
+    /// The encoded record.
     package var encoded: [UInt8] {
         var writer = RecordWriter()
         switch self {
@@ -67,7 +67,7 @@ package enum JournalRecord: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// Reads a record; `nil` if the bytes are none, or more than one.
+    /// Parses a record; `nil` unless the bytes are exactly one valid record.
     package init?(_ bytes: ArraySlice<UInt8>) {
         var reader = RecordReader(bytes)
         guard let kind = reader.integer(UInt8.self), let record = Self.read(kind, &reader), reader.isAtEnd else {

@@ -1,4 +1,4 @@
-/// Writes the fields of a record. Integers are little-endian; texts and byte strings have a length of four bytes.
+/// Writes a record's fields. Integers are little-endian; texts and byte strings begin with a four-byte length.
 struct RecordWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -20,7 +20,7 @@ struct RecordWriter {
     mutating func append(_ value: String) { append(Array(value.utf8)) }
 }
 
-/// Reads the fields of a record. After the first field that the record does not have, every result is `nil`.
+/// Reads a record's fields. After the first missing field, every result is `nil`.
 struct RecordReader {
     private var rest: ArraySlice<UInt8>
 

@@ -76,9 +76,9 @@ extension RecordWriter {
 }
 
 extension RecordReader {
-    /// The maximum number of fields of a request.
+    /// Maximum number of request fields.
     private static let maximumFieldCount = 1_000
-    /// The maximum size of a content: sums of many sizes stay in 64 bits.
+    /// Maximum content size in bytes (1 TiB), so that sums over many operations fit in 64 bits.
     private static let maximumSize: Int64 = 1 << 40
 
     mutating func operation() -> StoredOperation? {

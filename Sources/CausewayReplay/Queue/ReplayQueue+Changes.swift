@@ -1,7 +1,12 @@
 extension ReplayQueue {
-    /// The resolver has decided about an operation.
+    /// Applies the resolver's decision about a refused operation.
     ///
-    /// - Parameter rewritten: The new request and its key, for the decision to rewrite.
+    /// - Parameters:
+    ///   - id: The operation.
+    ///   - decision: The decision; `rewrite` carries the new request and its key.
+    ///   - status: The status with which the server refused the operation.
+    ///   - now: The current time.
+    ///   - jitter: The random part of a wait, from 0 to 1.
     package mutating func resolved(
         _ id: UInt64, _ decision: OfflineDecision<StoredRewrite>, status: Int,
         at now: ReplayTime, jitter: Double
@@ -14,7 +19,7 @@ extension ReplayQueue {
             return finish(id, isConflict ? .conflicted(status: status) : .rejected(status: status), at: now.date)
         case .stop: return stop(id, .refused(status: status))
         case .retry:
-            // The attempt was counted and stored when it ended.
+            // The record `returned` was already stored when the resolver was asked.
             let effects = wait(id, counts: true, at: now, jitter: jitter, isCounted: true)
             return effects.filter { $0 != .store(.returned(id, counts: true)) }
         case .rewrite(let new):
@@ -23,7 +28,7 @@ extension ReplayQueue {
         }
     }
 
-    /// Cancels an operation. An attempt that runs is interrupted.
+    /// Cancels an operation, and interrupts a running attempt.
     package mutating func cancel(_ id: UInt64, at date: Int64) throws(ReplayRefusal) -> [ReplayEffect] {
         guard let entry = entries[id], entry.phase != .storing else { throw .unknown }
         let isSending = entry.phase == .sending
@@ -36,7 +41,8 @@ extension ReplayQueue {
             + finish(id, .cancelled(mayHaveBeenSent: mayHaveBeenSent), at: date)
     }
 
-    /// Gives an operation another request, which is a new one for the server: it has a new key and no attempts. A stopped lane continues.
+    /// Replaces an operation's request. To the server it is a new one: it has a new key, and no attempts count yet. A
+    /// stopped lane continues.
     package mutating func edit(
         _ id: UInt64, _ message: StoredMessage, key: String
     ) throws(ReplayRefusal) -> [ReplayEffect] {
@@ -62,7 +68,7 @@ extension ReplayQueue {
         return [.store(.edited(operation)), .release(old)]
     }
 
-    /// Moves a waiting operation before another one of its lane, or to the end. Nothing moves before an operation that is being sent.
+    /// Moves an operation before another one in its lane, or to the end. Neither may be in an attempt or wait for the resolver.
     package mutating func move(_ id: UInt64, before other: UInt64?) throws(ReplayRefusal) -> [ReplayEffect] {
         guard let entry = entries[id], entry.phase != .storing else { throw .unknown }
         guard entry.phase != .sending, entry.phase != .asking else { throw .busy }
@@ -83,7 +89,7 @@ extension ReplayQueue {
         lanes[lane] = order
     }
 
-    /// Continues a lane that has stopped at an operation. The operation is sent again, with its key.
+    /// Continues a lane that has stopped at an operation. The operation is sent again with the same key.
     package mutating func resume(_ id: UInt64) throws(ReplayRefusal) -> [ReplayEffect] {
         guard let entry = entries[id] else { throw .unknown }
         guard case .stopped = entry.phase else { throw .busy }
@@ -92,7 +98,7 @@ extension ReplayQueue {
         return [.store(.resumed(id))]
     }
 
-    /// The program has seen a report.
+    /// Removes a report that the program has acknowledged.
     package mutating func acknowledge(_ id: UInt64) -> [ReplayEffect] {
         guard kept.contains(where: { $0.id == id }) else { return [] }
         kept.removeAll { $0.id == id }

@@ -1,10 +1,12 @@
 extension ReplayQueue {
-    /// Reads the state from the records of a journal, and decides about operations whose attempt has not ended.
+    /// Restores the state from journal records, and decides about operations whose attempt was interrupted by a kill.
     ///
     /// - Parameters:
-    ///   - doubtful: The number of records before the last damage of the journal. Operations that they name may have been sent, because the record of that may be
-    ///     lost.
-    /// - Returns: The effects of the decisions.
+    ///   - records: The journal's records, in order.
+    ///   - doubtful: The number of records before the last damage in the journal. Their operations may have been sent,
+    ///     because the record of the attempt may be lost.
+    ///   - now: The current time.
+    /// - Returns: The resulting effects.
     package mutating func recover(
         _ records: [JournalRecord], doubtful: Int = 0, at now: ReplayTime
     ) -> [ReplayEffect] {
@@ -24,10 +26,12 @@ extension ReplayQueue {
         return effects
     }
 
+    /// Treats every operation restored so far as if its attempt had not ended.
     private mutating func doubtAll() {
         for id in entries.keys { entries[id]?.operation.progress.isBegun = true }
     }
 
+    /// Applies ``OfflinePolicy/unknownFate``. The interrupted attempt counts.
     private mutating func resolveAfterKill(_ id: UInt64, at now: ReplayTime) -> [ReplayEffect] {
         entries[id]?.operation.progress.count()
         guard let operation = entries[id]?.operation else { return [] }
@@ -43,7 +47,7 @@ extension ReplayQueue {
         }
     }
 
-    /// Applies one record. A record about an operation that does not exist has no effect.
+    /// Applies a record. A record for an unknown operation has no effect.
     private mutating func apply(_ record: JournalRecord) {
         switch record {
         case .header(let last): noteID(last)

@@ -1,8 +1,8 @@
 extension ReplayQueue {
-    /// Ends what has become too old, and begins what may be sent. Calling early, late or twice is harmless.
+    /// Ends operations that are too old, and starts attempts. Early, late and repeated calls are harmless.
     package mutating func advance(to now: ReplayTime) -> [ReplayEffect] {
         var effects = expire(at: now.date)
-        // The oldest operation first, so that a busy lane does not hold the others back.
+        // Oldest operation first, so that no lane starves another.
         for id in lanes.values.compactMap(\.first).sorted() where active.count < max(limits.activeLanes, 1) {
             guard let entry = entries[id], entry.phase == .waiting, entry.notBefore.map({ $0 <= now.uptime }) ?? true,
                 way.permits(wasTried: entry.wasTried, at: now.uptime)
@@ -18,7 +18,8 @@ extension ReplayQueue {
         return effects
     }
 
-    /// The time of the next event; `nil` if nothing happens without an event from outside. Dates become uptimes by the difference of both clocks.
+    /// Returns the uptime for the next ``advance(to:)``; `nil` if nothing happens without an external event. Dates are
+    /// converted to uptimes with the current difference between both clocks.
     package func deadline(at now: ReplayTime) -> Duration? {
         var deadline: Duration?
         func note(_ time: Duration) { deadline = min(deadline ?? time, time) }
@@ -35,14 +36,18 @@ extension ReplayQueue {
         return deadline
     }
 
-    /// The state of the network has changed.
+    /// Reports that the network state has changed.
     package mutating func networkChanged(isReachable: Bool, at now: ReplayTime) {
         way.networkChanged(isReachable: isReachable, at: now.uptime)
     }
 
-    /// An attempt has ended.
+    /// Reports that an attempt has ended.
     ///
-    /// - Parameter jitter: The random part of a wait, from 0 to 1.
+    /// - Parameters:
+    ///   - id: The operation.
+    ///   - end: How the attempt ended.
+    ///   - now: The current time.
+    ///   - jitter: The random part of a wait, from 0 to 1.
     package mutating func attemptEnded(
         _ id: UInt64, _ end: AttemptEnd, at now: ReplayTime, jitter: Double
     ) -> [ReplayEffect] {
@@ -82,7 +87,7 @@ extension ReplayQueue {
         case ..<400: return finish(id, .succeeded(status: status), at: now.date)
         case 409, 412: return refused(id, status, policy.conflict, .conflicted(status: status), now.date)
         case 401, 407, 511: return stop(id, .refused(status: status))
-        // The server says that it has not handled the request.
+        // These statuses mean that the server has not processed the request.
         case 408, 425, 429, 503:
             return wait(id, counts: true, at: now, jitter: jitter, atLeast: retryAfter, isCounted: true)
         case 502, 504...: return resolveUnknown(id, at: now, jitter: jitter, atLeast: retryAfter)
@@ -94,7 +99,7 @@ extension ReplayQueue {
         }
     }
 
-    /// Whether sending an operation twice has the effect of sending it once.
+    /// Whether sending an operation twice has the same effect as sending it once.
     func isReplayable(_ operation: StoredOperation) -> Bool {
         policy.serverHonorsKeys || operation.rules.isIdempotent
     }
@@ -108,13 +113,13 @@ extension ReplayQueue {
         case .ask:
             entries[id]?.phase = .asking
             entries[id]?.operation.progress.isBegun = false
-            // The lane waits, but the resolver may take its time: it counts as active, so that lanes are bounded.
+            // The lane stays active until the resolver answers, so that the number of pending questions is bounded too.
             active.insert(id)
             return [.store(.returned(id, counts: true)), .ask(id, status: status)]
         }
     }
 
-    /// Decides about an operation that may or may not have had its effect.
+    /// Applies ``OfflinePolicy/unknownFate`` after an attempt without a clear result.
     private mutating func resolveUnknown(
         _ id: UInt64, at now: ReplayTime, jitter: Double, atLeast minimum: Duration? = nil
     ) -> [ReplayEffect] {
@@ -127,7 +132,15 @@ extension ReplayQueue {
         }
     }
 
-    /// Puts an operation back, to be sent after a wait. `isCounted` is whether the attempt was counted before.
+    /// Returns an operation to its lane, to be sent again after a back-off. Ends it at its maximum number of attempts.
+    ///
+    /// - Parameters:
+    ///   - id: The operation.
+    ///   - counts: Whether the attempt may have reached the server.
+    ///   - now: The current time.
+    ///   - jitter: The random part of the wait, from 0 to 1.
+    ///   - minimum: The minimum wait from `Retry-After`; at most a day is obeyed.
+    ///   - isCounted: Whether the attempt was already counted.
     mutating func wait(
         _ id: UInt64, counts: Bool, at now: ReplayTime, jitter: Double, atLeast minimum: Duration? = nil,
         isCounted: Bool = false
@@ -146,6 +159,7 @@ extension ReplayQueue {
         return [.store(.returned(id, counts: counts))]
     }
 
+    /// Stops the operation's lane.
     mutating func stop(_ id: UInt64, _ reason: OfflineStop) -> [ReplayEffect] {
         active.remove(id)
         entries[id]?.phase = .stopped(reason)
@@ -154,7 +168,7 @@ extension ReplayQueue {
         return [.store(.stopped(id, reason))]
     }
 
-    /// Ends an operation. Its report is kept unless it is a success that the program does not want to keep.
+    /// Ends an operation. Its report is kept, except for a success without ``StoredOperation/Rules/reportsSuccess``.
     mutating func finish(_ id: UInt64, _ outcome: OfflineOutcome, at date: Int64) -> [ReplayEffect] {
         guard let operation = entries[id]?.operation else { return [] }
         remove(id)
@@ -169,6 +183,7 @@ extension ReplayQueue {
         if kept.count > max(limits.reports, 1) { kept.removeFirst(kept.count - max(limits.reports, 1)) }
     }
 
+    /// Ends operations that are too old, and computes ``nextExpiry``.
     private mutating func expire(at date: Int64) -> [ReplayEffect] {
         guard date >= nextExpiry else { return [] }
         var effects: [ReplayEffect] = []
@@ -182,7 +197,7 @@ extension ReplayQueue {
                 } else {
                     nextExpiry = min(nextExpiry, end)
                 }
-            // Decided when the attempt has ended; until then it is looked at once a second.
+            // An attempt is not interrupted: check once a second until it has ended.
             case .storing, .sending, .asking: nextExpiry = min(nextExpiry, max(end, date + 1_000))
             }
         }

@@ -1,15 +1,16 @@
-/// Decides which operations of an offline queue are sent, when, and what follows from the end of each attempt.
+/// Decides which operations in an offline queue are sent and when, and how to proceed after each attempt.
 ///
-/// The queue performs no I/O and reads no clock. Its owner reports events with their times, and performs the effects in their order. An operation has a place in one
-/// lane. The operations of a lane are sent one after the other, each after the end of the one before it. Lanes are independent of each other.
+/// The queue performs no I/O and reads no clock. Its owner reports events with their times, and performs the effects in
+/// order. Each operation is in one lane. A lane sends its operations one after the other, each after the previous one
+/// has ended. Lanes are independent of each other.
 package struct ReplayQueue: Sendable {
-    /// The state of an operation in this process.
+    /// An operation's state in this process.
     package enum Phase: Equatable, Sendable {
-        /// Its first record is not stored yet.
+        /// The `enqueued` record is not stored yet.
         case storing
         case waiting
         case sending
-        /// The resolver decides.
+        /// Waits for the resolver's decision.
         case asking
         case stopped(OfflineStop)
     }
@@ -17,24 +18,26 @@ package struct ReplayQueue: Sendable {
     struct Entry: Sendable {
         var operation: StoredOperation
         var phase = Phase.waiting
-        /// Whether this process has tried to send it.
+        /// Whether this process has tried to send the operation.
         var wasTried = false
-        /// The end of the wait after a failure.
+        /// The earliest uptime for the next attempt, after a failure.
         var notBefore: Duration?
+        /// Failures in a row, for the back-off.
         var failures = 0
     }
 
     package let policy: OfflinePolicy
     let limits: OfflineLimits
     var entries: [UInt64: Entry] = [:]
-    /// The operations of each lane, in order. No list is empty.
+    /// Each lane's operations, in order. No list is empty.
     var lanes: [String: [UInt64]] = [:]
+    /// Operations in an attempt or waiting for the resolver, at most ``OfflineLimits/activeLanes``.
     var active: Set<UInt64> = []
     var way = WayBack()
     var kept: [StoredReport] = []
     private(set) var lastID: UInt64 = 0
     var storedByteCount: Int64 = 0
-    /// No operation becomes too old before this date.
+    /// No operation expires before this date.
     var nextExpiry = Int64.max
 
     package init(policy: OfflinePolicy = OfflinePolicy(), limits: OfflineLimits = OfflineLimits()) {
@@ -47,13 +50,13 @@ package struct ReplayQueue: Sendable {
     /// The number of operations.
     package var count: Int { entries.count }
 
-    /// The reports that wait for the program, the oldest first.
+    /// Reports that the program has not acknowledged, oldest first.
     package var reports: [StoredReport] { kept }
 
-    /// Whether the last attempt found a way to the server.
+    /// Whether the last attempt could reach the server, or the network has come back since.
     package var hasWay: Bool { way.isOpen }
 
-    /// The operations with their states: the lanes by their names, each in its order.
+    /// All operations with their states: lanes sorted by name, each in its order.
     package var operations: [(operation: StoredOperation, phase: Phase)] {
         lanes.keys.sorted().flatMap { lanes[$0] ?? [] }.compactMap { id in
             entries[id].map { ($0.operation, $0.phase) }
@@ -63,10 +66,10 @@ package struct ReplayQueue: Sendable {
     /// Returns an operation.
     package func operation(_ id: UInt64) -> StoredOperation? { entries[id]?.operation }
 
-    /// Returns the state of an operation.
+    /// Returns an operation's state.
     package func phase(_ id: UInt64) -> Phase? { entries[id]?.phase }
 
-    /// The records from which the present state is read again.
+    /// Records that restore the current state. They replace the journal when it is compacted.
     package var snapshot: [JournalRecord] {
         var records = [JournalRecord.header(lastID: lastID)]
         records += kept.map { .ended($0, isKept: true) }
@@ -78,9 +81,9 @@ package struct ReplayQueue: Sendable {
 
     // MARK: Joining
 
-    /// Adds an operation. It is sent after ``stored(_:)``.
+    /// Adds an operation. It may be sent after ``stored(_:)``.
     ///
-    /// - Parameter make: Makes the operation from its identifier.
+    /// - Parameter make: Creates the operation with its ID.
     package mutating func enqueue(
         _ make: (UInt64) -> StoredOperation
     ) throws(ReplayRefusal) -> (id: UInt64, effects: [ReplayEffect]) {
@@ -95,12 +98,12 @@ package struct ReplayQueue: Sendable {
         return (operation.id, [.store(.enqueued(operation))])
     }
 
-    /// The first record of an operation is stored.
+    /// Reports that an operation's `enqueued` record is stored.
     package mutating func stored(_ id: UInt64) {
         if entries[id]?.phase == .storing { entries[id]?.phase = .waiting }
     }
 
-    /// The first record of an operation could not be stored: the operation does not exist.
+    /// Reports that an operation's `enqueued` record could not be stored, and removes the operation.
     package mutating func notStored(_ id: UInt64) {
         if entries[id]?.phase == .storing { remove(id) }
     }
@@ -125,7 +128,7 @@ package struct ReplayQueue: Sendable {
 
     mutating func noteID(_ id: UInt64) { lastID = max(lastID, id) }
 
-    /// Returns the date at which an operation becomes too old.
+    /// Returns the date at which an operation becomes too old; `nil` without a limit.
     static func expiry(of operation: StoredOperation) -> Int64? {
         let age = operation.rules.maximumAge
         guard age > 0 else { return nil }

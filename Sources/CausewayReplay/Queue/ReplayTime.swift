@@ -1,8 +1,8 @@
-/// A moment as an offline queue needs it.
+/// The current time on both clocks that an offline queue uses.
 package struct ReplayTime: Equatable, Sendable {
-    /// The time since a fixed moment, for waits. It never goes back.
+    /// Monotonic time since a fixed moment, for waits.
     package var uptime: Duration
-    /// Milliseconds since 1970, for ages, which must survive a restart. It can jump.
+    /// Milliseconds since 1970, for ages, which must survive a restart. The system clock can jump.
     package var date: Int64
 
     package init(uptime: Duration, date: Int64) {
@@ -11,27 +11,29 @@ package struct ReplayTime: Equatable, Sendable {
     }
 }
 
-/// Work that follows from an event of a ``ReplayQueue``.
+/// Work for a ``ReplayQueue``'s owner.
 package enum ReplayEffect: Equatable, Sendable {
-    /// Append a record to the journal. Records keep their order.
+    /// Append a record to the journal, in order.
     case store(JournalRecord)
-    /// Send this operation, once the records so far are stored.
+    /// Send the operation after all previous records are stored.
     case begin(UInt64)
-    /// Cancel the attempt that runs for this operation.
+    /// Cancel the operation's running attempt.
     case interrupt(UInt64)
     /// Ask the resolver about an operation.
     case ask(UInt64, status: Int)
-    /// Tell the program the end of an operation, once the records so far are stored.
+    /// Report an operation's end to the program after all previous records are stored.
     case finish(StoredReport)
-    /// Remove the stored content, once the records so far are stored.
+    /// Delete the stored content after all previous records are stored.
     case release(StoredMessage.Body)
 }
 
 /// Why an operation cannot be changed.
 package enum ReplayRefusal: Error, Equatable, Sendable {
     case unknown
-    /// An attempt is running.
+    /// The operation is in an attempt or waits for the resolver; or, for ``ReplayQueue/resume(_:)``, is not stopped.
     case busy
+    /// The two operations are in different lanes.
     case otherLane
+    /// A limit would be exceeded.
     case full(String)
 }

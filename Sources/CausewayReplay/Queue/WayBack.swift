@@ -1,21 +1,21 @@
-/// Decides when operations are tried after attempts that found no way to the server.
+/// Shared back-off after attempts that could not reach the server.
 ///
-/// The state is shared by all lanes of a queue, because they have one server. An operation that was never tried does not wait for it: a known failure of another
-/// operation, or a network that seems unreachable, never blocks a first attempt.
+/// All lanes in a queue share this state, because they have one server. While the server is unreachable, one operation
+/// at a time probes it. An operation's first attempt never waits, neither for the back-off nor for the network state.
 package struct WayBack: Sendable {
-    /// The attempts in a row that found no way.
+    /// Failures in a row.
     private(set) var failures = 0
     private var notBefore: Duration?
-    /// The operation that tests the way.
+    /// The operation whose attempt probes the server.
     private var probe: UInt64?
     private var isReachable = true
 
     init() {}
 
-    /// Whether the last attempt found a way.
+    /// Whether no back-off is in force.
     package var isOpen: Bool { notBefore == nil }
 
-    /// The time of the next test; `nil` if none is due.
+    /// When the next probe is due; `nil` without a back-off, and during a probe.
     var deadline: Duration? { probe == nil ? notBefore : nil }
 
     /// Returns whether an operation may be tried now.
@@ -26,10 +26,10 @@ package struct WayBack: Sendable {
 
     mutating func began(_ id: UInt64) { if notBefore != nil, probe == nil { probe = id } }
 
-    /// An attempt found no way.
+    /// An attempt could not reach the server.
     mutating func failed(_ id: UInt64, at uptime: Duration, _ backoff: OfflinePolicy.Backoff, jitter: Double) {
         if probe == id { probe = nil }
-        // Operations of several lanes that fail together count once.
+        // Failures in several lanes at the same time count once.
         if let notBefore, uptime < notBefore { return }
         failures = min(failures + 1, 64)
         notBefore = uptime + backoff.wait(after: failures, jitter: jitter)
@@ -42,10 +42,10 @@ package struct WayBack: Sendable {
         probe = nil
     }
 
-    /// An attempt ended without a fact about the way.
+    /// An attempt ended without showing whether the server is reachable.
     mutating func abandoned(_ id: UInt64) { if probe == id { probe = nil } }
 
-    /// The state of the network has changed. A network that comes back ends the wait.
+    /// The network state has changed. If the network is reachable, the next probe is due at once.
     mutating func networkChanged(isReachable now: Bool, at uptime: Duration) {
         defer { isReachable = now }
         guard now, notBefore != nil else { return }

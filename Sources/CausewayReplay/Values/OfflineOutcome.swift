@@ -1,10 +1,10 @@
-/// The end of an operation of an offline queue. Each operation has exactly one.
+/// How an operation in an offline queue ended. Each operation has exactly one outcome.
 public enum OfflineOutcome: Hashable, Sendable {
-    /// The reason for giving up.
+    /// Why an operation was given up.
     public enum Expiry: UInt8, Hashable, Sendable {
         /// The operation became too old.
         case age
-        /// The operation was sent as often as the rules permit.
+        /// The operation reached its maximum number of attempts.
         case attempts
     }
 
@@ -12,13 +12,13 @@ public enum OfflineOutcome: Hashable, Sendable {
     case succeeded(status: Int)
     /// The server refused the operation, because the resource has changed: status 409 or 412.
     case conflicted(status: Int)
-    /// The server refused the operation.
+    /// The server refused the operation with another status.
     case rejected(status: Int)
     /// The operation was given up.
     case expired(Expiry)
-    /// The operation may or may not have had its effect: see ``OfflinePolicy/UnknownFate``.
+    /// The operation may or may not have taken effect: see ``OfflinePolicy/UnknownFate``.
     case unknown
-    /// The program cancelled the operation. `mayHaveBeenSent` is true if an attempt may have reached the server.
+    /// The program cancelled the operation. `mayHaveBeenSent` is `true` if an attempt may have reached the server.
     case cancelled(mayHaveBeenSent: Bool)
     /// The operation cannot be sent: for example, its file is missing or has changed. The text is the reason.
     case invalid(String)
@@ -31,33 +31,33 @@ public enum OfflineOutcome: Hashable, Sendable {
 public enum OfflineStop: Hashable, Sendable {
     /// The server refused the operation with this status.
     case refused(status: Int)
-    /// The operation may or may not have had its effect.
+    /// The operation may or may not have taken effect.
     case unknownFate
 }
 
-/// The decision about an operation that the server has refused.
+/// A decision about an operation that the server has refused.
 public enum OfflineDecision<Request: Sendable>: Sendable {
     /// The operation ends with a report.
     case drop
     /// The lane stops at the operation.
     case stop
-    /// The operation is sent again as it is, after a wait.
+    /// The operation is sent again unchanged, after a back-off.
     case retry
-    /// The operation is sent with another request and a new key, at the same place in its lane.
+    /// The operation is sent with another request and a new key, at the same position in its lane.
     case rewrite(Request)
 }
 
-/// The end of an attempt to send an operation.
+/// How an attempt to send an operation ended.
 package enum AttemptEnd: Hashable, Sendable {
-    /// A response arrived. `retryAfter` is the wait that it demands.
+    /// A response arrived. `retryAfter` is its `Retry-After` value.
     case response(status: Int, retryAfter: Duration? = nil)
-    /// There was no way to the server: no byte of the request has left.
+    /// The server could not be reached: no byte was sent.
     case noWay
-    /// The connection failed when the request may have reached the server.
+    /// The connection failed after the request may have reached the server.
     case lost
     /// The request cannot be sent.
     case invalid(String)
-    /// The intent could not be stored, so the request was not sent.
+    /// The record `began` could not be stored, so the request was not sent.
     case notStored
     /// The engine stopped during the attempt.
     case interrupted

@@ -1,19 +1,21 @@
-/// The rules by which an offline queue sends, repeats and gives up operations.
+/// Rules for sending, retrying and giving up operations in an offline queue.
 public struct OfflinePolicy: Hashable, Sendable {
-    /// The treatment of an operation that the server refuses.
+    /// How to treat an operation that the server refuses.
     public enum Refusal: UInt8, Hashable, Sendable {
-        /// The operation ends with a report, and the next operation of its lane follows.
+        /// The operation ends with a report, and its lane continues with the next one.
         case drop
         /// The operation stays, and its lane stops until the program resumes it, edits the operation or cancels it.
         case stop
-        /// The resolver of the engine decides. It can rewrite the request. Without a resolver the lane stops.
+        /// The engine's resolver decides. It can rewrite the request. Without a resolver the lane stops.
         case ask
     }
 
-    /// The treatment of an operation that may or may not have reached the server: the program was killed, or the connection was lost, before a response arrived.
+    /// How to treat an operation that may or may not have reached the server, because the program was killed or the
+    /// connection was lost before a response arrived.
     public enum UnknownFate: UInt8, Hashable, Sendable {
-        /// Sends the operation again if that has no second effect: its method is idempotent (RFC 9110 §9.2.2), the request says so, or
-        /// ``OfflinePolicy/serverHonorsKeys`` is set. Otherwise the operation ends with ``OfflineOutcome/unknown``.
+        /// Sends the operation again if that has no second effect: its method is idempotent (RFC 9110 §9.2.2), the
+        /// request is marked as idempotent, or ``OfflinePolicy/serverHonorsKeys`` is set. Otherwise the operation ends
+        /// with ``OfflineOutcome/unknown``.
         case replayIfIdempotent
         /// Sends the operation again in any case: at least once, possibly twice.
         case replay
@@ -23,28 +25,31 @@ public struct OfflinePolicy: Hashable, Sendable {
         case stop
     }
 
-    /// The treatment after status 409 or 412: the resource has changed in the meantime. The default is ``Refusal/drop``.
+    /// How to treat status 409 or 412, which mean that the resource has changed in the meantime. The default is ``Refusal/drop``.
     public var conflict = Refusal.drop
-    /// The treatment after another status from 400 to 499, and after 500 and 501. The default is ``Refusal/drop``. Statuses 401, 407 and 511 always stop the lane,
-    /// because they are about the sender.
+    /// How to treat the other statuses from 400 to 499, and 500 and 501 unless the operation can safely be sent again.
+    /// Statuses 408, 425, 429 and 503 are always retried. The default is ``Refusal/drop``. Statuses 401, 407 and 511
+    /// always stop the lane, because they concern the sender.
     public var rejection = Refusal.drop
-    /// The treatment of an operation whose fate is not known. The default is ``UnknownFate/replayIfIdempotent``.
+    /// How to treat an operation that may or may not have reached the server. The default is ``UnknownFate/replayIfIdempotent``.
     public var unknownFate = UnknownFate.replayIfIdempotent
-    /// Whether the server ignores an operation whose `Idempotency-Key` it has handled before. Then each operation can be sent again.
+    /// Whether the server processes each `Idempotency-Key` only once. Then every operation can safely be sent again.
     public var serverHonorsKeys = false
-    /// The rules for giving up.
+    /// When to give an operation up.
     public var expiry = Expiry()
-    /// The waits between attempts.
+    /// Back-off between attempts.
     public var backoff = Backoff()
 
     /// Creates the default rules.
     public init() {}
 
-    /// The rules for giving up.
+    /// Limits on an operation's age and attempts.
     public struct Expiry: Hashable, Sendable {
-        /// The age at which an operation ends without being sent; `nil` for no limit. The default is 7 days. Age is measured by the clock of the computer.
+        /// The age at which an operation ends without being sent; `nil` for no limit. The default is 7 days. The system
+        /// clock measures the age, also across restarts.
         public var maximumAge: Duration?
-        /// The maximum number of attempts that may have reached the server, at least 1. The default is 10. Attempts that found no way to the server do not count.
+        /// The maximum number of attempts that may have reached the server, at least 1. The default is 10. Attempts
+        /// that could not reach the server do not count.
         public var maximumAttempts: Int
 
         /// Creates rules.
@@ -54,11 +59,11 @@ public struct OfflinePolicy: Hashable, Sendable {
         }
     }
 
-    /// Exponential back-off. Half of each wait is random, so that clients do not repeat in step after a failure that all of them saw.
+    /// Exponential back-off. Half of each wait is random, so that clients do not retry at the same time after a common failure.
     public struct Backoff: Hashable, Sendable {
-        /// The upper bound of the first wait.
+        /// The upper bound for the first wait.
         public var base: Duration
-        /// The upper bound of every wait. A longer `Retry-After` of the server is obeyed up to a day.
+        /// The upper bound for every wait. A longer `Retry-After` is obeyed up to a day.
         public var maximum: Duration
 
         /// Creates rules.
@@ -67,9 +72,11 @@ public struct OfflinePolicy: Hashable, Sendable {
             self.maximum = max(maximum, self.base)
         }
 
-        /// Returns the wait after a number of failures.
+        /// Returns the wait after a number of failures in a row.
         ///
-        /// - Parameter jitter: The random part, from 0 to 1.
+        /// - Parameters:
+        ///   - failures: The number of failures, from 1.
+        ///   - jitter: The random part, from 0 to 1.
         package func wait(after failures: Int, jitter: Double) -> Duration {
             var bound = min(max(base, .milliseconds(1)), .seconds(86_400))
             let limit = min(max(maximum, bound), .seconds(86_400))
@@ -84,15 +91,15 @@ public struct OfflinePolicy: Hashable, Sendable {
     }
 }
 
-/// The maximum sizes of an offline queue.
+/// Size limits for an offline queue.
 public struct OfflineLimits: Hashable, Sendable {
     /// The maximum number of operations. The default is 1,000.
     public var operations = 1_000
-    /// The maximum number of bytes of one operation's content. The default is 64 MiB.
+    /// The maximum size of one operation's content in bytes. The default is 64 MiB.
     public var contentByteCount = 64 << 20
-    /// The maximum number of bytes of all contents that the queue stores. The default is 256 MiB. Files that are only referenced do not count.
+    /// The maximum total size of stored contents in bytes. The default is 256 MiB. Files that are only referenced do not count.
     public var totalByteCount = 256 << 20
-    /// The maximum number of reports that wait for the program. The oldest are removed. The default is 1,000.
+    /// The maximum number of reports that the program has not acknowledged. Beyond it, the oldest are removed. The default is 1,000.
     public var reports = 1_000
     /// The maximum number of lanes that send at the same time, at least 1. The default is 4.
     public var activeLanes = 4

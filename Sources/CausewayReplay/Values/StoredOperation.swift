@@ -1,12 +1,12 @@
-/// An operation of an offline queue, as the journal stores it.
+/// An operation in an offline queue, as stored in the journal.
 package struct StoredOperation: Equatable, Sendable {
-    /// The rules of one operation.
+    /// One operation's rules.
     package struct Rules: Equatable, Sendable {
         /// Milliseconds; 0 for no limit.
         package var maximumAge: Int64
         package var maximumAttempts: UInt32
         package var isIdempotent: Bool
-        /// Whether also a success is kept as a report.
+        /// Whether a success is also kept as a report.
         package var reportsSuccess: Bool
 
         package init(maximumAge: Int64, maximumAttempts: UInt32, isIdempotent: Bool, reportsSuccess: Bool) {
@@ -17,11 +17,11 @@ package struct StoredOperation: Equatable, Sendable {
         }
     }
 
-    /// How far an operation has come.
+    /// An operation's attempts and stop.
     package struct Progress: Equatable, Sendable {
-        /// The attempts that may have reached the server.
+        /// The number of attempts that may have reached the server.
         package var attempts: UInt32 = 0
-        /// Whether an attempt has begun, whose end is not known.
+        /// Whether an attempt has begun and its end is not known.
         package var isBegun = false
         package var stop: OfflineStop?
 
@@ -38,7 +38,7 @@ package struct StoredOperation: Equatable, Sendable {
     package var id: UInt64
     package var lane: String
     package var message: StoredMessage
-    /// The value of the field `Idempotency-Key`, without quotation marks.
+    /// The `Idempotency-Key` value, without quotation marks.
     package var key: String
     /// Milliseconds since 1970.
     package var created: Int64
@@ -59,7 +59,7 @@ package struct StoredOperation: Equatable, Sendable {
     }
 }
 
-/// The request of an operation.
+/// An operation's request.
 package struct StoredMessage: Equatable, Sendable {
     package struct Field: Equatable, Sendable {
         package var name: String
@@ -71,13 +71,13 @@ package struct StoredMessage: Equatable, Sendable {
         }
     }
 
-    /// The content of a request.
+    /// A request's content.
     package enum Body: Equatable, Sendable {
         case none
         case inline([UInt8])
-        /// A file in the directory of the queue.
+        /// A file in the queue's directory.
         case file(name: String, byteCount: Int64)
-        /// A file of the program, which must not have changed.
+        /// The program's own file, which must not change. `changed` identifies its modification time.
         case reference(path: String, byteCount: Int64, changed: Int64)
 
         package var byteCount: Int64 {
@@ -88,14 +88,15 @@ package struct StoredMessage: Equatable, Sendable {
             }
         }
 
-        /// The bytes that the queue stores.
+        /// Bytes stored by the queue; 0 for a referenced file.
         package var storedByteCount: Int64 { if case .reference = self { 0 } else { byteCount } }
     }
 
     package var method: String
-    /// The encoded path and query, relative to the base URL of the client, or an absolute URL.
+    /// The encoded path and query, relative to the client's base URL, or an absolute URL.
     package var target: String
-    /// The origin of another server, such as `https://b.example:8443`; empty for that of the client.
+    /// Another server's scheme, host and port, separated by spaces, such as `https b.example 8443`. Each part may be
+    /// empty. Empty for the client's own server.
     package var origin: String
     package var fields: [Field]
     package var body: Body
@@ -109,7 +110,7 @@ package struct StoredMessage: Equatable, Sendable {
     }
 }
 
-/// A request that replaces that of an operation, with its key.
+/// A request and key that replace an operation's own.
 package struct StoredRewrite: Equatable, Sendable {
     package var message: StoredMessage
     package var key: String
@@ -120,7 +121,7 @@ package struct StoredRewrite: Equatable, Sendable {
     }
 }
 
-/// The end of an operation, as the journal stores it.
+/// An operation's end, as stored in the journal.
 package struct StoredReport: Equatable, Sendable {
     package var id: UInt64
     package var lane: String
