@@ -1,6 +1,6 @@
-/// The calls of the local actor system that wait for their replies.
+/// The local actor system's outgoing calls that wait for replies.
 ///
-/// `Waiter` is a continuation in production and an integer in tests. Each waiter is handed out exactly once.
+/// `Waiter` is a continuation in production and an integer in tests. The table returns each waiter exactly once.
 package struct CallTable<Peer: Hashable & Sendable, Waiter: Sendable>: Sendable {
     private struct Call: Sendable {
         let peer: Peer
@@ -16,13 +16,13 @@ package struct CallTable<Peer: Hashable & Sendable, Waiter: Sendable>: Sendable 
 
     package var count: Int { calls.count }
 
-    /// The number of calls that wait for a peer.
+    /// Returns the number of calls waiting for a peer.
     package func count(of peer: Peer) -> Int { counts[peer] ?? 0 }
 
-    /// The time at which the next call is given up.
+    /// When the next call times out.
     package var deadline: Duration? { calls.values.lazy.map(\.deadline).min() }
 
-    /// Adds a call, and returns its number.
+    /// Adds a call, and returns its number. Numbers are not reused.
     mutating func add(_ peer: Peer, _ waiter: Waiter, until deadline: Duration) -> UInt64 {
         newest &+= 1
         calls[newest] = Call(peer: peer, waiter: waiter, deadline: deadline)
@@ -30,18 +30,18 @@ package struct CallTable<Peer: Hashable & Sendable, Waiter: Sendable>: Sendable 
         return newest
     }
 
-    /// Ends a call. `nil` if it ended before, or if it is a call to another peer.
+    /// Ends a call and returns its waiter; `nil` if the call has already ended, or goes to another peer.
     mutating func end(_ number: UInt64, of peer: Peer) -> Waiter? {
         guard calls[number]?.peer == peer else { return nil }
         return remove(number)
     }
 
-    /// Ends the calls to a peer, in the order in which they were added.
+    /// Ends all calls to a peer, and returns their waiters in call order.
     mutating func endAll(of peer: Peer) -> [Waiter] {
         calls.filter { $0.value.peer == peer }.keys.sorted().compactMap { remove($0) }
     }
 
-    /// Ends the calls whose deadline has passed.
+    /// Ends the calls whose deadline has passed, in call order.
     mutating func expire(at now: Duration) -> [(number: UInt64, peer: Peer, waiter: Waiter)] {
         calls.filter { $0.value.deadline <= now }.sorted { $0.key < $1.key }.map { number, call in
             _ = remove(number)

@@ -1,13 +1,13 @@
-/// A call of a peer that the local actor system performs.
+/// A peer's call that the local actor system performs.
 package struct ActorService<Peer: Hashable & Sendable>: Hashable, Sendable {
     package let peer: Peer
-    /// The number that the peer chose.
+    /// The call number, chosen by the peer.
     package let call: UInt64
-    /// Distinguishes calls with equal numbers, before and after a peer left.
+    /// Distinguishes calls with equal numbers before and after a peer left.
     let serial: UInt64
 }
 
-/// The calls of peers that have not been answered.
+/// Peers' calls that have not been answered yet.
 package struct ServiceTable<Peer: Hashable & Sendable>: Sendable {
     package typealias Service = ActorService<Peer>
 
@@ -38,6 +38,8 @@ package struct ServiceTable<Peer: Hashable & Sendable>: Sendable {
     package func count(of peer: Peer) -> Int { accounts[peer]?.services.count ?? 0 }
     package func waitingByteCount(of peer: Peer) -> Int { accounts[peer]?.waitingByteCount ?? 0 }
 
+    /// Adds a call. A duplicate number is a protocol violation; a call beyond ``ActorLimits/callCount`` or
+    /// ``ActorLimits/waitingByteCount`` must be refused.
     mutating func admit(_ call: UInt64, of peer: Peer, byteCount: Int, _ limits: ActorLimits) -> Admission {
         var account = accounts[peer] ?? Account()
         guard account.services[call] == nil else { return .duplicate }
@@ -53,7 +55,7 @@ package struct ServiceTable<Peer: Hashable & Sendable>: Sendable {
         return .accepted(service)
     }
 
-    /// The function is about to be called. `false` if that is not wanted any more.
+    /// Marks a call as running. Returns `false` if it was cancelled, or the peer has left.
     mutating func begin(_ service: Service) -> Bool {
         guard case .waiting(let byteCount) = states[service] else { return false }
         accounts[service.peer]?.waitingByteCount -= byteCount
@@ -61,14 +63,14 @@ package struct ServiceTable<Peer: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// The call has a result. `false` if the peer does not wait for it any more.
+    /// Removes a finished call. Returns `false` if the peer has left.
     mutating func end(_ service: Service) -> Bool {
         guard let state = states.removeValue(forKey: service) else { return false }
         forget(service, state)
         return true
     }
 
-    /// The peer does not wait any more. Returns the service if its task is to be cancelled.
+    /// Marks a call as cancelled by the peer. Returns the service if its task must be cancelled. It still counts until ``end(_:)``.
     mutating func cancel(_ call: UInt64, of peer: Peer) -> Service? {
         guard let service = accounts[peer]?.services[call], let state = states[service] else { return nil }
         switch state {
@@ -83,7 +85,7 @@ package struct ServiceTable<Peer: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// The peer is gone. Returns the services whose tasks are to be cancelled.
+    /// Removes a peer that left. Returns its services, whose tasks must be cancelled, in call order.
     mutating func endAll(of peer: Peer) -> [Service] {
         guard let account = accounts.removeValue(forKey: peer) else { return [] }
         for service in account.services.values { states[service] = nil }

@@ -1,7 +1,7 @@
 /// A malformed frame.
 package struct ActorFrameError: Error, Equatable, Sendable {
     package var message: String
-    /// Position in bytes.
+    /// The byte offset in the frame.
     package var offset: Int
 }
 
@@ -14,7 +14,7 @@ extension ActorFrame {
         case void = 0, value, thrown, described, refused
     }
 
-    /// The encoded frame.
+    /// The encoded frame. Texts over 1,024 bytes are cut.
     package var bytes: [UInt8] {
         var output = ActorFrameWriter()
         switch self {
@@ -66,7 +66,7 @@ extension ActorFrame {
         }
     }
 
-    /// Decodes a frame.
+    /// Decodes a frame. Bytes after the last field are an error, except in a greeting.
     package init(_ bytes: [UInt8]) throws(ActorFrameError) {
         var input = ActorFrameReader(bytes)
         guard Self.owns(bytes) else { throw ActorFrameError(message: "not a frame of an actor system", offset: 0) }
@@ -86,7 +86,7 @@ extension ActorFrame {
             self = .skipped(type)
             return
         }
-        // A later version may add fields to the greeting.
+        // Later versions may add fields to the greeting.
         if case .hello = self { return }
         try input.end()
     }
@@ -103,7 +103,7 @@ extension ActorFrame {
         case .described: return .described(try input.text())
         case .refused:
             let number: UInt8 = try input.integer()
-            // An unknown reason of a later version is still a refusal.
+            // A later version's unknown reason is still a refusal.
             return .refused(ActorRefusal(rawValue: number) ?? .unsupported, try input.text())
         case nil: throw ActorFrameError(message: "unknown kind of reply \(kind)", offset: offset)
         }

@@ -1,44 +1,44 @@
-/// A frame of the actor protocol: one message of a session.
+/// An actor protocol frame. Each frame is one session message.
 ///
 /// ```
 /// +------+-----+-----+-----+------+----------+
 /// | 0x00 | 'C' | 'W' | 'A' | type | body ... |
 /// +------+-----+-----+-----+------+----------+
 /// ```
-/// Integers are big-endian. A text is its length in bytes (16 bits) and UTF-8. Types from 0x80 are skipped if they are unknown.
+/// Integers are big-endian. A text is its byte count (16 bits) and UTF-8. Unknown types from 0x80 are skipped.
 package enum ActorFrame: Equatable, Sendable {
-    /// The peer has an actor system. If `wantsAnswer`, the receiver sends its greeting and its listings.
+    /// A greeting: the sender has an actor system. If `wantsAnswer` is set, the receiver answers with its own greeting and its listings.
     case hello(version: UInt8, wantsAnswer: Bool)
     /// Calls a distributed function.
     case call(ActorCall)
-    /// The result of a call.
+    /// A call's result.
     case reply(call: UInt64, ActorReply)
-    /// The caller does not wait any more.
+    /// The caller no longer waits for the reply.
     case cancel(call: UInt64)
     /// An actor is published under a key.
     case publish(ActorListing)
-    /// An actor is not published any more.
+    /// An actor is no longer published under a key.
     case withdraw(ActorListing)
-    /// A frame of a later version, without an effect.
+    /// A later version's frame, without effect.
     case skipped(UInt8)
 
     package static let version: UInt8 = 1
-    /// The first bytes of every frame. Messages of the program must not begin with them.
+    /// Every frame's first bytes. The program's own messages must not begin with them.
     package static let magic: [UInt8] = [0x00, 0x43, 0x57, 0x41]
 
     /// Whether a message belongs to the actor protocol.
     package static func owns(_ message: some Sequence<UInt8>) -> Bool { message.starts(with: magic) }
 }
 
-/// A call of a distributed function.
+/// A call to a distributed function.
 package struct ActorCall: Equatable, Sendable {
-    /// Number of the call, which the caller chose.
+    /// The call number, chosen by the caller.
     package var id: UInt64
-    /// Number of the actor at the receiver.
+    /// The actor's number at the receiver.
     package var actor: UInt64
-    /// Mangled name of the function.
+    /// The function's mangled name.
     package var target: String
-    /// The encoded arguments.
+    /// The encoded arguments, at most 64.
     package var arguments: [[UInt8]]
 
     package init(id: UInt64, actor: UInt64, target: String, arguments: [[UInt8]] = []) {
@@ -48,29 +48,29 @@ package struct ActorCall: Equatable, Sendable {
         self.arguments = arguments
     }
 
-    /// Size of the arguments and the name in bytes.
+    /// The size of name and arguments in bytes.
     package var byteCount: Int { arguments.reduce(target.utf8.count) { $0 + $1.count } }
 }
 
-/// The result of a call.
+/// A call's result.
 package enum ActorReply: Equatable, Sendable {
     /// The function returned nothing.
     case void
     /// The encoded result.
     case value([UInt8])
-    /// The function threw an error that can be encoded.
+    /// The function threw an error that its system can encode.
     case thrown(ActorThrownError)
-    /// The function threw an error that cannot be encoded: its description.
+    /// The function threw another error, of which only the description is sent.
     case described(String)
     /// The function was not called, or its result cannot be sent.
     case refused(ActorRefusal, String)
 }
 
-/// An error that a distributed function threw.
+/// An error thrown by a distributed function.
 package struct ActorThrownError: Equatable, Sendable {
-    /// Name of the type with its module.
+    /// The type's name with its module.
     package var type: String
-    /// For receivers that do not know the type.
+    /// A description for receivers that do not know the type.
     package var description: String
     package var payload: [UInt8]
 
@@ -81,7 +81,7 @@ package struct ActorThrownError: Equatable, Sendable {
     }
 }
 
-/// The reason why the receiver of a call did not perform it.
+/// The reason why a receiver did not perform a call.
 package enum ActorRefusal: UInt8, CaseIterable, Sendable {
     case unknownActor = 1
     case unknownTarget = 2
@@ -95,10 +95,10 @@ package enum ActorRefusal: UInt8, CaseIterable, Sendable {
 
 /// A published actor.
 package struct ActorListing: Hashable, Sendable {
-    /// The key and the type, under which the actor is looked up.
+    /// The key and type for lookup.
     package struct Name: Hashable, Sendable {
         package var key: String
-        /// Mangled name of the actor's type.
+        /// The actor type's mangled name.
         package var type: String
 
         package init(key: String, type: String) {
@@ -108,7 +108,7 @@ package struct ActorListing: Hashable, Sendable {
     }
 
     package var name: Name
-    /// Number of the actor.
+    /// The actor's number at its system.
     package var actor: UInt64
 
     package init(_ name: Name, actor: UInt64) {

@@ -1,4 +1,4 @@
-/// Reads the fields of a frame. Every method throws instead of reading beyond the end.
+/// Reads a frame's fields. Every method throws instead of reading beyond the end.
 struct ActorFrameReader {
     private let bytes: [UInt8]
     private(set) var offset = 0

@@ -1,4 +1,4 @@
-/// Writes the fields of a frame.
+/// Writes a frame's fields.
 struct ActorFrameWriter {
     private(set) var bytes = ActorFrame.magic
 
@@ -8,7 +8,7 @@ struct ActorFrameWriter {
         }
     }
 
-    /// Appends a text. A longer one than the limit is cut at a Unicode scalar.
+    /// Appends a text. A text over 1,024 bytes is cut at a Unicode scalar boundary.
     mutating func append(_ text: String) {
         var part = text[...]
         if part.utf8.count > ActorLimits.textByteCount {

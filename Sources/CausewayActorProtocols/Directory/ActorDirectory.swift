@@ -1,11 +1,11 @@
-/// The published actors: those of the local system, and those of the members.
+/// Published actors, local and remote.
 package struct ActorDirectory<Peer: Hashable & Sendable>: Sendable {
     /// A published actor as programs see it.
     package struct Entry: Hashable, Sendable {
         /// `nil` for the local system.
         package let peer: Peer?
         package let actor: UInt64
-        /// Distinguishes an actor that was withdrawn and published again.
+        /// Changes when an actor is withdrawn and published again.
         package let serial: UInt64
     }
 
@@ -15,16 +15,16 @@ package struct ActorDirectory<Peer: Hashable & Sendable>: Sendable {
 
     package init() {}
 
-    /// The number of listings of a peer; `nil` is the local system.
+    /// Returns a peer's number of listings; `nil` means the local system.
     package func count(of peer: Peer?) -> Int { listings[peer]?.count ?? 0 }
 
-    /// The listings of the local system.
+    /// The local system's listings.
     var own: Set<ActorListing> { listings[nil] ?? [] }
 
-    /// The actors that are published under a name, the oldest first.
+    /// Returns the actors published under a name, oldest first.
     package func entries(of name: ActorListing.Name) -> [Entry] { entries[name] ?? [] }
 
-    /// Adds a listing. `false` if it exists.
+    /// Adds a listing. Returns `false` if it already exists.
     mutating func publish(_ listing: ActorListing, by peer: Peer?) -> Bool {
         guard listings[peer, default: []].insert(listing).inserted else { return false }
         newest &+= 1
@@ -32,7 +32,7 @@ package struct ActorDirectory<Peer: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// Removes a listing. `false` if there is none.
+    /// Removes a listing. Returns `false` if there is none.
     mutating func withdraw(_ listing: ActorListing, by peer: Peer?) -> Bool {
         guard listings[peer]?.remove(listing) != nil else { return false }
         if listings[peer]?.isEmpty == true { listings[peer] = nil }
@@ -41,7 +41,7 @@ package struct ActorDirectory<Peer: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// Removes the listings of a peer, and returns their names.
+    /// Removes a peer's listings, and returns their names.
     mutating func withdrawAll(by peer: Peer) -> Set<ActorListing.Name> {
         guard let gone = listings.removeValue(forKey: peer) else { return [] }
         let names = Set(gone.map(\.name))
@@ -52,7 +52,7 @@ package struct ActorDirectory<Peer: Hashable & Sendable>: Sendable {
         return names
     }
 
-    /// Removes the listings of a local actor, and returns them.
+    /// Removes and returns a local actor's listings.
     mutating func withdrawAll(actor: UInt64) -> [ActorListing] {
         let gone = own.filter { $0.actor == actor }
         for listing in gone { _ = withdraw(listing, by: nil) }

@@ -1,18 +1,18 @@
-/// The demand of an ``ActorEngine``.
+/// An action for an ``ActorEngine``'s owner.
 package enum ActorAction<Peer: Hashable & Sendable, Waiter: Sendable>: Sendable {
     /// Send a frame to a member.
     case send(ActorFrame, to: Peer)
-    /// Perform a call: ``ActorEngine/begin(_:)`` before it, ``ActorEngine/finish(_:with:)`` after it.
+    /// Perform a call. Call ``ActorEngine/begin(_:)`` before the function, and ``ActorEngine/finish(_:with:)`` after it.
     case serve(ActorCall, ActorService<Peer>)
-    /// Cancel the task of a call. If it has not begun, it is not begun.
+    /// Cancel a call's task. If the function was not called yet, do not call it.
     case stop(ActorService<Peer>)
-    /// A call of the local system has its outcome.
+    /// Resume a local caller with the outcome.
     case resume(Waiter, ActorOutcome)
-    /// The actors under a name changed.
+    /// The actors published under a name changed.
     case changed(ActorListing.Name)
 }
 
-/// The end of a call.
+/// A call's outcome.
 package enum ActorOutcome: Equatable, Sendable {
     case reply(ActorReply)
     /// The peer left, with the reason.
@@ -23,7 +23,7 @@ package enum ActorOutcome: Equatable, Sendable {
     case cancelled
 }
 
-/// The reason why a call cannot begin.
+/// The reason why a call is not sent.
 package enum ActorCallError: Error, Equatable, Sendable {
     case notConnected
     case violation(String)

@@ -1,15 +1,15 @@
 internal import CausewayMachines
 
-/// The rules of the actor protocol, without I/O: calls, services and listings of one local system and its peers.
+/// The actor protocol without I/O: one local system's outgoing calls, its peers' calls, and published actors.
 ///
-/// After every call of a method, perform ``takeActions()``, and arrange for ``advance(to:)`` at ``deadline``. Times are
-/// measured from any fixed instant.
+/// After every method call, perform the actions from ``takeActions()``, and call ``advance(to:)`` at ``deadline``.
+/// Times are measured from any fixed instant. The owner serializes all calls.
 package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendable {
     package typealias Action = ActorAction<Peer, Waiter>
 
     private struct Member: Sendable {
         var answeredGreetings = 0
-        /// The first violation of the protocol. Later frames are ignored.
+        /// The peer's first protocol violation. Later frames from it are ignored.
         var violation: String?
     }
 
@@ -24,7 +24,7 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
         self.limits = limits
     }
 
-    /// The demands since the last call, in order.
+    /// Returns the actions to perform, in order, and clears the list.
     package mutating func takeActions() -> [Action] {
         defer { actions = [] }
         return actions
@@ -32,7 +32,7 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
 
     package var deadline: Duration? { calls.deadline }
 
-    /// The members, without an order.
+    /// The members, in no particular order.
     package var memberList: [Peer] { Array(members.keys) }
 
     /// Whether frames can be exchanged with a peer.
@@ -40,14 +40,14 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
 
     // MARK: Members
 
-    /// A peer joined the session. A known one is not affected.
+    /// Reports that a peer joined the session. No effect for a member.
     package mutating func joined(_ peer: Peer) {
         guard members[peer] == nil else { return }
         members[peer] = Member()
         greet(peer, wantsAnswer: true)
     }
 
-    /// A peer left. Its calls end, and its listings disappear.
+    /// Reports that a peer left. Ends calls to and from it, and removes its listings.
     package mutating func left(_ peer: Peer, _ reason: String) {
         guard members.removeValue(forKey: peer) != nil else { return }
         drop(peer, .lost(reason))
@@ -71,7 +71,7 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
 
     // MARK: Calls
 
-    /// Begins a call, and returns its number. The caller sends the frame.
+    /// Registers a call, and returns its number. The caller sends the frame itself.
     package mutating func call(_ peer: Peer, _ waiter: Waiter, until deadline: Duration) throws(ActorCallError)
         -> UInt64
     {
@@ -81,16 +81,19 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
         return calls.add(peer, waiter, until: deadline)
     }
 
-    /// The caller's task was cancelled, or the frame of the call could not be sent.
+    /// Ends a call, because the caller's task was cancelled or the frame could not be sent.
     ///
-    /// - Parameter wasSent: Whether the peer may have got the call.
+    /// - Parameters:
+    ///   - number: The call.
+    ///   - peer: The peer that was called.
+    ///   - wasSent: Whether the peer may have received the call. If so, a `cancel` frame follows.
     package mutating func cancel(_ number: UInt64, to peer: Peer, wasSent: Bool) {
         guard let waiter = calls.end(number, of: peer) else { return }
         if wasSent { actions.append(.send(.cancel(call: number), to: peer)) }
         actions.append(.resume(waiter, .cancelled))
     }
 
-    /// Gives up the calls whose deadline has passed. Late, early and repeated calls of this method are harmless.
+    /// Ends calls whose deadline has passed. Calling this method late, early or repeatedly is harmless.
     package mutating func advance(to now: Duration) {
         for (number, peer, waiter) in calls.expire(at: now) {
             actions.append(.send(.cancel(call: number), to: peer))
@@ -100,7 +103,7 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
 
     // MARK: Services
 
-    /// The function of a call is about to be called. `false`: drop the call.
+    /// Reports that a call's function is about to be called. Returns `false` if it must not be called any more.
     package mutating func begin(_ service: ActorService<Peer>) -> Bool {
         guard services.begin(service) else {
             _ = services.end(service)
@@ -109,7 +112,7 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
         return true
     }
 
-    /// The call has a result. Returns the frame for the peer; `nil` if it left.
+    /// Reports a call's result. Returns the frame to send; `nil` if the peer left.
     package mutating func finish(_ service: ActorService<Peer>, with reply: ActorReply) -> ActorFrame? {
         guard services.end(service) else { return nil }
         return .reply(call: service.call, reply)
@@ -117,7 +120,8 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
 
     // MARK: Listings
 
-    /// Publishes a local actor. `false` if there are as many listings as the peers accept.
+    /// Publishes a local actor, and announces it to all members. Returns `false` at ``ActorLimits/listingCount``,
+    /// because peers would treat a further listing as a violation.
     package mutating func publish(_ listing: ActorListing) -> Bool {
         guard directory.count(of: nil) < limits.listingCount else { return directory.own.contains(listing) }
         guard directory.publish(listing, by: nil) else { return true }
@@ -125,7 +129,7 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
         return true
     }
 
-    /// Withdraws a local actor.
+    /// Withdraws a local actor's listing.
     package mutating func withdraw(_ listing: ActorListing) {
         guard directory.withdraw(listing, by: nil) else { return }
         announce(.withdraw(listing), listing.name)
@@ -134,7 +138,7 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
     /// Whether a local actor is published under any key.
     package func isPublished(_ actor: UInt64) -> Bool { directory.own.contains { $0.actor == actor } }
 
-    /// A local actor ended.
+    /// Reports that a local actor ended, and withdraws its listings.
     package mutating func resigned(_ actor: UInt64) {
         for listing in directory.withdrawAll(actor: actor) { announce(.withdraw(listing), listing.name) }
     }
@@ -146,7 +150,7 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
 
     // MARK: Frames
 
-    /// A message of a member.
+    /// Handles a member's message. A malformed frame is a violation: all its calls end, and later frames are ignored.
     package mutating func received(_ bytes: [UInt8], from peer: Peer) {
         guard let member = members[peer], member.violation == nil else { return }
         let frame: ActorFrame
@@ -159,7 +163,7 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
         case .hello(let version, let wantsAnswer): greeted(peer, version, wantsAnswer)
         case .call(let call): called(call, peer, byteCount: bytes.count)
         case .reply(let number, let reply):
-            // The reply to a call that was given up has no waiter any more.
+            // A reply after timeout or cancellation finds no waiter.
             if let waiter = calls.end(number, of: peer) { actions.append(.resume(waiter, .reply(reply))) }
         case .cancel(let number):
             if let service = services.cancel(number, of: peer) { actions.append(.stop(service)) }
@@ -176,11 +180,11 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
         }
         guard wantsAnswer else { return }
         members[peer]?.answeredGreetings += 1
-        // Each answer repeats all listings, so their number is bounded.
+        // Each answer repeats all listings, so limit the number of answers.
         guard let count = members[peer]?.answeredGreetings, count <= ActorLimits.greetingCount else {
             return violated(peer, "too many greetings")
         }
-        // A further greeting comes from another system of the peer, which does not know the calls and listings of the first one.
+        // A second greeting comes from a new actor system at the peer, which does not know the first one's calls and listings.
         if count > 1 { drop(peer, .lost("the peer has another actor system now")) }
         greet(peer, wantsAnswer: false)
     }
