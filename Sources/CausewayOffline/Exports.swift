@@ -1,2 +1,2 @@
-// The rules and outcomes of operations are in another module, which performs no I/O.
+// Policies and outcomes are in CausewayReplay, which performs no I/O.
 @_exported public import CausewayReplay

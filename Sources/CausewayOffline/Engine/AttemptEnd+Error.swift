@@ -3,21 +3,21 @@ internal import CausewayURLLoading
 internal import Foundation
 
 extension AttemptEnd {
-    /// Errors of attempts from which no byte of the request has reached the server.
+    /// Errors before any request byte reached the server.
     private static let noWay: Set<URLError.Code> = [
         .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet, .dataNotAllowed,
         .internationalRoamingOff, .callIsActive, .secureConnectionFailed, .serverCertificateHasBadDate,
         .serverCertificateUntrusted, .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid,
         .clientCertificateRejected, .clientCertificateRequired, .resourceUnavailable,
     ]
-    /// Errors that a repetition cannot change.
+    /// Errors that a retry cannot fix.
     private static let invalid: Set<URLError.Code> = [
         .badURL, .unsupportedURL, .appTransportSecurityRequiresSecureConnection, .fileDoesNotExist,
         .noPermissionsToReadFile,
         .fileIsDirectory,
     ]
 
-    /// Creates the end from the error of a client.
+    /// Classifies a client error.
     init(_ error: any Error) {
         guard let failure = error as? HTTPClientError else {
             self = .interrupted
@@ -25,9 +25,9 @@ extension AttemptEnd {
         }
         switch failure.code {
         case .invalidRequest, .foreignOrigin, .file: self = .invalid(failure.message)
-        // The request was not sent. The interceptor can succeed later, for example when it gets a token.
+        // The request was not sent. The interceptor may succeed later, for example when it can obtain a token.
         case .interceptor, .meteredNetwork: self = .noWay
-        // The response arrived; only its content was not kept.
+        // The response arrived; only its content was too long to keep.
         case .contentTooLong: self = .response(status: failure.status ?? 200)
         default: self.init(transport: failure)
         }
@@ -45,7 +45,7 @@ extension AttemptEnd {
         } else if error.code == .userAuthenticationRequired || error.code == .userCancelledAuthentication {
             self = .response(status: 401)
         } else {
-            // For example a timeout: the server may have handled the request.
+            // For example a timeout: the server may have processed the request.
             self = error.code == .cancelled ? .interrupted : .lost
         }
     }

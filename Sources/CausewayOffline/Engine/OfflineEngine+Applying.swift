@@ -2,9 +2,9 @@ internal import CausewaySystem
 internal import Dispatch
 
 extension OfflineEngine {
-    /// Work that follows from a change, in the order in which it must happen.
+    /// Work to do after a change to the queue.
     struct Applied: Sendable {
-        /// The last record of the change.
+        /// The change's last record; 0 without records.
         var number: JournalWriter.Number = 0
         var begins: [UInt64] = []
         var asks: [(id: UInt64, status: Int)] = []
@@ -14,10 +14,10 @@ extension OfflineEngine {
         var events: [OfflineEvent] = []
     }
 
-    /// The results of operations that are kept for ``result(of:)``.
+    /// Maximum number of results kept for ``result(of:)``.
     private static let resultLimit = 256
 
-    /// Changes the queue, and submits the records of the change under the same lock, so that the journal has the order of the changes.
+    /// Changes the queue, and submits the resulting records under the same lock, so that the journal has the same order as the changes.
     func apply<Failure: Error>(
         _ change: (inout ReplayQueue, ReplayTime) throws(Failure) -> [ReplayEffect]
     ) throws(Failure) -> Applied {
@@ -39,7 +39,7 @@ extension OfflineEngine {
         case .store(let record):
             var operation: UInt64?
             if case .enqueued(let new) = record { operation = new.id }
-            // The queue refuses operations whose record is too long.
+            // Cannot be `nil`: the queue refuses operations with too long records.
             guard let frame = Journal.frame(record) else { return }
             applied.number = writer.submit(frame, givingUp: operation)
             if let event = event(of: record, state) { applied.events.append(event) }
@@ -64,12 +64,14 @@ extension OfflineEngine {
         case .edited(let operation): return event(operation.id, .edited)
         case .moved(let id, _), .resumed(let id): return event(id, .moved)
         case .stopped(let id, let reason): return event(id, .stopped(reason))
-        // These are reported when they are stored.
+        // Reported when they are stored.
         case .header, .enqueued, .ended, .acknowledged: return nil
         }
     }
 
-    /// Waits until a change is stored, and then performs what must not happen before.
+    /// Waits until a change is stored, then removes released contents and reports ended operations.
+    ///
+    /// Cancellation: has no effect.
     func settle(_ applied: Applied) async throws(OfflineError) {
         if applied.number > 0 {
             do throws(SystemError) {
@@ -80,12 +82,13 @@ extension OfflineEngine {
             }
         }
         for case .file(let name, _) in applied.released {
-            // Nothing waits for it: a content that stays is removed at the next start.
+            // Ignore errors: the next start removes a content that stays.
             _ = try? await writer.perform { (medium) throws(SystemError) in medium.remove(name) }
         }
         for report in applied.finished { deliver(report) }
     }
 
+    /// Reports an ended operation to callers of ``result(of:)`` and to the event streams.
     private func deliver(_ report: StoredReport) {
         let (result, waiters) = state.withLock { state in
             let last = state.responses.removeValue(forKey: report.id)
@@ -105,13 +108,13 @@ extension OfflineEngine {
         changes.send { operations }
     }
 
-    /// The records of the whole state, and the number of the last record that is in them.
+    /// Returns records for the whole state, and the number of the last submitted record that they include.
     func snapshot() -> (frames: [[UInt8]], last: JournalWriter.Number) {
         let (records, last) = state.withLock { ($0.queue.snapshot, writer.last) }
         return (records.compactMap { Journal.frame($0) }, last)
     }
 
-    /// Performs blocking work on a thread that may block.
+    /// Performs blocking work on a global dispatch queue.
     static func blocking<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async -> Result<Value, Failure> {

@@ -3,21 +3,21 @@ internal import CausewaySystem
 internal import Foundation
 
 extension OfflineEngine {
-    /// The methods that can be queued. GET never is: its response is for the present.
+    /// Methods that can be queued. GET is not among them, because its response is needed at once.
     private static let methods: Set<String> = ["POST", "PUT", "PATCH", "DELETE"]
 
-    /// Queues an operation. When the call returns, the operation is stored, and survives the end of the program and a failure of power.
+    /// Queues an operation. When the call returns, the operation is stored durably, and survives the program's end and a power failure.
     ///
-    /// The tokens and header fields of the client are added when the operation is sent, so they are not stored. The operation is sent with the field
-    /// `Idempotency-Key`, by which a server can recognize one that it has handled.
+    /// The client's tokens and header fields are added when the operation is sent; they are not stored. The operation
+    /// is sent with an `Idempotency-Key` field, by which the server can recognize a repetition.
     ///
     /// Cancellation: has no effect.
     ///
     /// - Parameters:
     ///   - request: A POST, PUT, PATCH or DELETE request.
-    ///   - options: The rules of the operation.
-    ///   - progress: Called with the progress of sending the content, in this process; `nil` for none.
-    /// - Returns: The identifier.
+    ///   - options: The operation's rules.
+    ///   - progress: Called with the upload progress in this process; `nil` for none.
+    /// - Returns: The operation's identifier.
     /// - Throws: ``OfflineError`` with the codes `invalidRequest`, `full` and `storage`. The operation is not queued then.
     @discardableResult
     public func enqueue(
@@ -54,14 +54,16 @@ extension OfflineEngine {
         return OfflineOperation.ID(id)
     }
 
-    /// Cancels an operation. If it is being sent, the attempt is cancelled, but the server may have handled it.
+    /// Cancels an operation. If it is being sent, the attempt is cancelled, but the server may have processed it.
     ///
-    /// - Throws: ``OfflineError`` with the codes `unknownOperation` and `storage`. After `storage` the change is in effect, and is stored later.
+    /// - Throws: ``OfflineError`` with the codes `unknownOperation` and `storage`. After `storage` the change may be in
+    ///   effect; it is then stored later.
     public func cancel(_ id: OfflineOperation.ID) async throws(OfflineError) {
         try await change { (queue, now) throws(ReplayRefusal) in try queue.cancel(id.number, at: now.date) }
     }
 
-    /// Replaces the request of an operation that is not being sent. It keeps its place, and gets a new key. A lane that has stopped at it continues.
+    /// Replaces the request of an operation that is not being sent. The operation keeps its position and gets a new
+    /// key. A lane that has stopped at it continues.
     ///
     /// - Throws: ``OfflineError`` with the codes `unknownOperation`, `busy`, `invalidRequest`, `full` and `storage`.
     public func edit(
@@ -78,21 +80,21 @@ extension OfflineEngine {
         }
     }
 
-    /// Moves a waiting operation before another one of its lane, or to the end of the lane.
+    /// Moves an operation that is not being sent before another one in its lane, or to the lane's end.
     ///
     /// - Throws: ``OfflineError`` with the codes `unknownOperation`, `busy`, `otherLane` and `storage`.
     public func move(_ id: OfflineOperation.ID, before other: OfflineOperation.ID?) async throws(OfflineError) {
         try await change { (queue, _) throws(ReplayRefusal) in try queue.move(id.number, before: other?.number) }
     }
 
-    /// Continues a lane that has stopped at an operation, which is sent again with its key.
+    /// Continues a lane that has stopped at an operation. The operation is sent again with the same key.
     ///
     /// - Throws: ``OfflineError`` with the codes `unknownOperation`, `busy` and `storage`.
     public func resume(_ id: OfflineOperation.ID) async throws(OfflineError) {
         try await change { (queue, _) throws(ReplayRefusal) in try queue.resume(id.number) }
     }
 
-    /// Removes a report that the program has handled. Without such a report, the call has no effect.
+    /// Removes a report that the program has processed. Without such a report, the call has no effect.
     ///
     /// - Throws: ``OfflineError`` with the code `storage`.
     public func acknowledge(_ id: OfflineOperation.ID) async throws(OfflineError) {
@@ -103,7 +105,7 @@ extension OfflineEngine {
     ///
     /// Cancellation: throws `CancellationError`; the operation stays in the queue.
     ///
-    /// - Throws: ``OfflineError`` with the code `unknownOperation` if there is no such operation, or its end is not known any more.
+    /// - Throws: ``OfflineError`` with the code `unknownOperation` if there is no such operation, or its result is no longer kept.
     public func result(of id: OfflineOperation.ID) async throws -> OfflineResult {
         let waiter = state.withLock { state in
             state.lastWaiter += 1
@@ -136,7 +138,7 @@ extension OfflineEngine {
         _ body: (inout ReplayQueue, ReplayTime) throws(ReplayRefusal) -> [ReplayEffect]
     ) async throws(OfflineError) {
         if writer.failure != nil {
-            // Records that are not stored are bounded: no change is made while the storage fails.
+            // Refuse changes while storage fails, so that the list of unstored records stays bounded.
             try await settle(Applied(number: writer.last))
         }
         let applied: Applied
@@ -154,7 +156,7 @@ extension OfflineEngine {
         }
     }
 
-    /// Returns a request as values.
+    /// Converts a request to plain values.
     func freeze(_ request: ClientRequest) throws(OfflineError) -> FrozenRequest {
         guard Self.methods.contains(request.method) else {
             throw OfflineError(
@@ -189,7 +191,7 @@ extension OfflineEngine {
 }
 
 extension OfflineEngine.State {
-    /// Returns the end of an operation, if it is known.
+    /// Returns an operation's result, if it is known: with the response from this process, otherwise from its report.
     func known(_ id: UInt64) -> OfflineResult? {
         if let result = results[id] { return result }
         guard !settling.contains(id) else { return nil }

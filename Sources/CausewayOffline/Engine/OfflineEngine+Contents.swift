@@ -4,12 +4,12 @@ internal import CausewayURLLoading
 internal import Foundation
 
 extension OfflineEngine {
-    /// The maximum size of a content that is a part of the journal. Larger ones have separate files.
+    /// Maximum content size in the journal, in bytes. Larger contents are stored in separate files.
     private static let inlineByteCount = 16 << 10
-    /// The maximum size of the names, the target and the fields of an operation.
+    /// Maximum total size of an operation's target and fields, in bytes.
     private static let headByteCount = 64 << 10
 
-    /// Stores the content of a request, and returns the request with it.
+    /// Stores a request's content, and returns the request for the journal.
     func store(
         _ frozen: FrozenRequest, _ body: RequestBody, _ handling: OfflineOptions.FileHandling
     ) async throws(OfflineError) -> StoredMessage {
@@ -99,7 +99,7 @@ extension OfflineEngine {
         }
     }
 
-    /// Removes a stored content that no operation has.
+    /// Removes a stored content that no operation uses.
     func remove(_ body: StoredMessage.Body) async {
         guard case .file(let name, _) = body else { return }
         _ = try? await writer.perform { (medium) throws(SystemError) in medium.remove(name) }
@@ -109,7 +109,7 @@ extension OfflineEngine {
 
     // MARK: Sending
 
-    /// Returns the request of an operation; `nil` with the reason if it cannot be sent.
+    /// Returns an operation's request, or the reason why it cannot be sent.
     func request(for operation: StoredOperation) async -> Result<ClientRequest, OfflineError> {
         let body: RequestBody
         let message = operation.message
@@ -128,7 +128,7 @@ extension OfflineEngine {
         }
         var headers: [String: String] = [:]
         for field in message.fields { headers[field.name] = field.value }
-        // A structured field: a string in quotation marks (RFC 8941 §3.3.3).
+        // The value is a Structured Field string, with quotation marks (RFC 8941 §3.3.3).
         headers["Idempotency-Key"] = "\"\(operation.key)\""
         var frozen = FrozenRequest(
             method: message.method, target: message.target, isAbsolute: message.target.contains("://"),
@@ -142,7 +142,7 @@ extension OfflineEngine {
     }
 }
 
-/// Another server than that of the client, as one text.
+/// A server other than the client's own, in its text form for the journal.
 private struct Place {
     var host: String?
     var port: Int?
@@ -150,7 +150,7 @@ private struct Place {
 
     init(_ frozen: FrozenRequest) { (host, port, usesTLS) = (frozen.host, frozen.port, frozen.usesTLS) }
 
-    /// Reads the text: scheme, host and port, separated by spaces, each of which can be empty.
+    /// Parses scheme, host and port, separated by spaces. Each can be empty.
     init(_ text: String) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 3 else { return }

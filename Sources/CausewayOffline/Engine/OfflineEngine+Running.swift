@@ -3,17 +3,18 @@ internal import CausewaySystem
 internal import Foundation
 
 extension OfflineEngine {
-    /// The wait before a record that could not be stored is tried again.
+    /// How long to wait before a failed write is retried.
     private static let storageRetryWait = Duration.seconds(5)
 
-    /// Sends the operations until the task is cancelled.
+    /// Sends operations until the task is cancelled.
     ///
-    /// Operations that are queued while it runs are sent as well. A first attempt never waits for reachability; a network that comes back only ends a wait.
+    /// Operations queued meanwhile are sent as well. A first attempt never waits for reachability. When the network
+    /// comes back, a back-off ends.
     ///
-    /// Cancellation: cancels the attempts that run, and returns when their ends are stored. An operation whose attempt was cancelled has an unknown fate, see
-    /// ``/CausewayReplay/OfflinePolicy/UnknownFate``.
+    /// Cancellation: cancels running attempts, and returns when their ends are stored. The server may or may not have
+    /// processed a cancelled attempt, see ``/CausewayReplay/OfflinePolicy/UnknownFate``.
     ///
-    /// - Throws: ``OfflineError`` with the code `running` if it runs already.
+    /// - Throws: ``OfflineError`` with the code `running` if it is already running.
     public func run() async throws(OfflineError) {
         let isFirst = state.withLock { state in
             defer { state.isRunning = true }
@@ -57,7 +58,7 @@ extension OfflineEngine {
 
     // MARK: One attempt
 
-    /// Sends an operation once the records so far are stored.
+    /// Sends an operation after the journal has stored its record `began`, and applies the result.
     private func attempt(_ id: UInt64, after number: JournalWriter.Number) async {
         let interrupt = Signal()
         let operation = state.withLock { state in
@@ -83,7 +84,7 @@ extension OfflineEngine {
         for (id, status) in applied.asks { await resolve(id, status, operation) }
     }
 
-    /// Sends a request, until it ends or the operation is cancelled.
+    /// Sends an operation until the attempt ends or ``cancel(_:)`` interrupts it.
     private func send(_ operation: StoredOperation, _ interrupt: Signal) async -> AttemptEnd {
         await withTaskGroup(of: AttemptEnd?.self) { group in
             group.addTask { await self.send(operation) }
@@ -114,6 +115,7 @@ extension OfflineEngine {
         }
     }
 
+    /// Keeps the last response for ``result(of:)`` and the resolver. An error response's content is cut to the client's limit.
     private func keep(_ response: ClientResponse<Data>, _ operation: StoredOperation) {
         let kept = response.value.prefix(client.configuration.maximumErrorContentLength)
         let content = response.status < 400 ? response.value : Data(kept)
@@ -122,7 +124,7 @@ extension OfflineEngine {
         state.withLock { $0.responses[operation.id] = conflict }
     }
 
-    /// Asks the program about a refused operation.
+    /// Asks the program's resolver about a refused operation, and applies its decision.
     private func resolve(_ id: UInt64, _ status: Int, _ operation: StoredOperation) async {
         let decision = await self.decision(id)
         let jitter = Double.random(in: 0...1)
@@ -154,7 +156,7 @@ extension OfflineEngine {
 
     // MARK: Storing the ends
 
-    /// Settles a change, or keeps it for later.
+    /// Settles a change. After a storage failure, keeps it for ``settleAgain()`` and reports the failure.
     private func settleOrKeep(_ applied: Applied) async {
         do throws(OfflineError) {
             try await settle(applied)
@@ -165,7 +167,7 @@ extension OfflineEngine {
         }
     }
 
-    /// Settles what could not be stored before.
+    /// Retries changes that could not be stored.
     private func settleAgain() async {
         let unsettled = state.withLock { state in
             defer { state.unsettled = [] }

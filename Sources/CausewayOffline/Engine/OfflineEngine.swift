@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayURLLoading
 public import Foundation
 
-/// Sends operations to a server when there is a way to it, in order, also after a restart of the program.
+/// Stores requests durably, and sends them to a server in order when it is reachable, also after a program restart.
 ///
 /// ```swift
 /// let engine = try await OfflineEngine.open(directory: folder, client: client)
@@ -13,36 +13,37 @@ public import Foundation
 /// try await engine.run()                       // sends until the task is cancelled
 /// ```
 ///
-/// When ``enqueue(_:options:progress:)`` returns, the operation is stored. A directory belongs to one engine of one process at a time.
+/// When ``enqueue(_:options:progress:)`` returns, the operation is stored. A directory belongs to one engine in one process at a time.
 public final class OfflineEngine: Sendable {
     /// Decides about an operation that the server has refused.
     public typealias Resolver = @Sendable (OfflineConflict) async -> OfflineDecision<ClientRequest>
 
-    /// The settings of an engine.
+    /// An engine's settings.
     public struct Configuration: Sendable {
-        /// The rules for sending, repeating and giving up.
+        /// Rules for sending, retrying and giving up.
         public var policy = OfflinePolicy()
-        /// The maximum sizes.
+        /// Size limits.
         public var limits = OfflineLimits()
-        /// Decides about refused operations where the policy says ``/CausewayReplay/OfflinePolicy/Refusal/ask``; `nil` to stop the lane.
+        /// Decides about refused operations where the policy is ``/CausewayReplay/OfflinePolicy/Refusal/ask``; `nil` to stop the lane.
         public var resolver: Resolver?
-        /// The bytes that the journal may have beyond twice the size of the queue before it is written again. The default is 1 MiB.
+        /// How far the journal may exceed twice its compacted size, in bytes, before it is compacted. The default is 1 MiB.
         public var journalSlack = 1 << 20
 
         /// Creates the default settings.
         public init() {}
     }
 
-    /// The facts about the opening of a directory.
+    /// What the engine found and decided when it opened the directory.
     public struct Recovery: Hashable, Sendable {
-        /// The operations that waited.
+        /// The number of operations in the queue.
         public let operationCount: Int
-        /// The operations whose attempt had not ended. Each of them waits again, has stopped its lane, or has ended with a report, as the policy says.
+        /// The number of operations whose attempt was interrupted. According to the policy, each waits again, has
+        /// stopped its lane, or has ended with a report.
         public let interruptedCount: Int
-        /// The bytes of an incomplete record at the end of the journal, which were cut off: the program ended while it wrote them.
+        /// The size of an incomplete record at the journal's end, in bytes. The program ended while it wrote it; it was cut off.
         public let tornByteCount: Int
-        /// The bytes of damaged records within the journal. The damaged journal was kept as `journal.damaged`, and each operation that may be affected is treated as
-        /// one of unknown fate.
+        /// The size of damaged records within the journal, in bytes. The damaged journal was kept as `journal.damaged`.
+        /// Each operation that may be affected was treated as if its attempt had been interrupted.
         public let damagedByteCount: Int
     }
 
@@ -56,17 +57,17 @@ public final class OfflineEngine: Sendable {
         var interrupts: [UInt64: Signal] = [:]
         var responses: [UInt64: OfflineConflict] = [:]
         var progress: [UInt64: @Sendable (TransferProgress) -> Void] = [:]
-        /// The operations that have ended, and whose end is not stored yet.
+        /// Ended operations whose end is not stored yet.
         var settling: Set<UInt64> = []
-        /// Work that could not be stored when the engine stopped.
+        /// Changes whose records could not be stored; retried every five seconds.
         var unsettled: [Applied] = []
     }
 
-    /// The client that sends the operations.
+    /// The client that sends operations.
     public let client: HTTPClient
     /// The settings.
     public let configuration: Configuration
-    /// The facts about the opening.
+    /// What was found when the directory was opened.
     public let recovery: Recovery
     let state: LockedValue<State>
     let writer: JournalWriter
@@ -105,14 +106,14 @@ public final class OfflineEngine: Sendable {
         }
     }
 
-    /// Stores the decisions about what the last process left, so that each is made once.
+    /// Stores the recovery decisions, so that each is made only once. Compacts the journal at the same time.
     private static func store(
         _ queue: ReplayQueue, _ effects: [ReplayEffect], _ content: Journal.Content, _ medium: any JournalMedium
     ) throws(SystemError) {
         do throws(SystemError) {
             try medium.replace(with: queue.snapshot.compactMap { Journal.frame($0) })
         } catch {
-            // A full disk can have no room for a new journal, but for a few records.
+            // A full disk may have space for a few records, but not for a new journal.
             guard content.damagedByteCount == 0, !content.records.isEmpty else { throw error }
             try medium.truncate(to: content.validByteCount)
             let records = effects.compactMap { if case .store(let record) = $0 { Journal.frame(record) } else { nil } }
@@ -128,11 +129,11 @@ public final class OfflineEngine: Sendable {
         for waiter in state.withLock({ $0.waiters.values.flatMap(\.values) }) { waiter.resume(returning: nil) }
     }
 
-    /// Opens the queue in a directory, which is created if needed. Only the user can access it.
+    /// Opens the queue in a directory, and creates it if needed. Only the user can access it.
     ///
     /// - Parameters:
     ///   - directory: The directory. It must not be a symbolic link, and it must be on a local file system.
-    ///   - client: The client of the server.
+    ///   - client: The client for the server.
     ///   - configuration: The settings.
     /// - Throws: ``OfflineError`` with the codes `storage`, `inUse` and `foreignJournal`.
     public static func open(
@@ -159,6 +160,7 @@ public final class OfflineEngine: Sendable {
         return try result.get()
     }
 
+    /// The content files in use.
     private var contentNames: Set<String> {
         let operations = state.withLock { $0.queue.operations }
         return Set(
@@ -169,20 +171,20 @@ public final class OfflineEngine: Sendable {
 
     // MARK: Reading
 
-    /// The operations: the lanes by their names, each in its order.
+    /// All operations: lanes sorted by name, each in its order.
     public var operations: [OfflineOperation] {
         state.withLock { $0.queue.operations }.map { OfflineOperation($0.operation, $0.phase) }
     }
 
-    /// The operations now, and then after each change. A slow reader gets the latest list.
+    /// The operations now and after each change. A slow reader gets only the latest list.
     public var operationUpdates: AsyncStream<[OfflineOperation]> { changes.stream(capacity: 1, first: operations) }
 
-    /// The changes from now on. A slow reader misses the oldest: 256 wait for it.
+    /// Future changes. At most 256 are buffered; a slow reader misses the oldest.
     public var events: AsyncStream<OfflineEvent> { broadcast.stream(capacity: 256) }
 
-    /// The ends of operations that the program has not acknowledged, the oldest first.
+    /// Reports that the program has not acknowledged, oldest first.
     public var reports: [OfflineReport] { state.withLock { $0.queue.reports }.map { OfflineReport($0) } }
 
-    /// Whether the last attempt reached the server. It is true before the first attempt.
+    /// Whether no back-off after an unreachable server is in force. It is `true` before the first attempt.
     public var hasWay: Bool { state.withLock { $0.queue.hasWay } }
 }

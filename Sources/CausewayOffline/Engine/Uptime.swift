@@ -1,16 +1,16 @@
 internal import CausewaySystem
 internal import Foundation
 
-/// The clocks of an engine. Tests replace them.
+/// An engine's clocks. Tests replace them.
 struct EngineClocks: Sendable {
-    /// The time since the start of the clock.
+    /// Returns the time since the engine was created.
     let uptime: @Sendable () -> Duration
-    /// Suspends until an uptime.
+    /// Suspends until an uptime; throws if the task is cancelled.
     let sleep: @Sendable (Duration) async throws -> Void
-    /// Milliseconds since 1970.
+    /// Returns milliseconds since 1970.
     let date: @Sendable () -> Int64
 
-    /// Uses a clock for waits, and the time of the computer for ages.
+    /// Uses `clock` for waits, and the system time for ages.
     init(
         _ clock: some Clock<Duration>,
         date: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
@@ -24,7 +24,7 @@ struct EngineClocks: Sendable {
     var now: ReplayTime { ReplayTime(uptime: uptime(), date: date()) }
 }
 
-/// Wakes one task, also if it waits only later.
+/// Wakes one task. If no task waits, the next ``wait()`` returns at once.
 final class Signal: Sendable {
     private struct State {
         var isRaised = false
@@ -42,14 +42,14 @@ final class Signal: Sendable {
         waiter?.resume()
     }
 
-    /// Suspends until the signal is raised, and lowers it.
+    /// Suspends until the signal is raised, and resets it. Only one task may wait at a time.
     ///
     /// Cancellation: returns.
     func wait() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state in
-                    // The cancellation handler may have run before the waiter was stored.
+                    // If the task was cancelled before this point, the cancellation handler found no waiter to resume.
                     guard !state.isRaised, !Task.isCancelled else {
                         state.isRaised = false
                         return true

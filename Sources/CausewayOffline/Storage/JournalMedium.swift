@@ -1,32 +1,32 @@
 internal import CausewaySystem
 internal import Foundation
 
-/// Where the journal and the contents are stored. All calls block, and are made one at a time. Tests replace it.
+/// The storage for journal and contents. All calls block, and are made one at a time. Tests replace it.
 protocol JournalMedium: Sendable {
-    /// The number of bytes of the journal.
+    /// The journal's size in bytes.
     var byteCount: Int { get }
     func append(_ bytes: [UInt8]) throws(SystemError)
     func synchronize() throws(SystemError)
-    /// Removes the bytes of the journal from a position on.
+    /// Cuts the journal to a size in bytes.
     func truncate(to byteCount: Int) throws(SystemError)
-    /// Replaces the whole journal.
+    /// Replaces the whole journal, atomically and durably.
     func replace(with frames: [[UInt8]]) throws(SystemError)
-    /// Stores a content.
+    /// Stores a content in a file, durably.
     func store(_ content: [UInt8], as name: String) throws(SystemError)
-    /// Copies a file; returns `nil` if it is longer than the limit.
+    /// Copies a file durably, and returns its size; `nil` if it exceeds the limit.
     func copy(_ path: String, as name: String, limit: Int) throws(SystemError) -> Int?
     func remove(_ name: String)
-    /// The file of a content.
+    /// Returns a content file's path.
     func path(of name: String) -> String
 }
 
-/// The directory of a queue: the journal, the contents of operations, and the lock. Only the user can access it, and no symbolic link is followed.
+/// A queue's directory: journal, contents and lock. Only the user can access it, and no symbolic link is followed.
 final class JournalDirectory: JournalMedium {
     static let journal = "journal"
     static let damaged = "journal.damaged"
     static let contentPrefix = "content-"
     private static let lockName = "lock"
-    /// The size of a journal that is not read: the limits of a queue do not permit it.
+    /// A larger journal is not read, because no queue writes one.
     private static let maximumByteCount = 1 << 30
 
     private let path: String
@@ -34,7 +34,7 @@ final class JournalDirectory: JournalMedium {
     private let lock: FileLock
     private let file: LockedValue<AppendFile>
 
-    /// Opens the directory, and takes its lock.
+    /// Opens the directory, and acquires its lock.
     init(_ path: String) throws(OfflineError) {
         self.path = path
         do throws(SystemError) {
@@ -54,7 +54,7 @@ final class JournalDirectory: JournalMedium {
         }
     }
 
-    /// Tries for 200 ms: after a kill, a child that was just forked keeps the lock until it runs its program.
+    /// Tries for 200 ms: if the previous process was killed just after a fork, its child holds the lock until it calls exec.
     private static func lock(_ directory: PrivateDirectory) -> FileLock? {
         for _ in 0..<20 {
             if let lock = directory.lock(lockName) { return lock }
@@ -63,7 +63,7 @@ final class JournalDirectory: JournalMedium {
         return nil
     }
 
-    /// Reads the journal. A damaged one is copied to ``damaged`` first.
+    /// Reads the journal. A damaged one is first copied to ``damaged``.
     func read() throws(OfflineError) -> Journal.Content {
         guard byteCount <= Self.maximumByteCount else {
             throw OfflineError(.foreignJournal, "\(path)/\(Self.journal) has \(byteCount) bytes, which no queue writes")
@@ -89,7 +89,7 @@ final class JournalDirectory: JournalMedium {
         return content
     }
 
-    /// Removes temporary files of killed processes, and contents that no operation has. Called while no other process uses the directory.
+    /// Removes killed processes' temporary files, and contents that no operation uses. The caller holds the directory's lock.
     func clean(keeping names: Set<String>) {
         for entry in directory.list() {
             let isContent = entry.name.hasPrefix(Self.contentPrefix) && !names.contains(entry.name)

@@ -1,19 +1,21 @@
 internal import CausewaySystem
 internal import Dispatch
 
-/// Appends records to the journal, on its own queue, in the order in which they are submitted.
+/// Appends records to the journal, on its own dispatch queue, in submission order.
 ///
-/// Records that wait together are synchronized together. A record that fails stays in the list, unless it can be given up, and is written before all later ones.
+/// Pending records are written and synchronized together (group commit). A record that fails stays pending and is
+/// written before all later ones, unless it can be given up.
 final class JournalWriter: Sendable {
-    /// Numbers records in their order, from 1.
+    /// A record number, from 1 in submission order.
     typealias Number = UInt64
-    /// The records of the whole state, and the number of the last record that is in them.
+    /// Returns records for the whole state, and the number of the last submitted record that they include; `nil` after
+    /// the engine was released.
     typealias Snapshot = @Sendable () -> (frames: [[UInt8]], last: Number)?
 
     private struct Entry: Sendable {
         var number: Number
         var frame: [UInt8]
-        /// The operation that is given up if the record cannot be written now; `nil` for a record that must be written.
+        /// The operation to give up if the record cannot be written now; `nil` for a record that must be written.
         var operation: UInt64?
 
         var isOptional: Bool { operation != nil }
@@ -24,16 +26,17 @@ final class JournalWriter: Sendable {
         var last: Number = 0
         var written: Number = 0
         var failure: SystemError?
-        /// Records that were given up before their submitter waited for them.
+        /// Records that were given up before their submitter called ``wait(for:)``.
         var givenUp: [Number: SystemError] = [:]
         var isDraining = false
         var waiters: [(number: Number, continuation: CheckedContinuation<SystemError?, Never>)] = []
     }
 
-    /// What only the queue uses.
+    /// State that only the dispatch queue uses.
     private struct Upkeep {
-        /// The size of the journal at which it is written again without what has ended.
+        /// The journal size in bytes above which it is compacted.
         var compactionByteCount: Int
+        /// Whether the file's end is in doubt after a failed write, so that only a new journal is safe.
         var mustCompact = false
     }
 
@@ -45,28 +48,31 @@ final class JournalWriter: Sendable {
     private let snapshot = LockedValue<Snapshot?>(nil)
     private let giveUp = LockedValue<(@Sendable ([UInt64]) -> Void)?>(nil)
 
-    /// - Parameter slack: The bytes that the journal may have beyond twice the size of the state.
+    /// - Parameters:
+    ///   - medium: The storage.
+    ///   - slack: How far the journal may exceed twice its compacted size, in bytes.
     init(_ medium: any JournalMedium, slack: Int) {
         self.medium = medium
         self.slack = slack
         upkeep = LockedValue(Upkeep(compactionByteCount: 2 * medium.byteCount + slack))
     }
 
-    /// Sets the source of the whole state, and the closure that removes operations whose first record failed. Called once, before the first record.
+    /// Sets the snapshot source, and the closure that removes operations whose first record failed. Called once, before the first record.
     ///
-    /// The closure is called on the queue, so that no snapshot has an operation that was given up.
+    /// The closure is called on the dispatch queue, so that no snapshot includes an operation that was given up.
     func connect(_ body: @escaping Snapshot, givingUp: @escaping @Sendable ([UInt64]) -> Void) {
         snapshot.withLock { $0 = body }
         giveUp.withLock { $0 = givingUp }
     }
 
-    /// Whether the last write failed.
+    /// The last write's error; `nil` if it succeeded.
     var failure: SystemError? { state.withLock { $0.failure } }
 
-    /// The number of the last record that was submitted.
+    /// The last submitted record's number.
     var last: Number { state.withLock { $0.last } }
 
-    /// Appends a record. Does not wait: called under the lock of the engine, so that records have the order of their changes.
+    /// Adds a record to the pending ones, and starts a write if none is in progress. Does not block. The engine calls
+    /// it under its lock, so that records have the order of their changes.
     func submit(_ frame: [UInt8], givingUp operation: UInt64?) -> Number {
         let (number, mustStart) = state.withLock { state in
             state.last += 1
@@ -83,7 +89,7 @@ final class JournalWriter: Sendable {
         return true
     }
 
-    /// Suspends until a record is on the medium. A record that failed before is tried again.
+    /// Suspends until a record is written durably. Retries a record that failed before.
     ///
     /// Cancellation: has no effect; writing takes a bounded time.
     func wait(for number: Number) async throws(SystemError) {
@@ -100,7 +106,7 @@ final class JournalWriter: Sendable {
         if let failure { throw failure }
     }
 
-    /// Performs blocking work with the medium on the queue.
+    /// Performs blocking work with the medium on the dispatch queue.
     func perform<Value: Sendable>(
         _ body: @escaping @Sendable (any JournalMedium) throws(SystemError) -> Value
     ) async throws(SystemError) -> Value {
@@ -123,7 +129,7 @@ final class JournalWriter: Sendable {
                 return state.pending
             }
             if batch.isEmpty {
-                // Waiters for records that were written, or given up, in the meantime.
+                // Only waiters are left. Their records were written or given up meanwhile.
                 if finish(upTo: 0) { return }
                 continue
             }
@@ -141,11 +147,11 @@ final class JournalWriter: Sendable {
     private func write(_ batch: [Entry]) throws(SystemError) {
         let start = medium.byteCount
         do throws(SystemError) {
-            // One write for all: records are small.
+            // One write for the whole batch, because records are small.
             try medium.append(batch.flatMap(\.frame))
             try medium.synchronize()
         } catch {
-            // Otherwise the next start could read a record that was reported as failed.
+            // Cut a partial write off. Otherwise the next start could read a record that was reported as failed.
             do throws(SystemError) { try medium.truncate(to: start) } catch {
                 upkeep.withLock { $0.mustCompact = true }
             }
@@ -154,7 +160,7 @@ final class JournalWriter: Sendable {
         }
     }
 
-    /// Notes that records are written, and resumes their waiters. Returns whether nothing is left to do.
+    /// Marks records as written, and resumes their waiters. Returns whether no record is pending.
     private func finish(upTo number: Number) -> Bool {
         let (ready, isIdle) = state.withLock { state in
             state.pending.removeAll { $0.number <= number }
@@ -171,6 +177,7 @@ final class JournalWriter: Sendable {
         return isIdle
     }
 
+    /// Gives up optional records, keeps the others, and resumes all waiters with the error.
     private func fail(_ error: SystemError) {
         let (waiters, operations) = state.withLock { state in
             let operations = state.pending.compactMap(\.operation)
@@ -188,20 +195,20 @@ final class JournalWriter: Sendable {
         for waiter in waiters { waiter.continuation.resume(returning: error) }
     }
 
-    /// Writes the journal again without what has ended, if it has become too long. Returns whether that succeeded.
+    /// Compacts the journal if it is too long or its end is in doubt. Returns whether it was compacted.
     private func compactIfNeeded() throws(SystemError) -> Bool {
         let size = medium.byteCount
         let (isNeeded, isUnavoidable) = upkeep.withLock {
             ($0.mustCompact || size > $0.compactionByteCount, $0.mustCompact)
         }
         guard isNeeded, let snapshot = snapshot.withLock({ $0 }) else { return false }
-        // An engine that is released writes no more.
+        // A released engine writes nothing any more.
         guard let (frames, last) = snapshot() else { return false }
         do throws(SystemError) {
             try medium.replace(with: frames)
         } catch {
             if isUnavoidable { throw error }
-            // The old journal is as before: records are appended to it, and the next try is later.
+            // The old journal is unchanged: append to it, and compact later.
             upkeep.withLock { $0.compactionByteCount = max($0.compactionByteCount, size + slack) }
             return false
         }

@@ -1,10 +1,10 @@
 public import Foundation
 
-/// An operation of an offline queue: a request that waits, is being sent, or holds its lane.
+/// An operation in an offline queue: a request that waits, is being sent, or has stopped its lane.
 public struct OfflineOperation: Identifiable, Hashable, Sendable {
     /// Identifies an operation, also after a restart. Later operations have higher numbers.
     public struct ID: Hashable, Comparable, Sendable, CustomStringConvertible {
-        /// The number, from 1.
+        /// The operation number, from 1.
         public let number: UInt64
 
         /// Creates an identifier from a number that the program has stored.
@@ -17,29 +17,29 @@ public struct OfflineOperation: Identifiable, Hashable, Sendable {
         public static func < (a: ID, b: ID) -> Bool { a.number < b.number }
     }
 
-    /// The state of an operation.
+    /// An operation's state.
     public enum State: Hashable, Sendable {
-        /// It waits for its turn, for a way to the server, or for the end of a wait after a failure.
+        /// It waits for its turn, for the server to be reachable, or for the end of a back-off.
         case waiting
         /// It is being sent.
         case sending
         /// The server has refused it, and the resolver decides.
         case resolving
-        /// It holds its lane until the program resumes, edits or cancels it.
+        /// It has stopped its lane until the program resumes, edits or cancels it.
         case stopped(OfflineStop)
     }
 
     /// The identifier.
     public let id: ID
-    /// The lane. Operations of one lane are sent one after the other, in order.
+    /// The lane. A lane's operations are sent one after the other, in order.
     public let lane: String
     /// The method.
     public let method: String
-    /// The encoded path and query below the base URL of the client, or an absolute URL.
+    /// The encoded path and query, relative to the client's base URL, or an absolute URL.
     public let target: String
-    /// The number of bytes of the content.
+    /// The content size in bytes.
     public let contentByteCount: Int64
-    /// The value of `Idempotency-Key`, without quotation marks.
+    /// The `Idempotency-Key` value, without quotation marks.
     public let key: String
     /// When the operation was queued.
     public let created: Date
@@ -67,7 +67,7 @@ public struct OfflineOperation: Identifiable, Hashable, Sendable {
     }
 }
 
-/// The end of an operation, which is kept, also over restarts, until the program acknowledges it.
+/// An operation's end. It is kept until the program acknowledges it, also across restarts.
 public struct OfflineReport: Identifiable, Hashable, Sendable {
     /// The operation.
     public let id: OfflineOperation.ID
@@ -75,9 +75,9 @@ public struct OfflineReport: Identifiable, Hashable, Sendable {
     public let lane: String
     /// The method.
     public let method: String
-    /// The encoded path and query below the base URL of the client, or an absolute URL.
+    /// The encoded path and query, relative to the client's base URL, or an absolute URL.
     public let target: String
-    /// The value of `Idempotency-Key`, without quotation marks, to look for the operation at the server.
+    /// The `Idempotency-Key` value, without quotation marks, to find the operation at the server.
     public let key: String
     /// The number of attempts that may have reached the server.
     public let attempts: Int

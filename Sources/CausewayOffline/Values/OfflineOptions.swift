@@ -2,25 +2,26 @@ internal import CausewayClient
 public import Foundation
 public import CausewayURLLoading
 
-/// The rules of one operation that differ from those of the engine.
+/// One operation's rules, where they differ from the engine's.
 public struct OfflineOptions: Hashable, Sendable {
-    /// How the content of a file is kept until it is sent.
+    /// How a file's content is kept until it is sent.
     public enum FileHandling: Hashable, Sendable {
-        /// The file is copied into the directory of the queue.
+        /// The file is copied into the queue's directory.
         case copy
-        /// The file stays where it is. If it is missing or has changed when it is sent, the operation ends as ``/CausewayReplay/OfflineOutcome/invalid(_:)``.
+        /// The file stays in its place. If it is missing or has changed when it is to be sent, the operation ends with
+        /// ``/CausewayReplay/OfflineOutcome/invalid(_:)``.
         case reference
     }
 
-    /// The lane. The default is the lane with the empty name. Use the name of a resource where operations on different resources do not depend on each other.
+    /// The lane's name; empty by default. Use resource names if operations on different resources are independent of each other.
     public var lane: String
-    /// The age at which the operation ends without being sent; `nil` for that of the engine.
+    /// The age at which the operation ends without being sent; `nil` for the engine's default.
     public var maximumAge: Duration?
-    /// The maximum number of attempts; `nil` for that of the engine.
+    /// The maximum number of attempts; `nil` for the engine's default.
     public var maximumAttempts: Int?
     /// How a file is kept. The default is ``FileHandling/copy``.
     public var fileHandling = FileHandling.copy
-    /// Whether a success is kept as a report as well. The default is `false`: only other outcomes are kept.
+    /// Whether a success is also kept as a report. The default is `false`: only other outcomes are kept.
     public var reportsSuccess = false
 
     /// Creates options.
@@ -31,51 +32,51 @@ public struct OfflineOptions: Hashable, Sendable {
     }
 }
 
-/// The response of an operation that the server has refused, for the resolver.
+/// A refused operation and the server's response, for the resolver.
 public struct OfflineConflict: Sendable {
     /// The operation.
     public let operation: OfflineOperation
     /// The response without its content.
     public let response: HTTPURLResponse
-    /// The content of the response.
+    /// The response's content. For statuses from 400, it is cut to the client's `maximumErrorContentLength`.
     public let content: Data
 }
 
-/// The end of an operation in this process.
+/// An operation's end in this process.
 public struct OfflineResult: Sendable {
     /// The outcome.
     public let outcome: OfflineOutcome
     /// The last response; `nil` if none arrived in this process.
     public let response: HTTPURLResponse?
-    /// The content of the response.
+    /// The last response's content; empty if there is none.
     public let content: Data
 }
 
-/// A change of an offline queue.
+/// A change in an offline queue.
 public struct OfflineEvent: Sendable, CustomStringConvertible {
-    /// The kind of a change.
+    /// A kind of change.
     public enum Kind: Sendable {
         /// The operation is stored.
         case queued
         /// The operation is being sent.
         case sending(attempt: Int)
-        /// The operation waits after an attempt.
+        /// The operation waits again after an attempt.
         case waiting
-        /// The lane stops at the operation.
+        /// The lane has stopped at the operation.
         case stopped(OfflineStop)
         /// The operation has another request.
         case edited
-        /// The operation has another place in its lane, or its lane continues.
+        /// The operation has moved in its lane, or its lane continues.
         case moved
         /// The operation has ended.
         case ended(OfflineOutcome)
-        /// A change could not be stored. It is in effect and is stored later, when the storage works again.
+        /// A change could not be stored. It is in effect, and is stored when the storage works again.
         case storageFailed(String)
     }
 
     /// The operation.
     public let id: OfflineOperation.ID
-    /// The kind of the change.
+    /// The kind of change.
     public let kind: Kind
 
     /// The event in one line.
