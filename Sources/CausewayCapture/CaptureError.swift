@@ -3,11 +3,11 @@ internal import CausewaySystem
 
 /// The reason why a capture could not start or continue.
 public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kind of a capture error.
+    /// A kind of capture error.
     public enum Code: Hashable, Sendable {
         /// The process lacks `CAP_NET_RAW`.
         case notPermitted
-        /// There is no interface with the given name.
+        /// No interface has the given name.
         case noSuchInterface
         /// The interface has an unsupported link type.
         case unsupportedLink
@@ -17,9 +17,9 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
         case system
     }
 
-    /// The kind of the error.
+    /// The kind of error.
     public var code: Code
-    /// A human-readable description of the error.
+    /// A human-readable description.
     public var description: String
 
     init(_ code: Code, _ description: String) {

@@ -1,28 +1,28 @@
-/// The options of a capture.
+/// Options for a capture.
 public struct CaptureOptions: Hashable, Sendable {
-    /// The name of the interface. `nil` captures on all interfaces; packets then have cooked headers instead of link headers.
+    /// The interface name. `nil` captures on all interfaces; packets then have Linux cooked headers instead of link headers.
     public var interface: String?
-    /// A filter in the pcap language. An empty filter matches all packets.
+    /// A filter in pcap syntax. An empty filter matches all packets.
     public var filter = ""
-    /// Maximum number of bytes to capture of each packet (snap length); `nil` for whole packets.
+    /// Maximum number of bytes to capture per packet (snap length); `nil` for whole packets.
     public var snapLength: Int?
     /// Whether to capture packets for other hosts too (promiscuous mode).
     public var isPromiscuous = true
-    /// Whether to deliver packets within 1 ms instead of 10 ms.
+    /// Whether the kernel delivers packets within 1 ms instead of 10 ms.
     public var isImmediate = false
-    /// Size of the kernel's ring buffer, in bytes. Packets wait there until the program reads them.
+    /// The kernel ring buffer's size in bytes. Packets wait there until the program reads them.
     public var ringByteCount = 32 << 20
-    /// The group of captures that share the packets; `nil` if this capture receives all packets.
+    /// The capture group that shares the packets; `nil` if this capture receives all packets.
     public var fanOut: FanOut?
 
-    /// Creates options with default values. `nil` captures on all interfaces.
+    /// Creates options with default values. A `nil` interface captures on all interfaces.
     public init(interface: String?) { self.interface = interface }
 
-    /// Distributes packets among several captures: each packet is delivered to one capture of the group.
+    /// Distributes packets among a group's captures (`PACKET_FANOUT`): each packet is delivered to one of them.
     public struct FanOut: Hashable, Sendable {
-        /// The rule that selects the capture for a packet.
+        /// A rule that selects the capture for a packet.
         public enum Way: UInt16, Hashable, Sendable {
-            /// All packets of one flow are delivered to the same capture.
+            /// All packets in one flow are delivered to the same capture.
             case conversation = 0
             /// The captures receive packets in turn (round robin).
             case turns = 1
@@ -30,12 +30,12 @@ public struct CaptureOptions: Hashable, Sendable {
             case processor = 2
         }
 
-        /// A number that the program chooses, the same for all captures of the group.
+        /// A number chosen by the program, the same for all captures in the group.
         public var group: UInt16
-        /// The rule that selects the capture for a packet.
+        /// How a capture is selected for each packet.
         public var way: Way
 
-        /// Creates a membership in a group of captures.
+        /// Creates a membership in a capture group.
         public init(group: UInt16, way: Way = .conversation) {
             self.group = group
             self.way = way
@@ -43,13 +43,13 @@ public struct CaptureOptions: Hashable, Sendable {
     }
 }
 
-/// The packet counts of a capture so far.
+/// A capture's packet counts so far.
 public struct CaptureStatistics: Hashable, Sendable {
     /// Packets that passed the kernel's filter.
     public var seen: UInt64 = 0
-    /// Packets that passed the filter and were dropped because the ring was full.
+    /// Packets that passed the kernel's filter and were dropped because the ring was full.
     public var droppedByKernel: UInt64 = 0
-    /// Captured packets that were dropped because the reader of a ``PacketFrames`` sequence was too slow.
+    /// Captured packets that were dropped because a ``PacketFrames`` reader was too slow.
     public var droppedUnread: UInt64 = 0
 
     /// Creates statistics with all counts at zero.

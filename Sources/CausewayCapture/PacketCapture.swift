@@ -1,22 +1,23 @@
 public import CausewayPackets
 internal import CausewaySystem
 
-/// Captures the packets of an interface and reads them in the kernel's ring buffer without copying.
+/// Captures an interface's packets, and reads them in the kernel's ring buffer without copying.
 ///
 /// ```swift
 /// var capture = try PacketCapture(CaptureOptions(interface: "eth0"))
 /// while try capture.take(waitingMilliseconds: 100, { packet, bytes in count += bytes.count; return true }) {}
 /// ```
 ///
-/// Use a value from one thread at a time; waiting blocks that thread. In tasks use ``PacketFrames``.
+/// Use a value from one thread at a time; waiting blocks that thread. In tasks, use ``PacketFrames``.
 public struct PacketCapture: ~Copyable {
     private var ring: PacketRing
     private let options: CaptureOptions
-    /// The link type of all packets; `LinkType.linuxCooked2` for a capture on all interfaces.
+    /// All packets' link type; `LinkType.linuxCooked2` for a capture on all interfaces.
     public let linkType: LinkType
-    /// The filter, if this process must run it: the kernel cannot run the filter, or the filter tests data that the kernel's filter cannot
-    /// read, such as VLAN tags. `nil` if there is no filter or the kernel runs it.
+    /// The filter, if this process must run it: the kernel cannot run it, or it tests data that the kernel's filter
+    /// cannot see, such as VLAN tags. `nil` without a filter, or if the kernel runs it.
     private let filter: PacketFilter?
+    /// The packet with its cooked header or VLAN tag; empty if the bytes are used in the ring.
     private var scratch: [UInt8] = []
     private var total = CaptureStatistics()
 
@@ -50,7 +51,7 @@ public struct PacketCapture: ~Copyable {
 
     private static func start(_ ring: inout PacketRing, _ options: CaptureOptions) throws(CaptureError) {
         do {
-            // A capture on all interfaces has no promiscuous mode. If an interface rejects this mode, the capture continues without it.
+            // There is no promiscuous mode for all interfaces. If an interface rejects it, the capture continues without it.
             if options.interface != nil, options.isPromiscuous { try? ring.listenToEverything() }
             try ring.start()
             if let fanOut = options.fanOut { try ring.share(group: fanOut.group, way: fanOut.way.rawValue) }
@@ -67,6 +68,7 @@ public struct PacketCapture: ~Copyable {
         return index
     }
 
+    /// Returns the link type for an ARP hardware type, as in `if_arp.h`.
     private static func linkType(_ interface: String?) throws(CaptureError) -> LinkType {
         guard let interface else { return .linuxCooked2 }
         switch try? PacketSockets.hardwareType(interface) {
@@ -81,7 +83,7 @@ public struct PacketCapture: ~Copyable {
         }
     }
 
-    /// Attaches a filter to the ring, if the kernel can run it. Returns the filter if this process must run it instead.
+    /// Attaches the filter to the ring if the kernel can run it. Returns the filter if this process must run it instead.
     private static func attach(
         _ options: CaptureOptions, _ linkType: LinkType, _ ring: inout PacketRing
     ) throws(CaptureError) -> PacketFilter? {
@@ -94,7 +96,7 @@ public struct PacketCapture: ~Copyable {
         do { filter = try PacketFilter(expression, linkType: linkType, settings) } catch {
             throw CaptureError(.badFilter, error.explained(in: expression))
         }
-        // The kernel's filter cannot test cooked headers and VLAN tags: `PacketCapture` adds them to the packet later.
+        // The kernel's filter cannot test cooked headers and VLAN tags, because `PacketCapture` adds them to the packet later.
         guard linkType != .linuxCooked2, !expression.contains("vlan"), let program = filter.kernelProgram else {
             return filter
         }
@@ -111,7 +113,7 @@ public struct PacketCapture: ~Copyable {
         return length.map { $0 == 0 ? 0 : UInt32.max << UInt32(32 - min($0, 32)) }
     }
 
-    /// Reads the available packets. If there are none, waits for at most `waitingMilliseconds` first.
+    /// Reads the available packets. If there are none, first waits for at most `waitingMilliseconds`.
     ///
     /// - Parameters:
     ///   - waitingMilliseconds: Maximum time to wait for a packet, in milliseconds; negative for no limit.
@@ -184,7 +186,7 @@ public struct PacketCapture: ~Copyable {
         scratch.append(UInt8(truncatingIfNeeded: value))
     }
 
-    /// Writes a Linux cooked header, version 2: protocol, interface, hardware type, direction, address.
+    /// Appends a Linux cooked header (SLL2): protocol, interface index, hardware type, packet type, address length and address.
     private mutating func putCookedHeader(_ packet: RingPacket) {
         put(packet.protocol)
         put(0)

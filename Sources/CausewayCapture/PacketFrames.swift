@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// A packet with its bytes.
 public struct CapturedFrame: Hashable, Sendable {
-    /// The time, the lengths and the link type of the packet.
+    /// The packet's time, lengths and link type.
     public var packet: CapturedPacket
     /// The captured bytes.
     public var bytes: [UInt8]
@@ -16,15 +16,16 @@ public struct CapturedFrame: Hashable, Sendable {
     }
 }
 
-/// A sequence of the packets of an interface, for tasks.
+/// An asynchronous sequence of captured packets.
 ///
 /// ```swift
 /// let frames = PacketFrames(CaptureOptions(interface: "eth0"))
 /// for try await frame in frames { print(frame.bytes.count) }
 /// ```
 ///
-/// The capture starts with the loop and ends with the loop or its task. Each loop has its own thread and ring. If the reader is too slow,
-/// packets are dropped and counted in ``statistics``, so memory is bounded. The loop throws ``CaptureError``.
+/// The capture starts with a loop over the sequence, and ends with the loop or its task. Each loop has its own thread
+/// and ring. If the reader is too slow, packets are dropped and counted in ``statistics``, so memory is bounded. The
+/// loop throws ``CaptureError``.
 public struct PacketFrames: AsyncSequence, Sendable {
     /// The type of the elements.
     public typealias Element = CapturedFrame
@@ -40,17 +41,17 @@ public struct PacketFrames: AsyncSequence, Sendable {
     /// Creates a sequence. The capture starts with a loop over the sequence.
     ///
     /// - Parameters:
-    ///   - options: The options of each capture.
-    ///   - unread: Maximum number of packets that wait for the reader.
+    ///   - options: The options for each loop's capture.
+    ///   - unread: Maximum number of packets that wait for the reader; at least 1.
     public init(_ options: CaptureOptions, unread: Int = 8192) {
         self.options = options
         self.unread = Swift.max(unread, 1)
     }
 
-    /// The statistics of the latest loop. They may be some milliseconds old.
+    /// The latest loop's statistics, at most about 50 ms old.
     public var statistics: CaptureStatistics { shared.statistics.withLock { $0 } }
 
-    /// The iterator of one loop.
+    /// A loop's iterator.
     public struct AsyncIterator: AsyncIteratorProtocol {
         var frames: AsyncThrowingStream<CapturedFrame, any Error>.Iterator
 
@@ -61,13 +62,13 @@ public struct PacketFrames: AsyncSequence, Sendable {
         /// Cancellation: ends the capture; returns `nil`.
         public mutating func next() async throws -> CapturedFrame? { try await frames.next() }
 
-        /// Returns the next frame like ``next()``, in the isolation of the caller.
+        /// Returns the next frame like ``next()``, in the caller's isolation.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> CapturedFrame? {
             try await frames.next(isolation: actor)
         }
     }
 
-    /// Starts a capture on a separate thread. Returns the iterator over the captured packets.
+    /// Starts a capture on a separate thread, and returns an iterator over its packets.
     public func makeAsyncIterator() -> AsyncIterator {
         let (stream, feed) = AsyncThrowingStream<CapturedFrame, any Error>.makeStream(
             bufferingPolicy: .bufferingOldest(unread))
@@ -96,7 +97,7 @@ public struct PacketFrames: AsyncSequence, Sendable {
         var capture = try PacketCapture(options)
         var unread: UInt64 = 0
         while !isOver.value.load(ordering: .relaxed) {
-            // Wait for at most 50 ms, so that the thread detects the end of the loop soon.
+            // Wait for at most 50 ms, so that the thread soon detects that the loop has ended.
             _ = try capture.take(waitingMilliseconds: 50) { packet, bytes in
                 let frame = CapturedFrame(packet: packet, bytes: bytes.array)
                 if case .dropped = feed.yield(frame) { unread += 1 }

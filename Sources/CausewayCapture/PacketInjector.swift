@@ -8,17 +8,17 @@ internal import CausewaySystem
 /// try injector.flush()
 /// ```
 ///
-/// Use a value from one thread at a time. Sending waits while the kernel has no buffer space, so this type drops no frame. Requires
-/// `CAP_NET_RAW`.
+/// Use a value from one thread at a time. While the kernel has no buffer space, sending blocks for at most one second
+/// without progress, then throws. Requires `CAP_NET_RAW`.
 public struct PacketInjector: ~Copyable {
     private let socket: Descriptor
     private let interface: String
     private var bytes: [UInt8] = []
     private var lengths: [Int] = []
-    /// Number of packets that the kernel has accepted.
+    /// Number of packets accepted by the kernel, without those in a batch that failed.
     public private(set) var sent = 0
 
-    /// Number of packets in one batch.
+    /// Maximum number of packets per batch.
     private static let maximum = 64
 
     /// Opens an interface for sending frames.
@@ -39,7 +39,7 @@ public struct PacketInjector: ~Copyable {
         bytes.reserveCapacity(Self.maximum * 1514)
     }
 
-    /// Adds a packet to the batch, and sends the batch when it is full.
+    /// Adds a packet to the batch, and sends the batch when it has 64 packets.
     ///
     /// - Throws: ``CaptureError`` if the interface was removed or rejects a packet, for example one that exceeds the MTU.
     public mutating func add(_ packet: Span<UInt8>) throws(CaptureError) {
@@ -48,7 +48,7 @@ public struct PacketInjector: ~Copyable {
         if lengths.count == Self.maximum { try flush() }
     }
 
-    /// Sends the batch.
+    /// Sends the batch and empties it, also after an error.
     ///
     /// - Throws: ``CaptureError`` if the interface was removed or rejects a packet.
     public mutating func flush() throws(CaptureError) {
