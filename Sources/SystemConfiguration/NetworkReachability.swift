@@ -4,19 +4,19 @@ internal import Dispatch
 internal import FoundationEssentials
 public import Glibc
 
-/// A destination whose reachability a program observes.
+/// A destination whose reachability is observed.
 ///
 /// New programs should use `NWPathMonitor`, or connect directly: a connection waits until there is a path. Can be used from any thread.
 ///
 /// Counterpart: macOS 10.3, iOS 2.
 public final class SCNetworkReachability: Sendable {
     fileprivate enum Target: Sendable {
-        /// The default route. Used for the address of all zeros.
+        /// The default route, for the unspecified address (all zeros).
         case everywhere
         /// A host that must be looked up.
         case name(String)
         case endpoint(NWEndpoint)
-        /// Directly attached links, without routers. Used for the address 169.254.0.0.
+        /// Directly attached links, without routers, for the address 169.254.0.0.
         case links
     }
 
@@ -25,12 +25,12 @@ public final class SCNetworkReachability: Sendable {
 
     fileprivate init(_ target: Target) { self.target = target }
 
-    /// The maximum number of seconds for the lookup of a name.
+    /// Maximum time for a name lookup, in seconds.
     private static let lookupLimit = 5
 
-    /// Finds the current flags of the destination. For a name, they follow from its addresses.
+    /// Determines the destination's current flags. A name is looked up first, and its addresses determine the flags.
     ///
-    /// - Parameter then: Called once: immediately, or for a name on any thread after the lookup.
+    /// - Parameter then: Called once: before this method returns or, for a name, on any thread after the lookup.
     func findFlags(_ then: @escaping @Sendable (SCNetworkReachabilityFlags) -> Void) {
         switch target {
         case .everywhere: then(Self.flags(of: .everywhere(), tellsDirect: false))
@@ -41,18 +41,18 @@ public final class SCNetworkReachability: Sendable {
             }
             then(hasLinks ? [.reachable, .isDirect] : [])
         case .name(let name):
-            // Without a default route a lookup waits for one, and the loss of the network would never be reported.
+            // Without a default route, a lookup would wait for one, and the loss of the network would not be reported.
             guard !Self.flags(of: .everywhere(), tellsDirect: false).isEmpty else { return then([]) }
             Self.findFlags(of: name, then)
         }
     }
 
-    /// The flags of a name that is not looked up yet, which are those of the default route; `nil` for other destinations.
+    /// The assumed flags before a name was looked up: the default route's flags. `nil` for other destinations.
     var presumedFlags: SCNetworkReachabilityFlags? {
         if case .name = target { Self.flags(of: HostFinding.unknown) } else { nil }
     }
 
-    /// Looks up a name, for at most ``lookupLimit`` seconds.
+    /// Looks up a name for at most ``lookupLimit`` seconds. After a timeout, the default route's flags apply.
     private static func findFlags(
         of name: String, _ then: @escaping @Sendable (SCNetworkReachabilityFlags) -> Void
     ) {
@@ -67,7 +67,7 @@ public final class SCNetworkReachability: Sendable {
         }
     }
 
-    /// Returns the current flags of the destination. Waits for the lookup of a name.
+    /// Returns the destination's current flags. For a name, blocks for at most ``lookupLimit`` seconds.
     func findFlags() -> SCNetworkReachabilityFlags {
         let found = LockedValue<SCNetworkReachabilityFlags?>(nil)
         let isDone = DispatchSemaphore(value: 0)
@@ -79,8 +79,8 @@ public final class SCNetworkReachability: Sendable {
         return found.withLock { $0 } ?? Self.flags(of: HostFinding.unknown)
     }
 
-    /// Returns the flags of the first address with a path. Without an answer to the question for the name, those of the default route: the
-    /// name may exist.
+    /// Returns the flags for the first address with a path. Without a DNS answer, returns the default route's flags,
+    /// because the name may exist.
     private static func flags(of finding: HostFinding) -> SCNetworkReachabilityFlags {
         switch finding {
         case .addresses(let hosts):
@@ -107,11 +107,13 @@ public final class SCNetworkReachability: Sendable {
     }
 }
 
-/// Creates a destination from a name or from an address as text.
+/// Creates a destination from a host name or an address in text form.
 ///
-/// A name is looked up when its flags are asked for, and after each change of the network.
+/// A name is looked up when its flags are requested, and after each network change.
 ///
-/// - Parameter allocator: Ignored.
+/// - Parameters:
+///   - allocator: Ignored.
+///   - nodename: A host name, or an IPv4 or IPv6 address.
 /// - Returns: `nil` for an empty name; ``SCError()`` is then `kSCStatusInvalidArgument`.
 ///
 /// Counterpart: macOS 10.3, iOS 2.
@@ -125,10 +127,12 @@ public func SCNetworkReachabilityCreateWithName(
     return SCNetworkReachability(.endpoint(.hostPort(host: host, port: .any)))
 }
 
-/// Creates a destination from an IPv4 or IPv6 address. The unspecified address (all zeros) stands for the default route, and 169.254.0.0
-/// for this host's links.
+/// Creates a destination from an IPv4 or IPv6 address. The unspecified address (all zeros) means the default route, and
+/// 169.254.0.0 this host's links.
 ///
-/// - Parameter allocator: Ignored.
+/// - Parameters:
+///   - allocator: Ignored.
+///   - address: A `sockaddr_in` or `sockaddr_in6`. The port is ignored.
 /// - Returns: `nil` for another address family; ``SCError()`` is then `kSCStatusInvalidArgument`.
 ///
 /// Counterpart: macOS 10.3, iOS 2.
@@ -152,9 +156,10 @@ public func SCNetworkReachabilityCreateWithAddress(
     }
 }
 
-/// Gets the current flags of a destination. For an address this queries only the kernel, which takes a few tenths of a millisecond. A name is
-/// looked up first, for at most five seconds: do not call this function on a thread that must not wait. A name that does not exist has no
-/// flags; without an answer of a DNS server, the flags are those of the default route.
+/// Gets a destination's current flags. For an address this queries only the kernel, which takes a few tenths of a
+/// millisecond. A name is looked up first, for at most five seconds: do not call this function on a thread that must
+/// not block. A name that does not exist has no flags. Without an answer from a DNS server, the default route's flags
+/// apply.
 ///
 /// - Returns: `true`.
 ///

@@ -1,11 +1,11 @@
-/// The reachability of a destination.
+/// A destination's reachability.
 ///
 /// Counterpart: macOS 10.3, iOS 2.
 public struct SCNetworkReachabilityFlags: OptionSet, Hashable, Sendable {
-    /// The flags as bits.
+    /// The flag bits.
     public var rawValue: UInt32
 
-    /// Creates flags from bits.
+    /// Creates flags from their bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// The path uses a transient connection, such as a modem. Never set.
@@ -20,7 +20,7 @@ public struct SCNetworkReachabilityFlags: OptionSet, Hashable, Sendable {
     public static let interventionRequired = SCNetworkReachabilityFlags(rawValue: 1 << 4)
     /// The connection is established on demand by certain APIs. Never set.
     public static let connectionOnDemand = SCNetworkReachabilityFlags(rawValue: 1 << 5)
-    /// The destination is an address of this host.
+    /// The destination is one of this host's own addresses.
     public static let isLocalAddress = SCNetworkReachabilityFlags(rawValue: 1 << 16)
     /// The destination is on a directly attached link, without a router.
     public static let isDirect = SCNetworkReachabilityFlags(rawValue: 1 << 17)
@@ -30,19 +30,19 @@ public struct SCNetworkReachabilityFlags: OptionSet, Hashable, Sendable {
     public static let connectionAutomatic = connectionOnTraffic
 }
 
-// The flags as numbers, as older programs compare them.
+// The flags as integers, for older programs that compare them.
 
-/// The number of ``SCNetworkReachabilityFlags/transientConnection``.
+/// The value of ``SCNetworkReachabilityFlags/transientConnection``.
 public let kSCNetworkFlagsTransientConnection = 1 << 0
-/// The number of ``SCNetworkReachabilityFlags/reachable``.
+/// The value of ``SCNetworkReachabilityFlags/reachable``.
 public let kSCNetworkFlagsReachable = 1 << 1
-/// The number of ``SCNetworkReachabilityFlags/connectionRequired``.
+/// The value of ``SCNetworkReachabilityFlags/connectionRequired``.
 public let kSCNetworkFlagsConnectionRequired = 1 << 2
-/// The number of ``SCNetworkReachabilityFlags/connectionAutomatic``.
+/// The value of ``SCNetworkReachabilityFlags/connectionAutomatic``.
 public let kSCNetworkFlagsConnectionAutomatic = 1 << 3
-/// The number of ``SCNetworkReachabilityFlags/interventionRequired``.
+/// The value of ``SCNetworkReachabilityFlags/interventionRequired``.
 public let kSCNetworkFlagsInterventionRequired = 1 << 4
-/// The number of ``SCNetworkReachabilityFlags/isLocalAddress``.
+/// The value of ``SCNetworkReachabilityFlags/isLocalAddress``.
 public let kSCNetworkFlagsIsLocalAddress = 1 << 16
-/// The number of ``SCNetworkReachabilityFlags/isDirect``.
+/// The value of ``SCNetworkReachabilityFlags/isDirect``.
 public let kSCNetworkFlagsIsDirect = 1 << 17

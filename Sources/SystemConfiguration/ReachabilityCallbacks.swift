@@ -4,7 +4,7 @@ internal import CausewaySystem
 public import Dispatch
 internal import Foundation
 
-/// A callback for changes of a destination's flags. It receives the new flags and ``SCNetworkReachabilityContext/info``.
+/// A callback for changes in a destination's flags. It receives the new flags and ``SCNetworkReachabilityContext/info``.
 ///
 /// On Apple platforms this is a C function, which cannot capture values.
 ///
@@ -18,9 +18,9 @@ public typealias SCNetworkReachabilityCallBack =
 ///
 /// Counterpart: macOS 10.3, iOS 2.
 public struct SCNetworkReachabilityContext {
-    /// The version of the structure, which is always 0.
+    /// The structure's version, always 0.
     public var version: Int
-    /// The pointer that is passed to the callback.
+    /// The pointer passed to the callback.
     public var info: UnsafeMutableRawPointer?
     /// Called with ``info`` when the callback is set. The result replaces ``info``.
     public var retain: ((UnsafeRawPointer) -> UnsafeRawPointer)?
@@ -52,12 +52,15 @@ public struct SCNetworkReachabilityContext {
     public init() { self.init(version: 0, info: nil, retain: nil, release: nil, copyDescription: nil) }
 }
 
-/// Sets the callback for changes of a destination's flags; `nil` removes it.
+/// Sets the callback for changes in a destination's flags; `nil` removes it.
 ///
-/// The callback is active while the destination is scheduled on a queue or a run loop. It is called each time the flags change after the
-/// scheduling, but not with the initial flags.
+/// The callback is active while the destination is scheduled on a queue or a run loop. It is called each time the flags
+/// change after that, but not with the initial flags.
 ///
-/// - Parameter context: Copied; `nil` for none.
+/// - Parameters:
+///   - target: The destination.
+///   - callout: The callback.
+///   - context: The callback's data, which is copied; `nil` for none.
 /// - Returns: `true`.
 ///
 /// Counterpart: macOS 10.3, iOS 2.
@@ -70,8 +73,7 @@ public func SCNetworkReachabilitySetCallback(
     return true
 }
 
-/// Sets the queue on which callbacks are delivered; `nil` stops the delivery. A scheduled destination is kept alive until it is
-/// unscheduled.
+/// Sets the queue for callbacks; `nil` stops the delivery. A scheduled destination is kept alive until it is unscheduled.
 ///
 /// - Returns: `true`.
 ///
@@ -82,7 +84,7 @@ public func SCNetworkReachabilitySetDispatchQueue(_ target: SCNetworkReachabilit
     return true
 }
 
-/// Adds a run loop in which callbacks are delivered. A scheduled destination is kept alive until it is unscheduled.
+/// Adds a run loop for callbacks. A scheduled destination is kept alive until it is unscheduled.
 ///
 /// - Returns: `true`.
 ///
@@ -95,7 +97,7 @@ public func SCNetworkReachabilityScheduleWithRunLoop(
     return true
 }
 
-/// Removes a run loop in which callbacks are delivered.
+/// Removes a run loop for callbacks.
 ///
 /// - Returns: Whether the destination was scheduled in this run loop. Otherwise ``SCError()`` is `kSCStatusInvalidArgument`.
 ///

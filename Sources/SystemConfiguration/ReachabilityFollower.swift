@@ -4,11 +4,11 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// Calls a program's callback when the flags of a destination change.
+/// Calls a program's callback when a destination's flags change.
 ///
-/// The object observes the network only while there is a callback and a queue or run loop for it.
+/// It observes the network only while there is a callback and a queue or run loop for it. All methods may be called from any thread.
 final class ReachabilityFollower: Sendable {
-    /// A callback and its context data.
+    /// A callback and its context data, retained until ``end()``.
     private struct Callback: Sendable {
         let body: SCNetworkReachabilityCallBack
         let info: Unchecked<UnsafeMutableRawPointer?>
@@ -30,14 +30,14 @@ final class ReachabilityFollower: Sendable {
         var callback: Callback?
         var queue: DispatchQueue?
         var places: [RunLoopPlace] = []
-        /// The destination while it is scheduled. The reference keeps it alive.
+        /// The destination while it is scheduled. This reference keeps it alive.
         var target: SCNetworkReachability?
         var watch: PathQuery.Watch?
+        /// The last known flags; `nil` before the first search has ended.
         var known: SCNetworkReachabilityFlags?
-        /// The number of the newest search for the flags. An older one that ends later has an old result.
+        /// The newest search's number. If an older search ends later, its result is outdated and ignored.
         var search = 0
-        /// Whether a run loop has delivered the latest change. If the destination is scheduled in several run loops, the first one delivers
-        /// it.
+        /// Whether a run loop has delivered the latest change. In several run loops, the first one to wake delivers it.
         var isToldInLoop = true
     }
 
@@ -83,7 +83,8 @@ final class ReachabilityFollower: Sendable {
         return !removed.isEmpty
     }
 
-    /// Changes the state. The old reference to the destination is released outside the lock, because it may be the last one.
+    /// Changes the state. Releases the old reference to the destination outside the lock: it may be the last one, and
+    /// deinit takes the lock.
     private func change(_ body: (inout State) -> Void) {
         let old = state.withLock { state in
             defer { body(&state) }
@@ -93,7 +94,7 @@ final class ReachabilityFollower: Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Starts or stops observing the network.
+    /// Starts or stops observing the network, as the state requires.
     private func update() {
         let (isWanted, isFollowing) = state.withLock { ($0.callback != nil && $0.target != nil, $0.watch != nil) }
         guard isWanted != isFollowing else { return }
@@ -105,7 +106,7 @@ final class ReachabilityFollower: Sendable {
             ended?.cancel()
             return
         }
-        // The network can change before the first lookup of a name ends.
+        // The network can change before a name's first lookup ends, so assume flags until then.
         state.withLock { state in state.known = state.target?.presumedFlags }
         findFlags()
         let watch = PathQuery.follow { [weak self] in self?.findFlags() }
@@ -117,6 +118,7 @@ final class ReachabilityFollower: Sendable {
         unwanted?.cancel()
     }
 
+    /// Starts a search for the current flags, after scheduling and after each network change.
     private func findFlags() {
         let (target, search) = state.withLock { state in
             state.search += 1
@@ -127,7 +129,7 @@ final class ReachabilityFollower: Sendable {
         }
     }
 
-    /// Reports new flags. The first ones after the scheduling are the initial flags, which are not reported.
+    /// Reports changed flags. The first flags after scheduling only become the known ones.
     private func found(_ flags: SCNetworkReachabilityFlags, of target: SCNetworkReachability, in search: Int) {
         let (queue, places) = state.withLock { state -> (DispatchQueue?, [RunLoopPlace]) in
             guard state.target === target, state.search == search else { return (nil, []) }
@@ -143,12 +145,12 @@ final class ReachabilityFollower: Sendable {
     }
 
     private func tell(_ target: SCNetworkReachability, _ flags: SCNetworkReachabilityFlags, on queue: DispatchQueue?) {
-        // The destination may have been unscheduled in the meantime.
+        // The destination may have been unscheduled, or scheduled on another queue, before this block ran.
         let callback = state.withLock { $0.queue === queue ? $0.callback : nil }
         callback.map { $0.body(target, flags, $0.info.value) }
     }
 
-    /// Delivers a change in a run loop. Called on the loop's thread.
+    /// Delivers the latest change in a run loop. Called on the loop's thread.
     private func tellInLoop() {
         let (callback, target, flags) = state.withLock { state in
             defer { state.isToldInLoop = true }

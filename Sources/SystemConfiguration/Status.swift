@@ -2,7 +2,7 @@ public import Causeway
 internal import Foundation
 internal import Glibc
 
-/// The domain of errors of this interface.
+/// The SystemConfiguration error domain.
 public let kCFErrorDomainSystemConfiguration: CFString = "com.apple.SystemConfiguration"
 
 /// The status: success.
@@ -41,12 +41,12 @@ public let kSCStatusStale = 3_005
 public let kSCStatusMaxLink = 3_006
 /// The status: the reachability cannot be determined.
 public let kSCStatusReachabilityUnknown = 4_001
-/// The status: the service of the connection is not available.
+/// The status: the connection's service is not available.
 public let kSCStatusConnectionNoService = 5_001
 /// The status: the connection is not of interest.
 public let kSCStatusConnectionIgnore = 5_002
 
-/// The status of the last call on each thread that failed.
+/// The last failed call's status, per thread.
 enum StatusMemory {
     private static let key = "causeway.SCError"
 
@@ -55,7 +55,7 @@ enum StatusMemory {
         set { Thread.current.threadDictionary[key] = newValue }
     }
 
-    /// Notes the status of a call that returns no object.
+    /// Sets the status for a failed call that returns an object; returns `nil`.
     static func failed<Object>(with status: Int) -> Object? {
         current = status
         return nil
@@ -89,12 +89,12 @@ enum StatusMemory {
     }
 }
 
-/// Returns the status of the last call of this interface on the calling thread that failed; ``kSCStatusOK`` if none did.
+/// Returns the status of the calling thread's last failed SystemConfiguration call; ``kSCStatusOK`` if none failed.
 ///
 /// Counterpart: macOS 10.1, iOS 2.
 public func SCError() -> Int32 { Int32(StatusMemory.current) }
 
-/// Returns the last error of the calling thread, with the domain ``kCFErrorDomainSystemConfiguration`` and the code of ``SCError()``.
+/// Returns the calling thread's last error, with domain ``kCFErrorDomainSystemConfiguration`` and the code from ``SCError()``.
 ///
 /// Counterpart: macOS 10.5, iOS 2.
 public func SCCopyLastError() -> CFError {
@@ -104,13 +104,13 @@ public func SCCopyLastError() -> CFError {
         domain: kCFErrorDomainSystemConfiguration, code: Int(status), text: String(cString: SCErrorString(status)))
 }
 
-/// Returns the text for a status of this interface, or for a number of `errno`. The text is valid as long as the process.
+/// Returns the text for a SystemConfiguration status or an `errno` value. The text is never freed.
 ///
 /// Counterpart: macOS 10.1, iOS 2.
 public func SCErrorString(_ status: Int32) -> UnsafePointer<CChar> {
     guard let text = StatusMemory.text(Int(status)) ?? (status > 0 && status < 134 ? nil : "the status is not known")
     else {
-        // The texts of glibc for its numbers are constants.
+        // glibc's texts for known errno values are constants.
         return UnsafePointer(strerror(status))
     }
     return UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
