@@ -1,10 +1,11 @@
 public import Distributed
 
-/// The reason why a distributed call failed, other than an error that the called function threw and that could be decoded.
+/// A failed distributed call. An error thrown by the called function is thrown as it is instead, if its type is in
+/// ``PeerActorSystem/Options/errors``.
 ///
-/// A task that is cancelled while it waits for a call gets `CancellationError` instead.
+/// A task that is cancelled while it waits for a call gets `CancellationError`.
 public struct PeerActorFailure: DistributedActorSystemError, Hashable, Sendable {
-    /// The kind of a failure.
+    /// A kind of failure.
     public struct Code: Hashable, Sendable {
         private enum Kind: Hashable, Sendable {
             case peerLost, timedOut, unknownActor, unknownTarget, invalidArguments, invalidResult, tooLarge
@@ -17,21 +18,21 @@ public struct PeerActorFailure: DistributedActorSystemError, Hashable, Sendable 
             self.kind = kind
         }
 
-        /// The peer is no member of the session, or left during the call. The function may have run.
+        /// The peer is not a member of the session, or left during the call. The function may have run.
         public static let peerLost = Code(.peerLost)
-        /// The deadline of the call passed. The function may have run.
+        /// The call's timeout passed. The function may have run.
         public static let timedOut = Code(.timedOut)
-        /// The actor does not exist any more, or it was neither published nor sent by reference.
+        /// The actor no longer exists, or was neither published, shared nor sent by reference.
         public static let unknownActor = Code(.unknownActor)
-        /// The program of the peer has no such distributed function in the type of the actor.
+        /// The actor's type in the peer's program has no such distributed function.
         public static let unknownTarget = Code(.unknownTarget)
         /// An argument cannot be encoded or decoded.
         public static let invalidArguments = Code(.invalidArguments)
         /// The result cannot be encoded or decoded. The function has run.
         public static let invalidResult = Code(.invalidResult)
-        /// The call or its result has more bytes than the limit allows.
+        /// The call or its result exceeds the size limit.
         public static let tooLarge = Code(.tooLarge)
-        /// More calls wait than the limit allows.
+        /// Too many calls wait for the peer.
         public static let tooManyCalls = Code(.tooManyCalls)
         /// The function threw an error that is not in ``PeerActorSystem/Options/errors``. The message describes it.
         public static let thrown = Code(.thrown)
@@ -39,7 +40,7 @@ public struct PeerActorFailure: DistributedActorSystemError, Hashable, Sendable 
         public static let cancelledByPeer = Code(.cancelledByPeer)
         /// The operation is not supported, for example a generic distributed function.
         public static let unsupported = Code(.unsupported)
-        /// The peer violated the protocol of the actor system. Its frames are ignored until it joins again.
+        /// The peer violated the actor protocol. Its frames are ignored until it joins again.
         public static let violation = Code(.violation)
         /// The local actor system was stopped.
         public static let stopped = Code(.stopped)
@@ -47,7 +48,7 @@ public struct PeerActorFailure: DistributedActorSystemError, Hashable, Sendable 
 
     /// The kind of failure.
     public let code: Code
-    /// What failed, in one line.
+    /// A one-line description of the failure.
     public let message: String
 
     init(_ code: Code, _ message: String) {

@@ -1,15 +1,15 @@
 public import CausewayPeers
 internal import Distributed
 
-/// The identity of a distributed actor: the peer where it lives, and its number there.
+/// A distributed actor's identity: its peer, and its number there.
 ///
-/// The number is chosen at random when the actor is made. A peer that does not know it cannot call the actor.
+/// The number is random, chosen when the actor is created. A peer that does not know it cannot call the actor.
 ///
-/// Encoded, for example as an argument, an identity is a text of 66 characters. See ``PeerActorSystem`` for the effect of encoding.
+/// Encoded, for example as an argument, an identity is a string with 66 characters. See ``PeerActorSystem`` for the effect of encoding.
 public struct PeerActorID: Hashable, Sendable {
-    /// The peer where the actor lives. Its name is empty in an identity that was decoded; names do not count in comparisons.
+    /// The actor's peer. Its name is empty in a decoded identity; names are ignored in comparisons.
     public let peer: PeerIdentity
-    /// The number of the actor.
+    /// The actor's number.
     public let number: UInt64
 
     init(peer: PeerIdentity, number: UInt64) {
@@ -19,7 +19,7 @@ public struct PeerActorID: Hashable, Sendable {
 }
 
 extension PeerActorID: CustomStringConvertible {
-    /// Peer number, key digest and actor number in hexadecimal digits.
+    /// Peer ID, key digest and actor number in hexadecimal digits.
     public var description: String {
         let digest = peer.fingerprint.map { Self.digits($0) }.joined()
         return "\(Self.digits(peer.id)).\(digest).\(Self.digits(number))"
@@ -59,8 +59,8 @@ extension PeerActorID: CustomStringConvertible {
 }
 
 extension PeerActorID: Codable {
-    /// Encodes the identity. An encoder whose `userInfo` has the system of the actor under `actorSystemKey` sends the actor by reference:
-    /// peers may call it afterwards.
+    /// Encodes the identity. If the encoder's `userInfo` has the actor's system under `actorSystemKey`, this sends the
+    /// actor by reference: peers may call it afterwards.
     public func encode(to encoder: any Encoder) throws {
         (encoder.userInfo[.actorSystemKey] as? PeerActorSystem)?.expose(self)
         var container = encoder.singleValueContainer()
@@ -69,7 +69,7 @@ extension PeerActorID: Codable {
 
     /// Decodes an identity.
     ///
-    /// - Throws: `DecodingError` for a malformed one, and for a local actor that was neither published nor sent by reference.
+    /// - Throws: `DecodingError` for a malformed identity, and for a local actor that was neither published, shared nor sent by reference.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let id = PeerActorID(try container.decode(String.self)) else {

@@ -3,8 +3,8 @@ internal import Foundation
 
 /// Encodes arguments, results and errors as JSON.
 ///
-/// JSON and not binary property lists, because a property list can refer to one object many times, which costs the receiver more memory
-/// than the sender. The depth of nesting is bounded by Foundation.
+/// The format is not a binary property list, because that can refer to one object many times and so cost the receiver
+/// much more memory than the sender. Foundation bounds the nesting depth.
 struct ActorCoder {
     let system: PeerActorSystem
 

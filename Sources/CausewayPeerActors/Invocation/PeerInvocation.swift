@@ -1,7 +1,7 @@
 internal import CausewayActorProtocols
 public import Distributed
 
-/// Collects the arguments of a distributed call. For the Swift runtime.
+/// Encodes a distributed call's arguments. For the Swift runtime.
 public struct PeerInvocationEncoder: DistributedTargetInvocationEncoder {
     /// Arguments and results are `Codable`.
     public typealias SerializationRequirement = any Codable
@@ -13,7 +13,7 @@ public struct PeerInvocationEncoder: DistributedTargetInvocationEncoder {
         self.system = system
     }
 
-    /// Generic functions and actors are not supported: a peer could choose any type of the program for their parameters.
+    /// Refuses generic functions and actors: a peer could choose any type in the program for their parameters.
     ///
     /// - Throws: ``PeerActorFailure`` with `unsupported`.
     public mutating func recordGenericSubstitution<Type>(_ type: Type.Type) throws {
@@ -36,22 +36,22 @@ public struct PeerInvocationEncoder: DistributedTargetInvocationEncoder {
         }
     }
 
-    /// Errors are decoded by the name that is sent with them.
+    /// Does nothing: an error is sent with its type's name.
     public mutating func recordErrorType<Failure: Error>(_ type: Failure.Type) throws {}
 
-    /// The type of the result is known to the caller.
+    /// Does nothing: the caller knows the result type.
     public mutating func recordReturnType<Result: Codable>(_ type: Result.Type) throws {}
 
-    /// All arguments are recorded.
+    /// Does nothing.
     public mutating func doneRecording() throws {}
 }
 
-/// Hands the arguments of a call to a distributed function. For the Swift runtime.
+/// Decodes a call's arguments for a distributed function. For the Swift runtime.
 public struct PeerInvocationDecoder: DistributedTargetInvocationDecoder {
     /// Arguments and results are `Codable`.
     public typealias SerializationRequirement = any Codable
 
-    /// An argument of a peer that cannot be decoded.
+    /// An argument from a peer that cannot be decoded.
     struct InvalidArgument: Error {
         let message: String
     }
@@ -65,7 +65,7 @@ public struct PeerInvocationDecoder: DistributedTargetInvocationDecoder {
         self.arguments = arguments
     }
 
-    /// No types: see ``PeerInvocationEncoder/recordGenericSubstitution(_:)``.
+    /// Returns no types: see ``PeerInvocationEncoder/recordGenericSubstitution(_:)``.
     public mutating func decodeGenericSubstitutions() throws -> [any Any.Type] { [] }
 
     /// Decodes the next argument.
@@ -81,14 +81,14 @@ public struct PeerInvocationDecoder: DistributedTargetInvocationDecoder {
         }
     }
 
-    /// No type.
+    /// Returns `nil`: the error's type is not needed.
     public mutating func decodeErrorType() throws -> (any Any.Type)? { nil }
 
-    /// No type: it is that of the function.
+    /// Returns `nil`: the function determines the type.
     public mutating func decodeReturnType() throws -> (any Any.Type)? { nil }
 }
 
-/// Receives the result of a distributed function. For the Swift runtime.
+/// Receives a distributed function's result. For the Swift runtime.
 public struct PeerResultHandler: DistributedTargetInvocationResultHandler {
     /// Arguments and results are `Codable`.
     public typealias SerializationRequirement = any Codable
@@ -99,12 +99,12 @@ public struct PeerResultHandler: DistributedTargetInvocationResultHandler {
         result = ResultBox(system)
     }
 
-    /// The function returned a value.
+    /// Stores the function's result.
     public func onReturn<Success: Codable>(value: Success) async throws { result.returned(value) }
 
-    /// The function returned nothing.
+    /// Stores that the function returned nothing.
     public func onReturnVoid() async throws { result.set(.void) }
 
-    /// The function threw an error, or an argument could not be decoded.
+    /// Stores the function's error, or that an argument could not be decoded.
     public func onThrow<Failure: Error>(error: Failure) async throws { result.threw(error) }
 }

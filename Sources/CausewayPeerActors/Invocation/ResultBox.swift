@@ -2,7 +2,7 @@ internal import CausewayActorProtocols
 internal import Distributed
 internal import CausewaySystem
 
-/// The result of a function that a peer called, as it is sent.
+/// A called function's result as an ``ActorReply``.
 final class ResultBox: Sendable {
     private let system: PeerActorSystem
     private let reply = LockedValue<ActorReply?>(nil)
@@ -11,7 +11,7 @@ final class ResultBox: Sendable {
         self.system = system
     }
 
-    /// The result; `nil` if there is none.
+    /// The reply; `nil` if there is none yet.
     var value: ActorReply? { reply.withLock { $0 } }
 
     func set(_ reply: ActorReply) { self.reply.withLock { $0 = reply } }
@@ -49,7 +49,7 @@ final class ResultBox: Sendable {
     }
 }
 
-/// The errors that are thrown at the caller as they were thrown at the callee.
+/// Error types that a caller can rethrow as they were thrown at the peer.
 struct ErrorTypes: Sendable {
     private let types: [String: any (Error & Codable).Type]
 
@@ -59,7 +59,7 @@ struct ErrorTypes: Sendable {
 
     static func name(of type: any Any.Type) -> String { String(reflecting: type) }
 
-    /// Decodes an error. Only listed types are decoded, because a name from a peer must not choose any type of the program.
+    /// Decodes an error. Decodes only listed types, because a name from a peer must not select an arbitrary type in the program.
     func error(_ thrown: ActorThrownError, _ coder: ActorCoder) -> any Error {
         guard let type = types[thrown.type], let error = try? Self.decode(type, thrown.payload, coder) else {
             return PeerActorFailure(.thrown, thrown.description)

@@ -3,22 +3,22 @@ internal import Distributed
 internal import Foundation
 internal import CausewaySystem
 
-/// Decides which functions of an actor a peer may call.
+/// Decides which of an actor's functions a peer may call.
 ///
-/// The Swift runtime parses the name of a function before it looks the function up, and it does not check that the actor has the type to
-/// which the function belongs. Hence both are checked first: the compiler recorded the name as that of a distributed function of the
-/// program, and its description says that it is a direct member of the actor's type.
+/// The Swift runtime parses a function's mangled name before it looks the function up, and does not check that the
+/// function belongs to the actor's type. This class checks both first: the compiler has recorded the name as a
+/// distributed function, and its demangled description shows that it is a direct member of the actor's type.
 final class TargetCheck: Sendable {
-    /// The functions that were permitted, with their types. Bounded by the functions of the program.
+    /// Permitted functions with their types. Bounded by the number of functions in the program.
     private let permitted = LockedValue<[String: String]>([:])
 
-    /// The name of a type in all processes; `nil` for private types, types in functions, and generic ones.
+    /// Returns a type's name, which is the same in all processes; `nil` for private, local and generic types.
     static func name(of type: any DistributedActor.Type) -> String? {
         let name = _typeName(type, qualified: true)
         return name.contains { $0 == "(" || $0 == "<" || $0 == " " } ? nil : name
     }
 
-    /// Whether a name from a peer is that of a distributed function of a type.
+    /// Whether a mangled name from a peer is a distributed function in a type.
     func permits(_ target: String, of type: String) -> Bool {
         if let known = permitted.withLock({ $0[target] }) { return known == type }
         guard let description = Self.description(target), Self.isMember(description, of: type) else { return false }
@@ -36,7 +36,7 @@ final class TargetCheck: Sendable {
         return text.map { String(cString: $0) }
     }
 
-    /// Whether a description is that of a function in the body or in an extension of a type, and not of a type inside of it.
+    /// Whether a demangled description shows a function in a type's body or extension, but not in a nested type.
     static func isMember(_ description: String, of type: String) -> Bool {
         let start = "distributed thunk "
         guard description.hasPrefix(start) else { return false }

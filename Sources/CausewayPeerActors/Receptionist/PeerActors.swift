@@ -3,15 +3,15 @@ internal import CausewayPeers
 public import Distributed
 internal import Synchronization
 
-/// A change of the actors under a key.
+/// A change in the actors published under a key.
 public enum PeerActorChange<Act: DistributedActor>: Sendable where Act.ID == PeerActorID {
-    /// An actor was published, here or by a peer.
+    /// An actor was published, locally or by a peer.
     case appeared(Act)
     /// An actor was withdrawn, ended, or its peer left.
     case disappeared(PeerActorID)
 }
 
-/// The actors under a key as they appear and disappear.
+/// An asynchronous sequence of changes in the actors published under a key.
 public struct PeerActors<Act: DistributedActor>: AsyncSequence, Sendable where Act.ActorSystem == PeerActorSystem {
     /// A change.
     public typealias Element = PeerActorChange<Act>
@@ -21,15 +21,16 @@ public struct PeerActors<Act: DistributedActor>: AsyncSequence, Sendable where A
     let system: PeerActorSystem
     let name: ActorListing.Name?
 
-    /// Returns an iterator. Each gets all actors.
+    /// Returns an iterator. Each iterator begins with all published actors.
     public func makeAsyncIterator() -> Iterator { Iterator(system: system, name: name) }
 
-    /// Takes changes.
+    /// An iterator over changes.
     public struct Iterator: AsyncIteratorProtocol {
         private let system: PeerActorSystem
         private let name: ActorListing.Name?
-        /// The actors that the program knows.
+        /// The actors already reported to the program.
         private var known: [ActorDirectory<PeerIdentity>.Entry] = []
+        /// Changes not returned yet, in reverse order.
         private var pending: [Element] = []
 
         init(system: PeerActorSystem, name: ActorListing.Name?) {
@@ -37,7 +38,9 @@ public struct PeerActors<Act: DistributedActor>: AsyncSequence, Sendable where A
             self.name = name
         }
 
-        /// Waits for the next change. `nil` when the system was stopped, and when the task is cancelled.
+        /// Waits for the next change. Returns `nil` after the system was stopped.
+        ///
+        /// Cancellation: returns `nil`.
         nonisolated(nonsending) public mutating func next() async -> Element? {
             guard let name else { return nil }
             while !Task.isCancelled {
@@ -52,10 +55,10 @@ public struct PeerActors<Act: DistributedActor>: AsyncSequence, Sendable where A
             return nil
         }
 
-        /// Waits for the next change like ``next()``, in the isolation of the caller.
+        /// Waits for the next change like ``next()``, in the caller's isolation.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? { await next() }
 
-        /// Notes the differences to what the program knows, the last one first.
+        /// Computes the changes since the last report: disappeared actors first, then new ones, oldest first.
         private mutating func compare(_ entries: [ActorDirectory<PeerIdentity>.Entry]) {
             let (old, new) = (Set(known), Set(entries))
             known = entries
@@ -77,7 +80,8 @@ public struct PeerActors<Act: DistributedActor>: AsyncSequence, Sendable where A
 extension PeerActorSystem {
     private static let watcherNumbers = Atomic<UInt64>(0)
 
-    /// Waits until the published actors change. Returns at once if they did since a version, and when the task is cancelled.
+    /// Waits until the published actors change. Returns at once if they have changed since `version`, if the system was
+    /// stopped, or if the task is cancelled.
     nonisolated(nonsending) fileprivate func waitForChange(since version: UInt64) async {
         let number = Self.watcherNumbers.add(1, ordering: .relaxed).newValue
         await withTaskCancellationHandler {

@@ -2,7 +2,7 @@ internal import CausewayActorProtocols
 internal import CausewayPeers
 public import Distributed
 
-/// The name under which actors of one type are published.
+/// A typed key under which actors are published.
 ///
 /// ```swift
 /// extension PeerActorKey<Counter> {
@@ -11,18 +11,18 @@ public import Distributed
 /// ```
 public struct PeerActorKey<Act: DistributedActor>: Hashable, Sendable, ExpressibleByStringLiteral
 where Act.ID == PeerActorID {
-    /// The text of the key, at most 255 bytes of UTF-8.
+    /// The key's text, 1 to 255 UTF-8 bytes.
     public let text: String
 
-    /// Makes a key. Keys with one text and different types are different.
+    /// Creates a key. Keys with the same text and different actor types are different.
     public init(_ text: String) { self.text = text }
 
-    /// Makes a key.
+    /// Creates a key.
     public init(stringLiteral text: String) { self.text = text }
 
-    /// The name in the protocol.
+    /// Returns the key as a protocol name.
     ///
-    /// - Throws: ``PeerActorFailure`` with `unsupported`.
+    /// - Throws: ``PeerActorFailure`` with `unsupported` for a wrong length, and for a private or generic actor type.
     func name() throws(PeerActorFailure) -> ActorListing.Name {
         guard (1...255).contains(text.utf8.count) else {
             throw PeerActorFailure(.unsupported, "a key has 1 to 255 bytes of UTF-8, not \(text.utf8.count)")
@@ -34,16 +34,17 @@ where Act.ID == PeerActorID {
     }
 }
 
-/// Publishes local actors under keys, and finds those of the members of the session.
+/// Publishes local actors under keys, and finds actors published by session members.
 public struct PeerReceptionist: Sendable {
     let system: PeerActorSystem
 
-    /// Publishes a local actor under a key. All members may call it then.
+    /// Publishes a local actor under a key. All members may call it from then on.
     ///
-    /// The system keeps the actor until it is withdrawn from all its keys. Publishing twice has no further effect.
+    /// The system keeps the actor alive until it is withdrawn from all its keys. Publishing twice has no further effect.
     ///
-    /// - Throws: ``PeerActorFailure`` with `unsupported` for a private or generic type, and a key of a wrong length; `unknownActor` for an
-    ///   actor of a peer; `tooLarge` for more than ``PeerActorSystem/Options/publishedLimit`` actors; `stopped`.
+    /// - Throws: ``PeerActorFailure`` with `unsupported` for a private or generic type, and for a key with a wrong
+    ///   length; `unknownActor` for a peer's actor; `tooLarge` at ``PeerActorSystem/Options/publishedLimit``;
+    ///   `stopped`.
     public func publish<Act: DistributedActor>(_ actor: Act, under key: PeerActorKey<Act>) throws(PeerActorFailure)
     where Act.ActorSystem == PeerActorSystem {
         let listing = ActorListing(try key.name(), actor: actor.id.number)
@@ -62,7 +63,7 @@ public struct PeerReceptionist: Sendable {
         if let failure { throw failure }
     }
 
-    /// Withdraws a local actor from a key. References that peers have remain valid while the actor lives.
+    /// Withdraws a local actor from a key. Peers' references remain valid while the actor lives.
     public func withdraw<Act: DistributedActor>(_ actor: Act, from key: PeerActorKey<Act>)
     where Act.ActorSystem == PeerActorSystem {
         guard let name = try? key.name() else { return }
@@ -73,7 +74,7 @@ public struct PeerReceptionist: Sendable {
         withExtendedLifetime(kept) {}
     }
 
-    /// The actors that are published under a key now, local ones included, the oldest first.
+    /// Returns the actors currently published under a key, including local ones, oldest first.
     public func lookup<Act: DistributedActor>(_ key: PeerActorKey<Act>) -> [Act]
     where Act.ActorSystem == PeerActorSystem {
         guard let name = try? key.name() else { return [] }
@@ -82,16 +83,16 @@ public struct PeerReceptionist: Sendable {
         }
     }
 
-    /// The actors under a key as they appear and disappear, local ones included. It begins with those that are published.
+    /// Returns a sequence of changes in the actors under a key, including local ones. It begins with the actors already published.
     ///
-    /// The sequence ends when the system is stopped. Changes that the program has not taken do not take memory: an actor that appeared and
-    /// disappeared meanwhile is left out.
+    /// The sequence ends when the system is stopped. Unread changes use no memory: an actor that appeared and
+    /// disappeared between two reads is left out.
     public func actors<Act: DistributedActor>(for key: PeerActorKey<Act>) -> PeerActors<Act>
     where Act.ActorSystem == PeerActorSystem {
         PeerActors(system: system, name: try? key.name())
     }
 
-    /// Waits for an actor of a peer under a key. An actor that is published already is returned at once.
+    /// Waits for a peer's actor under a key. Returns an already published actor at once.
     ///
     /// - Throws: `CancellationError`; ``PeerActorFailure`` with `stopped`.
     ///

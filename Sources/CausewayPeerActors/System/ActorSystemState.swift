@@ -4,45 +4,47 @@ internal import Distributed
 
 typealias PeerService = ActorService<PeerIdentity>
 
-/// The state of a system, under its lock.
+/// An actor system's state, protected by its lock.
 struct ActorSystemState {
-    /// Work that is done after the lock was released.
+    /// Work to do after the lock was released, because it runs other code.
     enum Effect {
         case resume(CallWaiter, ActorOutcome)
         case cancel(Task<Void, Never>)
         case wake(CheckedContinuation<Void, Never>)
-        /// Send the frames that wait for a peer.
+        /// Start a task that sends a peer's pending frames.
         case drain(PeerIdentity)
-        /// Perform the calls that wait for an actor.
+        /// Start a task that performs an actor's pending calls.
         case serve(UInt64)
     }
 
-    /// The task of a call of a peer.
+    /// The task that performs a peer's call.
     enum ServiceTask {
-        /// The task is being started.
+        /// The task is being created.
         case starting
         case running(Task<Void, Never>)
-        /// The task is being started and will be cancelled.
+        /// The call was cancelled while its task is being created.
         case stopped
     }
 
     var engine: ActorEngine<PeerIdentity, CallWaiter>
     var local = LocalActors()
     var outboxes = Outboxes()
+    /// Pending calls by actor number. An entry exists while a task drains the mailbox.
     var mailboxes: [UInt64: [(ActorCall, PeerService)]] = [:]
     var tasks: [PeerService: ServiceTask] = [:]
     var watchers: [UInt64: CheckedContinuation<Void, Never>] = [:]
-    /// Counts changes of the published actors.
+    /// Incremented with each change in the published actors.
     var directoryVersion: UInt64 = 0
     var isChanged = false
     var isStopped = false
+    /// The earliest deadline for which a timer is set.
     var armedFor: Duration?
 
     init(_ limits: ActorLimits) {
         engine = ActorEngine(limits)
     }
 
-    /// Performs what needs no other code, and returns the rest.
+    /// Performs the engine's actions that run no other code, and returns the others.
     mutating func settle() -> [Effect] {
         var effects: [Effect] = []
         for action in engine.takeActions() { perform(action, &effects) }
@@ -77,7 +79,7 @@ struct ActorSystemState {
         }
     }
 
-    /// The next call for an actor. After `nil`, the mailbox is idle.
+    /// Removes and returns an actor's next call. After `nil`, the mailbox is idle and the draining task must end.
     mutating func nextCall(for actor: UInt64) -> (ActorCall, PeerService)? {
         while let (call, service) = mailboxes[actor]?.first {
             mailboxes[actor]?.removeFirst()
@@ -89,19 +91,19 @@ struct ActorSystemState {
         return nil
     }
 
-    /// The task of a call was started. Returns it if it is to be cancelled.
+    /// Records a call's new task. Returns it if the call was cancelled meanwhile, so that the caller cancels it outside the lock.
     mutating func started(_ service: PeerService, _ task: Task<Void, Never>) -> Task<Void, Never>? {
         switch tasks[service] {
         case .starting:
             tasks[service] = .running(task)
             return nil
         case .stopped: return task
-        // The call is complete.
+        // The call was completed before its task was recorded.
         case .running, nil: return nil
         }
     }
 
-    /// The call is complete: its reply waits for the peer.
+    /// Completes a call, and queues its reply. If the peer's outbox is full, queues a refusal instead.
     mutating func finished(_ service: PeerService, _ reply: ActorReply) {
         tasks[service] = nil
         guard let frame = engine.finish(service, with: reply)?.bytes else { return }

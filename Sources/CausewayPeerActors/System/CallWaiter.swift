@@ -1,7 +1,7 @@
 internal import CausewayActorProtocols
 internal import CausewaySystem
 
-/// Waits for the outcome of a call. The first outcome counts.
+/// A one-shot future for a call's outcome. The first outcome counts.
 final class CallWaiter: Sendable {
     private enum State {
         case open
@@ -26,7 +26,9 @@ final class CallWaiter: Sendable {
         continuation?.resume(returning: outcome)
     }
 
-    /// The outcome. For one task.
+    /// Suspends until the outcome is known. Only one task may call this.
+    ///
+    /// Cancellation: has no effect; the caller's cancellation handler resolves the waiter.
     func outcome() async -> ActorOutcome {
         await withCheckedContinuation { continuation in
             let done = state.withLock { state -> ActorOutcome? in

@@ -1,6 +1,6 @@
 internal import CausewayPeers
 
-/// The frames that wait to be sent, for each peer. A task per peer sends them in order.
+/// Pending frames by peer. One task per peer sends them in order.
 struct Outboxes {
     private struct Outbox {
         var frames: [[UInt8]?] = []
@@ -11,10 +11,10 @@ struct Outboxes {
         var isEmpty: Bool { first == frames.count }
     }
 
-    /// Bytes of calls and results that wait for one peer.
+    /// Maximum size of pending calls and results per peer, in bytes.
     static let limit = 16 << 20
-    /// Bytes that wait with the small frames, such as refusals, which are not counted before. Further frames are dropped: the peer does not
-    /// read.
+    /// Maximum size in bytes including small frames, such as refusals, which are not checked against ``limit``. Further
+    /// frames are dropped, because the peer does not read.
     static let hardLimit = limit + (1 << 20)
     private static let frameOverhead = 64
 
@@ -38,13 +38,13 @@ struct Outboxes {
         }
     }
 
-    /// The peers for which a task has to be started.
+    /// Returns the peers that need a new sending task.
     mutating func peersToDrain() -> [PeerIdentity] {
         defer { idle = [] }
         return idle
     }
 
-    /// The next frame for a peer. After `nil`, the task of the peer ends.
+    /// Removes and returns a peer's next frame. After `nil`, the peer's task must end.
     mutating func next(_ peer: PeerIdentity) -> [UInt8]? {
         guard var outbox = outboxes.removeValue(forKey: peer), !outbox.isEmpty else { return nil }
         defer { outboxes[peer] = outbox }
@@ -58,7 +58,7 @@ struct Outboxes {
         return frame
     }
 
-    /// Drops the frames of peers that left.
+    /// Drops frames for peers that left.
     mutating func keepOnly(_ isMember: (PeerIdentity) -> Bool) {
         for (peer, outbox) in outboxes where !outbox.isEmpty && !isMember(peer) {
             outboxes[peer] = Outbox(isDraining: outbox.isDraining)

@@ -2,9 +2,9 @@ internal import CausewayActorProtocols
 public import Distributed
 
 extension PeerActorSystem {
-    /// Returns a local actor, or `nil` for an actor of a peer, for which Swift then makes a remote reference. For the Swift runtime.
+    /// Returns a local actor, or `nil` for a peer's actor, for which Swift then creates a remote reference. For the Swift runtime.
     ///
-    /// - Throws: ``PeerActorFailure`` with `unknownActor` if a local actor does not exist any more, or has another type.
+    /// - Throws: ``PeerActorFailure`` with `unknownActor` if a local actor no longer exists, or has another type.
     public func resolve<Act: DistributedActor>(id: PeerActorID, as actorType: Act.Type) throws -> Act?
     where Act.ID == PeerActorID {
         guard id.peer == me else { return nil }
@@ -17,7 +17,7 @@ extension PeerActorSystem {
         return actor
     }
 
-    /// Makes the identity of a new actor. For the Swift runtime.
+    /// Creates a new actor's identity. For the Swift runtime.
     public func assignID<Act: DistributedActor>(_ actorType: Act.Type) -> PeerActorID where Act.ID == PeerActorID {
         PeerActorID(peer: me, number: .random(in: 1...UInt64.max))
     }
@@ -28,7 +28,7 @@ extension PeerActorSystem {
         state.withLock { $0.local.add(actor, actor.id.number, type: type) }
     }
 
-    /// Forgets an actor that ended. For the Swift runtime.
+    /// Removes an actor that has ended, and its listings. For the Swift runtime.
     public func resignID(_ id: PeerActorID) {
         let keeper = apply { state in
             state.engine.resigned(id.number)
@@ -37,24 +37,24 @@ extension PeerActorSystem {
         withExtendedLifetime(keeper) {}
     }
 
-    /// Makes the encoder of a call. For the Swift runtime.
+    /// Creates an encoder for a call. For the Swift runtime.
     public func makeInvocationEncoder() -> PeerInvocationEncoder { PeerInvocationEncoder(self) }
 
-    /// Permits peers to call an actor, and returns its identity, for programs that send it in messages of their own.
+    /// Permits peers to call an actor, and returns its identity, for programs that send it in their own messages.
     ///
-    /// Actors that are arguments or results of distributed functions are shared without that.
+    /// Actors that are passed as arguments or results of distributed functions are shared automatically.
     public func share<Act: DistributedActor>(_ actor: Act) -> PeerActorID where Act.ID == PeerActorID {
         expose(actor.id)
         return actor.id
     }
 
-    /// Peers may call the actor from now on.
+    /// Permits peers to call a local actor. No effect for a peer's actor.
     func expose(_ id: PeerActorID) {
         guard id.peer == me else { return }
         state.withLock { $0.local.share(id.number) }
     }
 
-    /// Whether a peer may refer to an actor: those of other peers are judged there.
+    /// Whether a decoded identity is valid: a local actor must be shared. Another peer checks its own actors itself.
     func mayRefer(to id: PeerActorID) -> Bool {
         id.peer != me || state.withLock { $0.local.shared(id.number) } != nil
     }

@@ -4,22 +4,22 @@ public import Distributed
 extension PeerActorSystem {
     @TaskLocal private static var timeout: Duration?
 
-    /// Runs an operation whose calls wait for another time than ``Options/callTimeout``.
+    /// Runs an operation with another call timeout than ``Options/callTimeout``.
     ///
-    /// The time applies to each call separately, also to calls of child tasks.
+    /// The timeout applies to each call separately, also in child tasks.
     ///
-    /// - Throws: The error of the operation. A call whose time passed throws ``PeerActorFailure`` with `timedOut`.
+    /// - Throws: The operation's error. A call that times out throws ``PeerActorFailure`` with `timedOut`.
     public static func withCallTimeout<Result>(
         _ timeout: Duration, isolation: isolated (any Actor)? = #isolation, _ operation: () async throws -> Result
     ) async rethrows -> Result {
         try await $timeout.withValue(timeout, operation: operation, isolation: isolation)
     }
 
-    /// Calls a function of an actor of a peer, and waits for its result. For the Swift runtime.
+    /// Calls a function on a peer's actor, and waits for its result. For the Swift runtime.
     ///
-    /// - Throws: The error of the function if ``Options/errors`` has its type, else ``PeerActorFailure``.
+    /// - Throws: The function's error if its type is in ``Options/errors``, otherwise ``PeerActorFailure``.
     ///
-    /// Cancellation: throws `CancellationError` at once, and cancels the task at the peer.
+    /// Cancellation: throws `CancellationError` at once, and cancels the task at the peer. The function may have run.
     public func remoteCall<Act: DistributedActor, Failure: Error, Result: Codable>(
         on actor: Act, target: RemoteCallTarget, invocation: inout PeerInvocationEncoder, throwing: Failure.Type,
         returning: Result.Type
@@ -62,7 +62,7 @@ extension PeerActorSystem {
         return try result(outcome, id, target)
     }
 
-    /// Queues the frame of a call in the same step in which the call gets its number: frames are sent in the order of the calls.
+    /// Numbers a call and queues its frame under one lock, so that frames are sent in call order.
     private func start(
         _ id: PeerActorID, _ target: RemoteCallTarget, _ arguments: [[UInt8]], _ waiter: CallWaiter
     ) throws(PeerActorFailure) -> UInt64 {

@@ -2,10 +2,10 @@ internal import CausewayActorProtocols
 internal import Distributed
 
 extension PeerActorSystem {
-    /// Begins the calls that wait for an actor, in their order.
+    /// Starts an actor's pending calls in order. One task at a time drains each mailbox.
     ///
-    /// An immediate task runs until it waits for its actor, so the calls reach the actor in their order. A call that suspends inside of the
-    /// actor does not hold up the next one.
+    /// `Task.immediate` runs each call until it waits for its actor, so the calls reach the actor in order. A call that
+    /// suspends inside the actor does not delay the next one.
     func drainMailbox(_ actor: UInt64) async {
         while let (call, service) = apply({ $0.nextCall(for: actor) }) {
             let task = Task.immediate {

@@ -19,15 +19,16 @@ internal import CausewaySystem
 /// try system.receptionist.publish(Counter(actorSystem: system), under: "counter")
 /// ```
 ///
-/// Make the system directly after the session. The program still takes the events of the session: it invites peers, accepts invitations,
-/// and gets all messages that do not belong to actors.
+/// Create the system directly after the session. The program still handles the session's events: it invites peers,
+/// accepts invitations, and gets all messages that do not belong to actors.
 ///
-/// Peers can call the distributed functions of an actor that was published with the ``receptionist``, shared with ``share(_:)``, or sent by
-/// reference: as an argument, a result, or a part of one. They cannot call other functions, and no function of other actors.
+/// Peers can call distributed functions on an actor that was published with the ``receptionist``, shared with
+/// ``share(_:)``, or sent by reference: as an argument, a result, or part of one. They cannot call other functions or
+/// other actors.
 ///
-/// The system does not keep an actor alive, except while it is published. All members may be used from any task.
+/// The system does not keep an actor alive, except while it is published. All methods and properties may be used from any task.
 public final class PeerActorSystem: DistributedActorSystem, Sendable {
-    /// A peer and the number of an actor.
+    /// A peer and an actor's number there.
     public typealias ActorID = PeerActorID
     /// Encodes calls.
     public typealias InvocationEncoder = PeerInvocationEncoder
@@ -38,20 +39,21 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
     /// Arguments and results are `Codable`. They are sent as JSON.
     public typealias SerializationRequirement = any Codable
 
-    /// The limits and the errors of a system.
+    /// A system's limits and error types.
     public struct Options: Sendable {
-        /// How long a call waits for its result. See ``PeerActorSystem/withCallTimeout(_:isolation:_:)`` for single calls.
+        /// How long a call waits for its result. The default is 30 seconds. See
+        /// ``PeerActorSystem/withCallTimeout(_:isolation:_:)`` for single calls.
         public var callTimeout: Duration = .seconds(30)
-        /// Maximum number of calls that wait, for each peer and direction. Further calls fail with `tooManyCalls`.
+        /// Maximum number of unanswered calls per peer and direction. Further calls fail with `tooManyCalls`.
         public var callLimit = 256
-        /// Maximum size in bytes of a call with its arguments, and of a result. At most 8 MiB.
+        /// Maximum size in bytes of a call with its arguments, and of a result; from 1 KiB to 8 MiB.
         public var messageByteLimit = 1 << 20
-        /// Maximum number of actors that the local system publishes, and that one peer publishes.
+        /// Maximum number of published actors, for the local system and for each peer.
         public var publishedLimit = 1_024
-        /// Errors of distributed functions that callers get as they were thrown. Others arrive as ``PeerActorFailure`` with a description.
+        /// Error types that callers get as they were thrown. Other errors arrive as ``PeerActorFailure`` with a description.
         public var errors: [any (Error & Codable).Type] = []
 
-        /// The default limits, and no errors.
+        /// Creates options with default limits and no error types.
         public init() {}
 
         var limits: ActorLimits {
@@ -64,7 +66,7 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
         }
     }
 
-    /// The identity of the local peer.
+    /// The local peer's identity.
     public let me: PeerIdentity
     let limits: ActorLimits
     let callTimeout: Duration
@@ -74,7 +76,7 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
     let clock: any PeerActorClock
     let state: LockedValue<ActorSystemState>
 
-    /// Starts a system on a session. A session has at most one system at a time: stop it before another one is made.
+    /// Starts a system on a session. A session has at most one system at a time: stop it before you create another one.
     public convenience init(_ session: PeerSession, options: Options = Options()) {
         self.init(SessionTransport(session: session), DispatchClock(), options)
     }
@@ -93,17 +95,18 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
     }
 
     deinit {
-        // A stopped system may have been followed by another one.
+        // After stop(), the session may already have another system, whose tap must stay.
         if !state.withLock({ $0.isStopped }) { transport.detach() }
     }
 
     /// Finds and publishes actors.
     public var receptionist: PeerReceptionist { PeerReceptionist(system: self) }
 
-    /// Ends the system: releases its actors, fails calls that wait with ``PeerActorFailure/Code/stopped``, and cancels calls of peers.
+    /// Stops the system: releases its actors, fails waiting calls with ``PeerActorFailure/Code/stopped``, and cancels peers' calls.
     ///
-    /// Published actors keep their system alive until then. The session is not affected, and peers are not notified: they list the actors
-    /// until the local peer leaves the session or has another system, and their calls end with their time. To end both, leave the session too.
+    /// Published actors keep their system alive until then. The session is not affected, and peers are not notified:
+    /// they list the actors until the local peer leaves the session or starts another system, and their calls time out.
+    /// To avoid this, leave the session too.
     public func stop() {
         transport.detach()
         let kept = apply { state in
@@ -122,13 +125,13 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
             case .joined(let peer): state.engine.joined(peer)
             case .left(let peer, let reason): state.engine.left(peer, reason)
             case .frame(let bytes, let peer):
-                // The peer may be a member before the event that says so was handled.
+                // The engine ignores frames from a peer whose `joined` event was not handled yet.
                 state.engine.received(bytes, from: peer)
             }
         }
     }
 
-    /// Changes the state, then performs the demands of the engine: those that run other code do so after the lock was released.
+    /// Changes the state, then performs the engine's actions. Actions that run other code are performed after the lock was released.
     @discardableResult
     func apply<Result: Sendable>(_ change: (inout ActorSystemState) -> Result) -> Result {
         let (result, effects) = state.withLock { state in
@@ -146,13 +149,14 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
         case .resume(let waiter, let outcome): waiter.resolve(outcome)
         case .cancel(let task): task.cancel()
         case .wake(let watcher): watcher.resume()
-        // The tasks end when their queue is empty. Those of calls are cancelled with the call.
+        // Both tasks end when their queue is empty.
         case .drain(let peer): Task.detached { await self.drainOutbox(peer) }
         case .serve(let actor): Task.detached { await self.drainMailbox(actor) }
         }
     }
 
-    /// Late, early and doubled timers are harmless, so timers are only added for earlier deadlines and never cancelled.
+    /// Sets a timer for the next deadline. Late, early and repeated timers are harmless, so a timer is added for an
+    /// earlier deadline, and none is cancelled.
     private func arm(_ state: inout ActorSystemState) {
         guard let deadline = state.engine.deadline else { return }
         if let armed = state.armedFor, armed <= deadline { return }
@@ -167,13 +171,13 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
         }
     }
 
-    /// Sends the frames that wait for a peer, in order.
+    /// Sends a peer's pending frames in order. One task at a time does this for each peer.
     private func drainOutbox(_ peer: PeerIdentity) async {
         while let frame = apply({ $0.outboxes.next(peer) }) {
             do {
                 try await transport.send(frame, to: peer)
             } catch {
-                // The event of the loss may still wait. A peer that is here again gets a new greeting.
+                // The transport's `left` event may arrive later. If the peer joins again, it gets a new greeting.
                 apply { $0.engine.left(peer, "\(error)") }
             }
         }

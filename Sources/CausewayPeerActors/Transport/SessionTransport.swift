@@ -3,7 +3,7 @@ internal import CausewayPeers
 internal import Dispatch
 internal import Foundation
 
-/// Carries frames as messages of a session. The program gets the other messages.
+/// Sends frames as session messages, and takes frames out of the received messages. The program gets the other messages.
 struct SessionTransport: PeerActorTransport {
     let session: PeerSession
 
@@ -31,7 +31,7 @@ struct SessionTransport: PeerActorTransport {
     }
 }
 
-/// The clock of the machine.
+/// The system's monotonic clock.
 struct DispatchClock: PeerActorClock {
     private let queue = DispatchQueue(label: "causeway.peers.actors")
 
@@ -40,7 +40,7 @@ struct DispatchClock: PeerActorClock {
     func wake(at time: Duration, _ body: @escaping @Sendable () -> Void) {
         let delay = max(time - now, .zero).components
         let (nanoseconds, isLong) = delay.seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        // A deadline in 292 years is none.
+        // A deadline beyond 292 years is never reached.
         guard !isLong else { return }
         queue.asyncAfter(
             deadline: .now() + .nanoseconds(Int(clamping: nanoseconds) + Int(delay.attoseconds / 1_000_000_000)),
