@@ -1,4 +1,4 @@
-// Sources for Apple platforms import this module alone and use Foundation's types, and the types of certificates in `didReceiveCertificate`.
+// Programs for Apple platforms import only this module, and use Foundation types as well as certificate types in `didReceiveCertificate`.
 @_exported public import Foundation
 @_exported public import class Causeway.SecCertificate
 @_exported public import class Causeway.SecIdentity

@@ -4,7 +4,7 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// The running part of an ``MCNearbyServiceAdvertiser``.
+/// The implementation of ``MCNearbyServiceAdvertiser``. May be used from any thread; events are delivered on its private queue.
 final class AdvertiserCore: Sendable {
     private let peer: PeerIdentity
     private let service: String
@@ -26,7 +26,7 @@ final class AdvertiserCore: Sendable {
 
     func start() {
         guard let run = runs.withLock({ $0.begin() }) else { return }
-        // The first use of a peer makes its key, which takes milliseconds.
+        // Create the peer's key on the queue, because the first use takes milliseconds.
         queue.async { self.begin(run) }
     }
 
@@ -62,14 +62,14 @@ final class AdvertiserCore: Sendable {
         delegate.advertiser(advertiser, didNotStartAdvertisingPeer: MCError(failure))
     }
 
-    /// Without a delegate nothing can answer, so the invitation is declined.
+    /// Passes an invitation to the delegate. Without a delegate, declines it.
     private func invited(_ invitation: PeerInvitation) {
         guard let (advertiser, delegate) = faces.pair else { return invitation.decline() }
         let inviter = MCPeerID(invitation.peer)
         delegate.advertiser(
             advertiser, didReceiveInvitationFromPeer: inviter, withContext: invitation.context
         ) { [peer] isAccepted, session in
-            // A session of another peer cannot be meant: the inviter asked for this one.
+            // The inviter invited this peer, so a session with another local peer cannot accept.
             guard isAccepted, let session, session.core.peer.id == peer.id else { return invitation.decline() }
             session.core.accept(invitation)
         }

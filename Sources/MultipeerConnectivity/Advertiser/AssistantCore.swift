@@ -4,7 +4,7 @@ internal import CausewayTypes
 internal import Dispatch
 internal import Foundation
 
-/// The running part of an ``MCAdvertiserAssistant``.
+/// The implementation of ``MCAdvertiserAssistant``.
 final class AssistantCore: NSObject, Sendable, MCNearbyServiceAdvertiserDelegate {
     typealias Decision = @Sendable (MCPeerID, Data?, @escaping @Sendable (Bool) -> Void) -> Void
 
@@ -13,7 +13,7 @@ final class AssistantCore: NSObject, Sendable, MCNearbyServiceAdvertiserDelegate
         var open: [TerminalQuestions.Question] = []
     }
 
-    /// Seconds until a question is answered with no.
+    /// Seconds until an unanswered invitation is declined.
     private static let patience = 30
 
     let faces = WeakDelegate<MCAdvertiserAssistant, any MCAdvertiserAssistantDelegate>()
@@ -46,7 +46,7 @@ final class AssistantCore: NSObject, Sendable, MCNearbyServiceAdvertiserDelegate
         withContext context: Data?, invitationHandler: @escaping (Bool, MCSession?) -> Void
     ) {
         let handler = Unchecked(invitationHandler)
-        // A full session cannot accept, so the user is not asked.
+        // Do not ask the user if the session is full.
         guard session.value.connectedPeers.count + 1 < kMCSessionMaximumNumberOfPeers else {
             return invitationHandler(false, nil)
         }
@@ -78,6 +78,7 @@ final class AssistantCore: NSObject, Sendable, MCNearbyServiceAdvertiserDelegate
         state.withLock { $0.open = Array($0.open.suffix(15)) + [question] }
     }
 
+    /// Notifies the delegate, then calls `present`, both on the queue.
     private func willPresent(then present: @escaping @Sendable () -> Void) {
         queue.async {
             if let (assistant, delegate) = self.faces.pair {

@@ -1,10 +1,11 @@
 internal import Causeway
 public import Foundation
 
-/// Advertises the peer of a session, and asks the user about each invitation.
+/// Advertises a session's peer, and asks the user about each invitation.
 ///
-/// The question appears on the controlling terminal: `y` accepts, everything else declines. Without a terminal, and after 30 seconds
-/// without an answer, the invitation is declined. A program that reads from the terminal itself sets ``decision`` instead.
+/// The question appears on the controlling terminal: `y` or `yes` accepts, everything else declines. Without a
+/// terminal, and after 30 seconds without an answer, the invitation is declined. A program that reads from the terminal
+/// itself sets ``decision`` instead.
 ///
 /// Counterpart: `MCAdvertiserAssistant`, macOS 10.10, iOS 7.
 @preconcurrency open class MCAdvertiserAssistant: NSObject {
@@ -16,7 +17,7 @@ public import Foundation
     ///
     /// - Parameters:
     ///   - serviceType: 1 to 15 ASCII letters, digits and hyphens (RFC 6335 §5.1), such as `abc-chat`.
-    ///   - info: Pairs that browsers receive, as a TXT record (RFC 6763 §6).
+    ///   - info: Key-value pairs for browsers, sent as a TXT record (RFC 6763 §6).
     ///   - session: The session that invited peers join.
     /// - Precondition: Service type and info are valid.
     public init(serviceType: String, discoveryInfo info: [String: String]?, session: MCSession) {
@@ -31,30 +32,30 @@ public import Foundation
 
     deinit { core.stop() }
 
-    /// The receiver of all events. Not retained.
+    /// The delegate, which receives all events. Not retained.
     open var delegate: (any MCAdvertiserAssistantDelegate)? {
         get { core.faces.delegate }
         set { core.faces.delegate = newValue }
     }
 
-    /// The session that invited peers join.
+    /// The session that peers join when they are accepted.
     open var session: MCSession { usedSession }
-    /// The pairs that browsers receive.
+    /// The key-value pairs for browsers.
     open var discoveryInfo: [String: String]? { advertiser.discoveryInfo }
-    /// The service type, as it was given.
+    /// The service type as passed to the initializer.
     open var serviceType: String { advertiser.serviceType }
 
     /// Starts advertising.
     open func start() { advertiser.startAdvertisingPeer() }
 
-    /// Stops advertising, and declines the invitations that wait for an answer.
+    /// Stops advertising, and declines invitations that wait for an answer on the terminal.
     open func stop() {
         advertiser.stopAdvertisingPeer()
         core.stop()
     }
 
-    /// Decides about invitations instead of the terminal: called with the inviter, its context, and a handler to call once. Called on a
-    /// private queue.
+    /// A closure that decides about invitations instead of the terminal. It is called on a private queue with the
+    /// inviter, its context, and a handler to call once.
     ///
     /// An addition of Causeway.
     public var decision: (@Sendable (MCPeerID, Data?, @escaping @Sendable (Bool) -> Void) -> Void)? {

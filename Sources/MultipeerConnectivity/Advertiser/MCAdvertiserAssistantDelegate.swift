@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Receives the events of an ``MCAdvertiserAssistant``, on a private serial queue.
+/// Receives ``MCAdvertiserAssistant`` events, on a private serial queue.
 ///
 /// Counterpart: `MCAdvertiserAssistantDelegate`, macOS 10.10, iOS 7.
 @preconcurrency public protocol MCAdvertiserAssistantDelegate: NSObjectProtocol {

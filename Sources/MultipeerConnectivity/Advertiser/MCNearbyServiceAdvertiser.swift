@@ -17,7 +17,7 @@ public import Foundation
     ///
     /// - Parameters:
     ///   - myPeerID: The peer to advertise.
-    ///   - info: Pairs that browsers receive, as a TXT record (RFC 6763 §6). Everyone on the network can read them.
+    ///   - info: Key-value pairs for browsers, sent as a TXT record (RFC 6763 §6). Every host on the network can read them.
     ///   - serviceType: 1 to 15 ASCII letters, digits and hyphens (RFC 6335 §5.1), such as `abc-chat`.
     /// - Precondition: Service type and info are valid. Each `key=value` has at most 255 bytes.
     public init(peer myPeerID: MCPeerID, discoveryInfo info: [String: String]?, serviceType: String) {
@@ -32,7 +32,7 @@ public import Foundation
 
     deinit { core.stop() }
 
-    /// The receiver of all events. Not retained.
+    /// The delegate, which receives all events. Not retained.
     open var delegate: (any MCNearbyServiceAdvertiserDelegate)? {
         get { core.delegate }
         set { core.delegate = newValue }
@@ -40,14 +40,14 @@ public import Foundation
 
     /// The advertised peer.
     open var myPeerID: MCPeerID { peer }
-    /// The pairs that browsers receive.
+    /// The key-value pairs for browsers.
     open var discoveryInfo: [String: String]? { info }
-    /// The service type, as it was given.
+    /// The service type as passed to the initializer.
     open var serviceType: String { type }
 
-    /// Starts advertising. Without effect if the peer is advertised already.
+    /// Starts advertising. No effect if the peer is already advertised.
     open func startAdvertisingPeer() { core.start() }
 
-    /// Stops advertising. No further invitation arrives after the call; those that arrived can still be answered.
+    /// Stops advertising. No invitation is delivered after the call; earlier ones can still be answered.
     open func stopAdvertisingPeer() { core.stop() }
 }

@@ -1,17 +1,17 @@
 public import Foundation
 
-/// Receives the events of an ``MCNearbyServiceAdvertiser``, on a private serial queue of the advertiser.
+/// Receives ``MCNearbyServiceAdvertiser`` events, on the advertiser's private serial queue.
 ///
 /// Counterpart: `MCNearbyServiceAdvertiserDelegate`, macOS 10.10, iOS 7.
 @preconcurrency public protocol MCNearbyServiceAdvertiserDelegate: NSObjectProtocol {
-    /// A peer invites this one to a session.
+    /// A peer invites the local peer to a session.
     ///
     /// - Parameters:
-    ///   - advertiser: The advertiser of this peer.
+    ///   - advertiser: The local peer's advertiser.
     ///   - peerID: The inviter.
-    ///   - context: Bytes from the inviter. They are not trusted.
-    ///   - invitationHandler: Call it once, on any thread, with `true` and a session of the same peer, or with `false` and `nil`. If it is
-    ///     never called, the invitation times out.
+    ///   - context: Data from the inviter. Do not trust it.
+    ///   - invitationHandler: Call it once, on any thread, with `true` and a session with the advertised peer, or with
+    ///     `false` and `nil`. If it is never called, the invitation times out.
     func advertiser(
         _ advertiser: MCNearbyServiceAdvertiser, didReceiveInvitationFromPeer peerID: MCPeerID,
         withContext context: Data?, invitationHandler: @escaping (Bool, MCSession?) -> Void)

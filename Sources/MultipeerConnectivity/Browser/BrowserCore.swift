@@ -3,16 +3,16 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// The running part of an ``MCNearbyServiceBrowser``.
+/// The implementation of ``MCNearbyServiceBrowser``. May be used from any thread; events are delivered on its private queue.
 final class BrowserCore: Sendable {
     private struct State: Sendable {
         var runs = ServiceRuns<PeerBrowse>()
         var found = FoundPeers()
     }
 
-    /// Seconds for an answer if the program gives none.
+    /// Invitation timeout in seconds, if the program passes none.
     static let defaultTimeout: TimeInterval = 30
-    /// Maximum seconds for an answer: a day.
+    /// Maximum invitation timeout in seconds: a day.
     static let maximumTimeout: TimeInterval = 86_400
 
     let service: String
@@ -43,7 +43,8 @@ final class BrowserCore: Sendable {
         browse?.stop()
     }
 
-    /// The peer with its key, if it was found. Two peers are equal if their numbers are; the key says which one is meant.
+    /// Returns the peer with its key digest, if this browser has found it. An archived `MCPeerID` may have only the
+    /// peer ID; the digest ensures that the invitation goes to the found peer.
     func identity(of peer: PeerIdentity) -> PeerIdentity {
         peer.fingerprint.isEmpty ? state.withLock { $0.found.last(peer.id) } ?? peer : peer
     }
@@ -83,10 +84,10 @@ final class BrowserCore: Sendable {
     }
 }
 
-/// The peers that a browser found. One entry per number: while a peer is present, another one that claims its number is ignored.
+/// A browser's found peers, one per peer ID. While a peer is present, another one with the same ID is ignored.
 struct FoundPeers: Sendable {
     private var present: [UInt64: PeerIdentity] = [:]
-    /// Peers that were found and lost, oldest first, so that they can still be invited.
+    /// Lost peers, oldest first, so that they can still be invited.
     private var gone: [PeerIdentity] = []
     private static let memory = 256
 
@@ -105,13 +106,13 @@ struct FoundPeers: Sendable {
         return true
     }
 
-    /// Ends browsing: all peers will be found again.
+    /// Moves all present peers to the lost ones, because browsing has stopped. Later they are found again.
     mutating func end() {
         for peer in present.values { remember(peer) }
         present = [:]
     }
 
-    /// The last peer that was found with this number.
+    /// Returns the peer last found with this ID.
     func last(_ id: UInt64) -> PeerIdentity? { present[id] ?? gone.last { $0.id == id } }
 
     private mutating func remember(_ peer: PeerIdentity) {

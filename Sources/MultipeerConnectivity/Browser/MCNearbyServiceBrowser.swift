@@ -2,7 +2,7 @@ internal import CausewayPeers
 internal import CausewaySystem
 public import Foundation
 
-/// Finds peers that advertise a service on the local network, and invites them.
+/// Finds peers that advertise a service type on the local network, and invites them.
 ///
 /// The methods may be called on any thread, in any state, and repeatedly. Browsing stops when the object is released.
 ///
@@ -30,7 +30,7 @@ public import Foundation
 
     deinit { core.stop() }
 
-    /// The receiver of all events. Not retained.
+    /// The delegate, which receives all events. Not retained.
     open var delegate: (any MCNearbyServiceBrowserDelegate)? {
         get { core.delegate }
         set { core.delegate = newValue }
@@ -38,23 +38,23 @@ public import Foundation
 
     /// The local peer.
     open var myPeerID: MCPeerID { peer }
-    /// The service type, as it was given.
+    /// The service type as passed to the initializer.
     open var serviceType: String { type }
 
-    /// Starts browsing. Without effect if the browser runs already. After a stop, peers are found again.
+    /// Starts browsing. No effect if the browser is already running. After a stop, all peers are found again.
     open func startBrowsingForPeers() { core.start() }
 
-    /// Stops browsing. No further event arrives after the call. Found peers can still be invited.
+    /// Stops browsing. No event is delivered after the call. Found peers can still be invited.
     open func stopBrowsingForPeers() { core.stop() }
 
-    /// Invites a peer to a session. The session reports the result as states of the peer: `connected`, or `notConnected` if the peer
-    /// declines, does not answer in time, or cannot be reached.
+    /// Invites a peer to a session. The session reports the result as a state change: `connected`, or `notConnected` if
+    /// the peer declines, does not answer in time, or cannot be reached.
     ///
     /// - Parameters:
     ///   - peerID: A peer that this browser found.
-    ///   - session: A session of the local peer.
-    ///   - context: Bytes for the invited peer, at most 64 KiB. They are encrypted.
-    ///   - timeout: Seconds until the answer; 30 for values that are not positive.
+    ///   - session: A session with the local peer.
+    ///   - context: Data for the invited peer, at most 64 KiB. It is sent encrypted.
+    ///   - timeout: The time for the answer in seconds, at most a day; 30 for values that are not positive.
     open func invitePeer(
         _ peerID: MCPeerID, to session: MCSession, withContext context: Data?, timeout: TimeInterval
     ) {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Receives the events of an ``MCNearbyServiceBrowser``, on a private serial queue of the browser.
+/// Receives ``MCNearbyServiceBrowser`` events, on the browser's private serial queue.
 ///
 /// Counterpart: `MCNearbyServiceBrowserDelegate`, macOS 10.10, iOS 7.
 @preconcurrency public protocol MCNearbyServiceBrowserDelegate: NSObjectProtocol {
@@ -9,7 +9,7 @@ public import Foundation
     /// - Parameters:
     ///   - browser: The browser that found the peer.
     ///   - peerID: The peer.
-    ///   - info: The discovery info of the peer, which is not trusted; `nil` if it is empty.
+    ///   - info: The peer's discovery info; `nil` if it is empty. Do not trust it.
     func browser(
         _ browser: MCNearbyServiceBrowser, foundPeer peerID: MCPeerID, withDiscoveryInfo info: [String: String]?)
 

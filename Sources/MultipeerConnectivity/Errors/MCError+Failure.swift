@@ -2,15 +2,17 @@ internal import CausewayPeers
 internal import Foundation
 
 extension MCError {
-    /// The error for a failure of the engine. Its description is the reason that the engine gives.
+    /// Creates an error from an engine failure, with the failure's message as description.
     init(_ failure: PeerFailure) { self.init(failure.mcCode, failure.message) }
 
-    /// - Parameter reason: A description in one line.
+    /// - Parameters:
+    ///   - code: The kind of error.
+    ///   - reason: A one-line description.
     init(_ code: Code, _ reason: String) { self.init(code, userInfo: [NSLocalizedDescriptionKey: reason]) }
 }
 
 extension PeerFailure {
-    /// The code that stands for the failure in Apple's interface, which has fewer.
+    /// The closest code in Apple's interface, which has fewer codes.
     var mcCode: MCError.Code {
         switch code {
         case .left, .declined, .duplicate, .identityChanged, .unverified, .closing, .notConnected, .network:

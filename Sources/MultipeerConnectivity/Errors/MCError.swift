@@ -1,39 +1,39 @@
 public import Foundation
 
-/// The domain of ``MCError``.
+/// The ``MCError`` domain.
 ///
 /// Counterpart: macOS 10.10, iOS 7.
 public let MCErrorDomain = "MCErrorDomain"
 
-/// An error of this module. Every error that a method throws or a delegate receives is of this type.
+/// An error in MultipeerConnectivity. All errors thrown by methods and passed to delegates have this type.
 ///
 /// Counterpart: `MCError`, macOS 10.10, iOS 7.
 public struct MCError: CustomNSError, LocalizedError, Hashable, Sendable {
-    /// The error as Foundation's class, which also holds the user info.
+    /// The underlying `NSError`, which also stores the user info.
     private let contents: NSError
 
     /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: The kind of error.
-    ///   - userInfo: Values with the keys of `NSError`, such as `NSLocalizedDescriptionKey`.
+    ///   - userInfo: Values for `NSError` keys, such as `NSLocalizedDescriptionKey`.
     public init(_ code: Code, userInfo: [String: Any] = [:]) {
         contents = NSError(domain: MCErrorDomain, code: code.rawValue, userInfo: userInfo)
     }
 
-    /// The domain of all errors of this type.
+    /// The domain for all errors with this type.
     public static var errorDomain: String { MCErrorDomain }
     /// The kind of error.
     public var code: Code { Code(rawValue: contents.code) ?? .unknown }
-    /// The values with the keys of `NSError`.
+    /// The values for `NSError` keys.
     public var userInfo: [String: Any] { contents.userInfo }
-    /// The number of ``code-swift.property``.
+    /// The raw value of ``code-swift.property``.
     public var errorCode: Int { contents.code }
     /// The same as ``userInfo``.
     public var errorUserInfo: [String: Any] { contents.userInfo }
-    /// The reason, in one line.
+    /// A one-line description, never `nil`.
     public var errorDescription: String? { userInfo[NSLocalizedDescriptionKey] as? String ?? code.text }
-    /// The reason, in one line.
+    /// A one-line description of the error.
     public var localizedDescription: String { errorDescription ?? code.text }
 
     /// Whether the code and the user info are equal.
@@ -51,7 +51,7 @@ public struct MCError: CustomNSError, LocalizedError, Hashable, Sendable {
 }
 
 extension MCError {
-    /// The kind of an ``MCError``.
+    /// A kind of ``MCError``.
     ///
     /// Counterpart: `MCError.Code`, macOS 10.10, iOS 7.
     public enum Code: Int, Sendable {
@@ -67,10 +67,10 @@ extension MCError {
         case timedOut = 4
         /// The program or the peer cancelled the operation.
         case cancelled = 5
-        /// The operation is not possible at present, for example because too much data waits for the peer.
+        /// The operation is currently not possible, for example because too much data waits for the peer.
         case unavailable = 6
 
-        /// Whether an error has this code. For patterns: `catch MCError.notConnected`.
+        /// Whether an error has this code. Used for patterns such as `catch MCError.notConnected`.
         public static func ~= (code: Code, error: any Error) -> Bool { (error as? MCError)?.code == code }
     }
 
@@ -86,12 +86,12 @@ extension MCError {
     public static var timedOut: Code { .timedOut }
     /// The program or the peer cancelled the operation.
     public static var cancelled: Code { .cancelled }
-    /// The operation is not possible at present.
+    /// The operation is currently not possible.
     public static var unavailable: Code { .unavailable }
 }
 
 extension MCError.Code {
-    /// A description in one line.
+    /// A one-line description.
     var text: String {
         switch self {
         case .unknown: "The operation failed."

@@ -2,11 +2,11 @@ internal import CausewayPeers
 internal import CausewaySystem
 internal import Foundation
 
-/// The peers that this process uses as its own, with their keys.
+/// This process's local peers and their keys.
 ///
-/// A key is made when the peer is used on the network for the first time, so that a program which only creates objects does no work. The
-/// keys of archived peers are in files, because a peer with another key is rejected by peers that know it. A key stays in memory until the
-/// end of the process: the same number must not appear with two keys.
+/// A key is created when its peer is first used on the network, so that a program that only creates objects does no
+/// work. Archived peers' keys are stored in files, because other peers reject a known peer with a new key. A key stays
+/// in memory until the process ends: the same peer ID must not appear with two keys.
 final class LocalPeers: Sendable {
     private struct State: Sendable {
         var keys: [UInt64: LocalPeer] = [:]
@@ -16,23 +16,23 @@ final class LocalPeers: Sendable {
     static let shared = LocalPeers()
     private let state = LockedValue(State())
 
-    /// Records that the peer is archived. If it already has a key, the key is written; otherwise when it is made.
+    /// Records that the peer is archived. Its key is written now or, if it has none yet, when it is created.
     func archived(_ peer: PeerIdentity) {
         let local = state.withLock { state -> LocalPeer? in
             guard state.archived.insert(peer.id).inserted else { return nil }
             return state.keys[peer.id]
         }
-        // Without a directory for keys the peer gets a new key in the next run.
+        // Ignore errors: without a key directory, the peer gets a new key in the next run.
         try? local?.store()
     }
 
-    /// Returns the node of a peer, and makes its key if necessary.
+    /// Returns a peer's node, and creates the peer's key if necessary.
     ///
-    /// - Throws: ``PeerFailure`` if no key can be made or read.
+    /// - Throws: ``PeerFailure`` if the key cannot be created or read.
     func node(for peer: PeerIdentity) throws(PeerFailure) -> PeerNode { .shared(for: try key(of: peer)) }
 
     private func key(of peer: PeerIdentity) throws(PeerFailure) -> LocalPeer {
-        // The lock is not held while a key is made. If two threads make one, the first one stays.
+        // Create the key outside the lock. If two threads create one, the first stored key is used.
         let (known, isArchived) = state.withLock { ($0.keys[peer.id], $0.archived.contains(peer.id)) }
         if let known { return known }
         let made =

@@ -1,28 +1,28 @@
 internal import CausewayPeers
 internal import Foundation
 
-/// The archived form of a peer: 8 bytes with its number, the name, and the digest of its key if it is a remote peer.
+/// A peer's archived form: its number (8 bytes), its name and, for a remote peer, its key digest.
 struct PeerArchive {
-    /// The name of the class in Apple's archives.
+    /// The class name in Apple's archives.
     static let className = "MCPeerID"
     private static let numberKey = "MCPeerID.number"
     private static let nameKey = "MCPeerID.displayName"
     private static let fingerprintKey = "MCPeerID.fingerprint"
-    /// Length of a digest in bytes.
+    /// The digest size in bytes.
     private static let fingerprintSize = 16
 
     let peer: PeerIdentity
 
     init(peer: PeerIdentity) { self.peer = peer }
 
-    /// Returns `nil` if a value is absent or out of range. The content may come from another host.
+    /// Decodes a peer. Returns `nil` if a value is missing or out of range, because the archive may come from another host.
     init?(_ coder: NSCoder) {
         Self.registerNames()
         guard coder.allowsKeyedCoding,
             let number = coder.decodeObject(of: NSData.self, forKey: Self.numberKey), number.length == 8,
             let name = coder.decodeObject(of: NSString.self, forKey: Self.nameKey), MCPeerID.isValid(name as String)
         else { return nil }
-        // Decoding an absent value would be an error of the whole archive.
+        // Decoding a missing value would make the whole archive fail.
         let hasFingerprint = coder.containsValue(forKey: Self.fingerprintKey)
         let fingerprint = hasFingerprint ? coder.decodeObject(of: NSData.self, forKey: Self.fingerprintKey) : nil
         guard fingerprint == nil || fingerprint?.length == Self.fingerprintSize else { return nil }
@@ -39,7 +39,7 @@ struct PeerArchive {
         coder.encode(Data(peer.fingerprint) as NSData, forKey: Self.fingerprintKey)
     }
 
-    /// Lets `NSKeyedUnarchiver` find the class by its plain name, as Apple's archives have it.
+    /// Lets `NSKeyedUnarchiver` find the class by its plain name, which Apple's archives use.
     static func registerNames() { _ = registration }
 
     private static let registration: Void = NSKeyedUnarchiver.setClass(MCPeerID.self, forClassName: className)

@@ -1,12 +1,13 @@
-/// The starts and stops of an advertiser or a browser, and what the current start made.
+/// Tracks an advertiser's or browser's starts and stops, and the running service.
 ///
-/// A start is numbered, because its service is made later on a queue: what an earlier start makes or reports is dropped.
+/// start() only queues the service's creation, so stop() and another start() may come before it. Each start has a
+/// number, and services and events from an earlier start are dropped.
 struct ServiceRuns<Service: Sendable>: Sendable {
     private var number = 0
     private var isRunning = false
     private var service: Service?
 
-    /// Begins a run. Returns its number, or `nil` if one is under way.
+    /// Begins a run. Returns its number; `nil` if one is already active.
     mutating func begin() -> Int? {
         guard !isRunning else { return nil }
         number += 1
@@ -16,14 +17,14 @@ struct ServiceRuns<Service: Sendable>: Sendable {
 
     func isCurrent(_ run: Int) -> Bool { isRunning && number == run }
 
-    /// Keeps what a run made. Returns it if that run has ended, so that the caller stops it.
+    /// Keeps a run's service. Returns it if the run has already ended, so that the caller stops it.
     mutating func keep(_ service: Service, of run: Int) -> Service? {
         guard isCurrent(run) else { return service }
         self.service = service
         return nil
     }
 
-    /// Ends the run. Returns what it made, so that the caller stops it.
+    /// Ends the run. Returns its service, so that the caller stops it.
     mutating func end() -> Service? {
         isRunning = false
         return service.take()

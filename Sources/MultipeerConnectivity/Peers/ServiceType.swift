@@ -1,13 +1,14 @@
-/// The rules for service types (RFC 6335 §5.1) and for discovery info, which becomes a TXT record (RFC 6763 §6).
+/// Rules for service types (RFC 6335 §5.1) and for discovery info, which becomes a TXT record (RFC 6763 §6).
 enum ServiceType {
-    /// The maximum number of bytes of `key=value`.
+    /// Maximum size of `key=value` in bytes.
     static let maximumPair = 255
-    /// The maximum number of bytes of all pairs, with the length byte of each. More than 400 bytes need more than one Ethernet frame.
+    /// Maximum size of all pairs in bytes, including a length byte each. RFC 6763 §6.2 recommends at most 400 bytes, so
+    /// that a service fits into one Ethernet frame.
     static let maximumInfo = 4_096
-    /// The keys with which a peer describes itself.
+    /// Keys used by the peer protocol.
     private static let reservedKeys: Set<String> = ["_cw", "_id", "_k", "_n"]
 
-    /// Returns why the text is no service type; `nil` if it is one.
+    /// Returns why a text is not a valid service type; `nil` if it is valid.
     static func problem(with type: String) -> String? {
         let bytes = Array(type.utf8)
         guard (1...15).contains(bytes.count) else {
@@ -26,7 +27,7 @@ enum ServiceType {
         return nil
     }
 
-    /// Returns why the pairs cannot be discovery info; `nil` if they can.
+    /// Returns why pairs are not valid discovery info; `nil` if they are valid.
     static func problem(withInfo info: [String: String]) -> String? {
         var total = 0
         for (key, value) in info.sorted(by: { $0.key < $1.key }) {

@@ -1,7 +1,7 @@
 internal import Causeway
 internal import CausewaySystem
 
-/// An object of the program and its delegate, which may be read and set on any thread. Neither is retained.
+/// Weak references to a public object and its delegate, which may be read and set on any thread.
 final class WeakDelegate<Owner: AnyObject, Delegate>: Sendable {
     private final class Faces {
         weak var owner: Owner?
@@ -23,7 +23,7 @@ final class WeakDelegate<Owner: AnyObject, Delegate>: Sendable {
         }
     }
 
-    /// The object and its delegate, if both are alive.
+    /// The object and its delegate; `nil` unless both are alive.
     var pair: (owner: Owner, delegate: Delegate)? {
         let (owner, delegate) = both.value
         guard let owner, let delegate else { return nil }
@@ -32,7 +32,7 @@ final class WeakDelegate<Owner: AnyObject, Delegate>: Sendable {
 
     var owner: Owner? { both.value.0 }
 
-    /// Both references are read in one step and released outside the lock, because the last release runs code of the program.
+    /// Reads both references under one lock. They are released outside the lock, because a last release runs the program's code.
     private var both: Unchecked<(Owner?, Delegate?)> {
         faces.withLock { Unchecked(($0.value.owner, $0.value.delegate as? Delegate)) }
     }

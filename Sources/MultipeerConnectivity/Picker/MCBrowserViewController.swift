@@ -4,17 +4,17 @@ internal import CausewaySystem
 internal import Dispatch
 public import Foundation
 
-/// Lets the user choose peers in the terminal and invites them.
+/// Shows found peers on the terminal, and invites those that the user selects.
 ///
-/// On Linux there are no view controllers: ``present(animated:completion:)`` shows the list on the controlling terminal. The arrow keys
-/// select a peer, Enter invites it, `d` is Done, and `q` or Escape is Cancel. The main queue must run, as in every program with a user
-/// interface.
+/// Linux has no view controllers: ``present(animated:completion:)`` shows the list on the controlling terminal. The
+/// arrow keys select a peer, Enter invites it, `d` is Done, and `q` or Escape is Cancel. The main queue must run, as in
+/// every program with a user interface.
 ///
 /// Counterpart: `MCBrowserViewController`, macOS 10.10, iOS 7. There it is a view controller.
 @preconcurrency @MainActor open class MCBrowserViewController: NSObject {
-    /// The receiver of all events. Not retained.
+    /// The delegate, which receives all events. Not retained.
     open weak var delegate: (any MCBrowserViewControllerDelegate)?
-    /// The minimum number of peers in the session for Done, with the local one: 2 to 8.
+    /// The minimum number of peers in the session for Done, including the local one: 2 to 8.
     open var minimumNumberOfPeers: Int {
         get { list.minimum }
         set {
@@ -22,7 +22,7 @@ public import Foundation
             draw()
         }
     }
-    /// The maximum number of peers in the session, with the local one: 2 to 8. No peer is invited beyond it.
+    /// The maximum number of peers in the session, including the local one: 2 to 8. No further peer is invited.
     open var maximumNumberOfPeers: Int {
         get { list.maximum }
         set {
@@ -37,10 +37,10 @@ public import Foundation
     private var list: PickerList
     private var screen: PickerScreen?
     private var observer: Int?
-    /// Makes the terminal. Tests replace it.
+    /// Opens the terminal. Tests replace it.
     var openTerminal: @MainActor () -> (any Terminal)? = { TerminalDevice() }
 
-    /// Seconds until an invited peer must have answered.
+    /// Invitation timeout in seconds.
     private static let invitationTimeout: TimeInterval = 30
 
     /// Creates a picker with its own browser for the service type.
@@ -49,7 +49,8 @@ public import Foundation
             browser: MCNearbyServiceBrowser(peer: session.myPeerID, serviceType: serviceType), session: session)
     }
 
-    /// Creates a picker. It becomes the delegate of the browser unless that has one, which must then pass the browser's events on.
+    /// Creates a picker. It becomes the browser's delegate, unless the browser has one; that delegate must then forward
+    /// the browser's events.
     public init(browser: MCNearbyServiceBrowser, session: MCSession) {
         (usedBrowser, usedSession, core) = (browser, session, session.core)
         list = PickerList(title: "Peers for \(browser.serviceType)")
@@ -66,14 +67,14 @@ public import Foundation
         min(max(count, kMCSessionMinimumNumberOfPeers), kMCSessionMaximumNumberOfPeers)
     }
 
-    /// The browser that finds the peers.
+    /// The browser that finds peers.
     open var browser: MCNearbyServiceBrowser? { usedBrowser }
-    /// The session to which peers are invited.
+    /// The session for invited peers.
     open var session: MCSession { usedSession }
 
     // MARK: Presentation
 
-    /// Shows the list on the terminal and starts to browse. If there is no terminal, the delegate receives a cancellation.
+    /// Shows the list on the terminal, and starts browsing. Without a terminal, the delegate is notified of a cancellation.
     ///
     /// An addition of Causeway: on Apple platforms another view controller presents this one.
     ///
@@ -156,7 +157,7 @@ public import Foundation
 }
 
 extension MCBrowserViewController: MCNearbyServiceBrowserDelegate {
-    /// Adds a peer to the list, if the delegate agrees.
+    /// Adds a found peer to the list, unless the delegate refuses.
     nonisolated public func browser(
         _ browser: MCNearbyServiceBrowser, foundPeer peerID: MCPeerID, withDiscoveryInfo info: [String: String]?
     ) {
@@ -171,13 +172,13 @@ extension MCBrowserViewController: MCNearbyServiceBrowserDelegate {
         }
     }
 
-    /// Removes a peer from the list, unless it takes part in the session.
+    /// Removes a lost peer from the list, unless it is invited or takes part in the session.
     nonisolated public func browser(_ browser: MCNearbyServiceBrowser, lostPeer peerID: MCPeerID) {
         let peer = peerID.peer
         DispatchQueue.main.async { MainActor.assumeIsolated { self.update { $0.lost(peer) } } }
     }
 
-    /// Browsing is not possible: reported as a cancellation.
+    /// Reports a browsing error as a cancellation.
     nonisolated public func browser(_ browser: MCNearbyServiceBrowser, didNotStartBrowsingForPeers error: any Error) {
         DispatchQueue.main.async { MainActor.assumeIsolated { self.perform(.cancel) } }
     }

@@ -1,14 +1,14 @@
 internal import CausewayPeers
 internal import CausewayTypes
 
-/// The content of the picker: peers, their states, and the selected line. Has no side effects.
+/// The picker's content: peers, their states, and the selected line. Does no I/O.
 struct PickerList: Sendable {
-    /// The state of a peer in the list.
+    /// A listed peer's state.
     enum Status: Sendable {
         case found, invited, connecting, connected, failed
     }
 
-    /// What a key causes.
+    /// An action caused by a key.
     enum Action: Equatable, Sendable {
         case invite(PeerIdentity)
         case finish
@@ -18,18 +18,18 @@ struct PickerList: Sendable {
     private struct Entry: Sendable {
         var peer: PeerIdentity
         var status: Status
-        /// Whether the peer advertises the service at present.
+        /// Whether the peer currently advertises the service.
         var isPresent = true
     }
 
-    /// Minimum number of peers in the session, with the local one.
+    /// Minimum number of peers in the session, including the local one.
     var minimum = kMCSessionMinimumNumberOfPeers
-    /// Maximum number of peers in the session, with the local one.
+    /// Maximum number of peers in the session, including the local one.
     var maximum = kMCSessionMaximumNumberOfPeers
     private let title: String
     private var entries: [Entry] = []
     private var selected = 0
-    /// Maximum number of peers that are listed: a flood of announcements cannot fill the memory.
+    /// Maximum number of listed peers, so that a flood of announcements cannot fill the memory.
     private static let limit = 512
 
     init(title: String) { self.title = title }
@@ -51,7 +51,7 @@ struct PickerList: Sendable {
         }
     }
 
-    /// Removes a peer, unless it takes part or is invited.
+    /// Removes a lost peer, unless it takes part in the session or is invited.
     mutating func lost(_ peer: PeerIdentity) {
         guard let index = index(peer) else { return }
         entries[index].isPresent = false
@@ -68,7 +68,7 @@ struct PickerList: Sendable {
         if let index = index(peer) {
             entries[index].status = status
         } else if state != .notConnected {
-            // The peer joined without being found, for example because another member invited it.
+            // A peer can join without being found, for example because another member invited it.
             entries.append(Entry(peer: peer, status: status, isPresent: false))
         }
         removeAbsent()
@@ -96,7 +96,7 @@ struct PickerList: Sendable {
         return nil
     }
 
-    /// The lines to show on a terminal with that many lines.
+    /// Returns the text for a terminal with `height` lines.
     func lines(height: Int) -> [PrintableText] {
         var lines: [PrintableText] = ["\(title)"]
         let room = max(1, height - 4)

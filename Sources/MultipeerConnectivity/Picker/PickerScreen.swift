@@ -2,16 +2,16 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import Dispatch
 
-/// The picker on a terminal: draws its lines in place and delivers keys.
+/// Draws the picker on a terminal, and delivers keys.
 final class PickerScreen: Sendable {
     private struct State: Sendable {
         var drawn = 0
         var decoder = KeyDecoder()
-        /// Counts the reads, so that a late end of an escape sequence is recognized.
+        /// The number of reads, to detect whether more bytes followed an escape byte.
         var reads = 0
     }
 
-    /// Time for the rest of an escape sequence, in milliseconds. Slow serial lines need some.
+    /// How long to wait for the rest of an escape sequence, in milliseconds, for slow serial lines.
     private static let sequenceTime = 100
 
     private let terminal: any Terminal
@@ -20,6 +20,8 @@ final class PickerScreen: Sendable {
 
     init(_ terminal: any Terminal) { self.terminal = terminal }
 
+    /// Starts reading keys.
+    ///
     /// - Parameter handler: Called for each key, on a private queue.
     func begin(_ handler: @escaping @Sendable (PickerKey) -> Void) {
         // Hide the cursor.
@@ -46,7 +48,7 @@ final class PickerScreen: Sendable {
 
     var height: Int { terminal.size.lines }
 
-    /// Replaces the lines that were drawn before. The terminal cuts lines that are too long.
+    /// Replaces the lines drawn before. The terminal cuts long lines, because automatic wrapping is off meanwhile.
     func draw(_ lines: [PrintableText]) {
         let drawn = state.withLock { state in
             defer { state.drawn = lines.count }
@@ -59,7 +61,7 @@ final class PickerScreen: Sendable {
         terminal.write(text + "\u{1B}[?7h")
     }
 
-    /// Restores the terminal.
+    /// Restores the terminal's mode and cursor.
     func end() {
         terminal.write("\u{1B}[?25h")
         terminal.endReading()

@@ -1,23 +1,23 @@
-// The members that the compiler would synthesize, declared so that symbol graphs and documentation list them as Apple's do.
+// Members that the compiler would synthesize, declared so that symbol graphs and documentation list them as Apple's do.
 
 extension MCSessionSendDataMode {
-    /// The number of the case in Apple's interface.
+    /// The case's raw value in Apple's interface.
     public var rawValue: Int {
         switch self {
         case .reliable: 0
         case .unreliable: 1
         }
     }
-    /// A hash of the number.
+    /// A hash of the raw value.
     public var hashValue: Int { rawValue.hashValue }
-    /// Hashes the number.
+    /// Hashes the raw value.
     public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
     /// Whether two values differ.
     public static func != (lhs: Self, rhs: Self) -> Bool { lhs.rawValue != rhs.rawValue }
 }
 
 extension MCSessionState {
-    /// The number of the case in Apple's interface.
+    /// The case's raw value in Apple's interface.
     public var rawValue: Int {
         switch self {
         case .notConnected: 0
@@ -25,16 +25,16 @@ extension MCSessionState {
         case .connected: 2
         }
     }
-    /// A hash of the number.
+    /// A hash of the raw value.
     public var hashValue: Int { rawValue.hashValue }
-    /// Hashes the number.
+    /// Hashes the raw value.
     public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
     /// Whether two values differ.
     public static func != (lhs: Self, rhs: Self) -> Bool { lhs.rawValue != rhs.rawValue }
 }
 
 extension MCEncryptionPreference {
-    /// The number of the case in Apple's interface.
+    /// The case's raw value in Apple's interface.
     public var rawValue: Int {
         switch self {
         case .optional: 0
@@ -42,16 +42,16 @@ extension MCEncryptionPreference {
         case .none: 2
         }
     }
-    /// A hash of the number.
+    /// A hash of the raw value.
     public var hashValue: Int { rawValue.hashValue }
-    /// Hashes the number.
+    /// Hashes the raw value.
     public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
     /// Whether two values differ.
     public static func != (lhs: Self, rhs: Self) -> Bool { lhs.rawValue != rhs.rawValue }
 }
 
 extension MCError.Code {
-    /// The number of the case in Apple's interface.
+    /// The case's raw value in Apple's interface.
     public var rawValue: Int {
         switch self {
         case .unknown: 0
@@ -63,8 +63,8 @@ extension MCError.Code {
         case .unavailable: 6
         }
     }
-    /// A hash of the number.
+    /// A hash of the raw value.
     public var hashValue: Int { rawValue.hashValue }
-    /// Hashes the number.
+    /// Hashes the raw value.
     public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 }

@@ -3,13 +3,13 @@ internal import CausewaySystem
 internal import CausewayURLLoading
 internal import Foundation
 
-/// A resource that is loaded from a web server into a temporary file, and then sent as a file.
+/// Downloads a resource from a web server into a temporary file, then sends the file.
 final class FetchedResource: Sendable {
     private let url: URL
     private let name: String
     private let peer: PeerIdentity
     private let engine: any SessionEngine
-    /// Half of the work is the download and half is the transfer.
+    /// Progress units for each half: the download, and the transfer to the peer.
     private static let halfWork: Int64 = 500
 
     init(url: URL, name: String, peer: PeerIdentity, engine: any SessionEngine) {
@@ -33,7 +33,7 @@ final class FetchedResource: Sendable {
         return progress
     }
 
-    /// The download is deleted when its handler returns, so it gets another name first.
+    /// Sends the downloaded file. `URLSession` deletes it when its handler returns, so it is moved first.
     private func forward(_ file: URL, _ progress: Progress, _ completion: @escaping @Sendable (MCError?) -> Void) {
         let copy = FileManager.default.temporaryDirectory.appendingPathComponent("multipeer-\(UUID().uuidString)")
         do {
@@ -46,7 +46,7 @@ final class FetchedResource: Sendable {
             completion(failure.map { MCError($0) })
         }
         progress.addChild(transfer, withPendingUnitCount: Self.halfWork)
-        // A cancellation between the two steps reached neither.
+        // A cancellation after the download and before addChild() reached neither step.
         if progress.isCancelled { transfer.cancel() }
     }
 }

@@ -2,13 +2,13 @@ internal import Causeway
 public import Foundation
 
 extension MCSession {
-    /// Makes the data with which one peer connects to this session. Send it to that peer by other means.
+    /// Creates data that lets a peer connect to this session. Send it to that peer over any other channel.
     ///
-    /// Each peer makes data for the other and passes what it received to ``connectPeer(_:withNearbyConnectionData:)``.
+    /// Each peer creates data for the other, and passes the received data to ``connectPeer(_:withNearbyConnectionData:)``.
     ///
     /// - Parameters:
-    ///   - peerID: The peer that will use the data. Its object comes from an archive that the peer sent.
-    ///   - completionHandler: Called once, on the queue of the session, with the data or an ``MCError``.
+    ///   - peerID: The peer that will use the data, decoded from an archive that it sent.
+    ///   - completionHandler: Called once, on the session's queue, with the data or an ``MCError``.
     public func nearbyConnectionData(
         forPeer peerID: MCPeerID,
         withCompletionHandler completionHandler: @escaping @Sendable (Data?, (any Error)?) -> Void
@@ -21,9 +21,9 @@ extension MCSession {
         }
     }
 
-    /// Makes the data with which one peer connects to this session.
+    /// Creates data that lets a peer connect to this session.
     ///
-    /// Cancellation: the call returns when the data is made, which takes milliseconds.
+    /// Cancellation: has no effect; the call returns within milliseconds.
     ///
     /// - Throws: ``MCError``.
     nonisolated(nonsending) public func nearbyConnectionData(forPeer peerID: MCPeerID) async throws -> Data {
@@ -32,11 +32,11 @@ extension MCSession {
         }
     }
 
-    /// Connects to a peer with the data that this peer made. The result is a state of the peer.
+    /// Connects to a peer with data created by that peer. The delegate receives the result as a state change.
     public func connectPeer(_ peerID: MCPeerID, withNearbyConnectionData data: Data) {
         core.connect(to: peerID.peer, with: data)
     }
 
-    /// Ends an attempt of ``connectPeer(_:withNearbyConnectionData:)``. Without effect if the peer is connected.
+    /// Cancels a connection attempt started with ``connectPeer(_:withNearbyConnectionData:)``. No effect if the peer is connected.
     public func cancelConnectPeer(_ peerID: MCPeerID) { core.cancelConnect(to: peerID.peer) }
 }

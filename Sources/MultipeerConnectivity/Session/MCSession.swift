@@ -3,14 +3,14 @@ internal import CausewayPeers
 internal import CausewaySystem
 public import Foundation
 
-/// A group of peers that exchange messages, resources and streams.
+/// A group of connected peers that exchange messages, resources and streams.
 ///
-/// Peers join by invitation (``MCNearbyServiceBrowser``, ``MCNearbyServiceAdvertiser``) or by data that the program exchanges
-/// (``nearbyConnectionData(forPeer:withCompletionHandler:)``). Every peer is connected with every other one. All connections are encrypted
-/// with TLS 1.3.
+/// Peers join by invitation (``MCNearbyServiceBrowser``, ``MCNearbyServiceAdvertiser``) or with data that the program
+/// exchanges (``nearbyConnectionData(forPeer:withCompletionHandler:)``). All peers are connected with each other (full
+/// mesh). All connections are encrypted with TLS 1.3.
 ///
-/// All methods may be called on any thread and return at once. The delegate is called on a private serial queue. A session that is
-/// released leaves the group.
+/// All methods may be called on any thread and do not block. The delegate is called on a private serial queue. When it
+/// is released, the session leaves the group.
 ///
 /// Counterpart: `MCSession`, macOS 10.10, iOS 7.
 @preconcurrency open class MCSession: NSObject {
@@ -28,8 +28,9 @@ public import Foundation
     ///
     /// - Parameters:
     ///   - myPeerID: The local peer.
-    ///   - identity: A `SecIdentity` and the `SecCertificate` values of its issuers, which the delegates of other peers judge. `nil`: none.
-    ///   - encryptionPreference: Stored; the session is encrypted for every value.
+    ///   - identity: A `SecIdentity` followed by its issuers as `SecCertificate` values, for the other peers' delegates
+    ///     to judge; `nil` for none.
+    ///   - encryptionPreference: Only stored; the session is always encrypted.
     /// - Precondition: The first value of `identity` is a `SecIdentity` and the others are `SecCertificate` values.
     public init(
         peer myPeerID: MCPeerID, securityIdentity identity: [Any]?, encryptionPreference: MCEncryptionPreference
@@ -42,8 +43,8 @@ public import Foundation
         core.attach(self)
     }
 
-    /// Replaces the running part, for tests. An initializer would not do: with one that is not public, subclasses of other modules inherit
-    /// no convenience initializer.
+    /// Replaces the implementation, for tests. This is not an initializer, because with a non-public one, subclasses in
+    /// other modules would inherit no convenience initializer.
     func use(_ core: SessionCore) {
         self.core = core
         core.attach(self)
@@ -64,7 +65,7 @@ public import Foundation
         return settings
     }
 
-    /// The receiver of all events. Not retained.
+    /// The delegate, which receives all events. Not retained.
     open var delegate: (any MCSessionDelegate)? {
         get { core.delegate }
         set { core.delegate = newValue }
@@ -72,36 +73,37 @@ public import Foundation
 
     /// The local peer.
     open var myPeerID: MCPeerID { peer }
-    /// The identity and the certificates that were given.
+    /// The identity and certificates passed to the initializer.
     open var securityIdentity: [Any]? { identity }
-    /// The preference that was given. The session is encrypted for every value.
+    /// The preference passed to the initializer. The session is always encrypted.
     open var encryptionPreference: MCEncryptionPreference { preference }
 
-    /// The peers that are connected at present, without the local one. The order is that in which they connected.
+    /// The currently connected peers without the local one, in the order in which they connected.
     open var connectedPeers: [MCPeerID] { core.connectedPeers }
 
     /// Queues a message for peers.
     ///
-    /// Reliable messages of one sender arrive in the order of the calls. At most 64 MiB wait for one peer.
+    /// Reliable messages from one sender arrive in call order. At most 64 MiB are queued per peer.
     ///
     /// - Parameters:
     ///   - data: The message, at most 16 MiB.
     ///   - peerIDs: Connected peers.
     ///   - mode: Whether the message may be lost.
-    /// - Throws: ``MCError`` with `notConnected` if a peer is not connected, `invalidParameter` if there is no peer or the message is too
-    ///   long, or `unavailable` if 64 MiB wait for a peer.
+    /// - Throws: ``MCError`` with `notConnected` if a peer is not connected, `invalidParameter` if there is no peer or
+    ///   the message is too long, or `unavailable` if a peer's queue is full. The message is then sent to no peer.
     open func send(_ data: Data, toPeers peerIDs: [MCPeerID], with mode: MCSessionSendDataMode) throws {
         try core.send(data, to: peerIDs.map(\.peer), mode)
     }
 
-    /// Sends a file, or the content of a URL, to a peer.
+    /// Sends a file or a URL's content to a peer.
     ///
     /// - Parameters:
     ///   - resourceURL: A URL with the scheme `file`, `http` or `https`.
-    ///   - resourceName: The name that the receiver gets.
+    ///   - resourceName: The name for the receiver.
     ///   - peerID: A connected peer.
-    ///   - completionHandler: Called once, on the queue of the session, when the receiver has the whole content, or with an ``MCError``.
-    /// - Returns: The progress, which also cancels; `nil` if the transfer cannot start.
+    ///   - completionHandler: Called once, on the session's queue: with `nil` when the receiver has stored the whole
+    ///     content, or with an ``MCError``.
+    /// - Returns: The progress, which can also cancel the transfer; `nil` if the transfer cannot start.
     @discardableResult
     open func sendResource(
         at resourceURL: URL, withName resourceName: String, toPeer peerID: MCPeerID,
@@ -111,17 +113,17 @@ public import Foundation
         return core.sendResource(at: resourceURL, name: resourceName, to: peerID.peer) { handler.value?($0) }
     }
 
-    /// Opens a stream of bytes to a peer.
+    /// Opens a byte stream to a peer.
     ///
     /// - Parameters:
-    ///   - streamName: The name that the receiver gets. Streams may have equal names.
+    ///   - streamName: The name for the receiver. Streams may have equal names.
     ///   - peerID: A connected peer.
-    /// - Returns: A stream to schedule in a run loop and to open. Close it to end the stream; if the peer is lost, it has an error.
+    /// - Returns: A stream to schedule in a run loop and to open. Close it to end the stream. If the peer is lost, the stream fails.
     /// - Throws: ``MCError`` with `notConnected`, or `unavailable` for too many streams.
     open func startStream(withName streamName: String, toPeer peerID: MCPeerID) throws -> OutputStream {
         try core.openStream(streamName, to: peerID.peer)
     }
 
-    /// Leaves the session. The delegate gets `notConnected` for each peer and no other call. The session may be used again.
+    /// Leaves the session. The delegate receives `notConnected` for each peer, and no other call. The session may be used again.
     open func disconnect() { core.leave(reporting: true) }
 }

@@ -1,23 +1,24 @@
 public import Foundation
 
-/// Receives the events of an ``MCSession``, on a private serial queue of the session.
+/// Receives ``MCSession`` events, on the session's private serial queue.
 ///
-/// For each peer the order is: ``session(_:peer:didChange:)`` with `connecting`, the same with `connected`, then data, streams and resources,
-/// and at the end `notConnected`. Do not block the queue for long: while 4 MiB wait for the delegate, the peer must wait.
+/// For each peer, the order is: ``session(_:peer:didChange:)`` with `connecting`, then with `connected`, then data,
+/// streams and resources, and finally `notConnected`. Do not block the queue for long: when 4 MiB wait for the
+/// delegate, the peer must stop sending.
 ///
 /// Counterpart: `MCSessionDelegate`, macOS 10.10, iOS 7.
 @preconcurrency public protocol MCSessionDelegate: NSObjectProtocol {
-    /// The state of a peer changed. ``MCSession/connectedPeers`` already shows the change.
+    /// A peer's state changed. ``MCSession/connectedPeers`` already shows the change.
     func session(_ session: MCSession, peer peerID: MCPeerID, didChange state: MCSessionState)
 
     /// A message arrived.
     func session(_ session: MCSession, didReceive data: Data, fromPeer peerID: MCPeerID)
 
-    /// A peer opened a stream of bytes. Keep the stream, set its delegate, schedule it in a run loop, and open it.
+    /// A peer opened a byte stream. Keep the stream, set its delegate, schedule it in a run loop, and open it.
     func session(
         _ session: MCSession, didReceive stream: InputStream, withName streamName: String, fromPeer peerID: MCPeerID)
 
-    /// A peer starts to send a resource. Cancel it by the progress.
+    /// A peer starts to send a resource. Use the progress to cancel it.
     func session(
         _ session: MCSession, didStartReceivingResourceWithName resourceName: String, fromPeer peerID: MCPeerID,
         with progress: Progress)
@@ -26,7 +27,7 @@ public import Foundation
     ///
     /// - Parameters:
     ///   - session: The session.
-    ///   - resourceName: The name that the sender gave.
+    ///   - resourceName: The name from the sender.
     ///   - peerID: The sender.
     ///   - localURL: The file; `nil` after an error.
     ///   - error: An ``MCError``; `nil` if the resource is complete.
@@ -34,13 +35,13 @@ public import Foundation
         _ session: MCSession, didFinishReceivingResourceWithName resourceName: String, fromPeer peerID: MCPeerID,
         at localURL: URL?, withError error: (any Error)?)
 
-    /// Judges the certificates of a peer, which were not validated. The connection waits until the handler is called.
+    /// Judges a peer's certificates, which have not been validated. The connection waits until the handler is called.
     ///
     /// - Parameters:
     ///   - session: The session.
-    ///   - certificate: Values of type `SecCertificate`, the peer's own first; `nil` if the peer has no certificates.
+    ///   - certificate: `SecCertificate` values, the peer's own first; `nil` if the peer has no certificates.
     ///   - peerID: The peer.
-    ///   - certificateHandler: Call it once, on any thread, with whether the peer is accepted.
+    ///   - certificateHandler: Call it once, on any thread, with `true` to accept the peer.
     func session(
         _ session: MCSession, didReceiveCertificate certificate: [Any]?, fromPeer peerID: MCPeerID,
         certificateHandler: @escaping (Bool) -> Void)

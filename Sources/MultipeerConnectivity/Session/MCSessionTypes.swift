@@ -1,24 +1,24 @@
-/// The minimum number of peers in a session, with the local one.
+/// The minimum number of peers in a session, including the local one.
 ///
 /// Counterpart: macOS 10.10, iOS 7.
 public let kMCSessionMinimumNumberOfPeers = 2
 
-/// The maximum number of peers in a session, with the local one.
+/// The maximum number of peers in a session, including the local one.
 ///
 /// Counterpart: macOS 10.10, iOS 7.
 public let kMCSessionMaximumNumberOfPeers = 8
 
-/// How messages travel.
+/// How messages are delivered.
 ///
 /// Counterpart: `MCSessionSendDataMode`, macOS 10.10, iOS 7.
 public enum MCSessionSendDataMode: Int, Sendable {
-    /// Every message arrives, in the order of the calls.
+    /// Every message arrives, in call order.
     case reliable = 0
     /// A message is sent at once or dropped. The order may change.
     case unreliable = 1
 }
 
-/// The state of a peer in a session.
+/// A peer's state in a session.
 ///
 /// Counterpart: `MCSessionState`, macOS 10.10, iOS 7.
 public enum MCSessionState: Int, Sendable {
@@ -30,7 +30,7 @@ public enum MCSessionState: Int, Sendable {
     case connected = 2
 }
 
-/// The encryption that a program asks for. Every session is encrypted, for each of these values.
+/// A program's encryption preference. Every session is encrypted, whichever value is set.
 ///
 /// Counterpart: `MCEncryptionPreference`, macOS 10.10, iOS 7.
 public enum MCEncryptionPreference: Int, Sendable {

@@ -3,11 +3,11 @@ internal import CausewayPeers
 internal import CausewayStreams
 internal import Foundation
 
-/// Foundation's streams over the streams of the engine.
+/// Creates Foundation streams over engine streams.
 enum PeerStreams {
-    /// Maximum number of bytes in flight of one stream: the window of the protocol.
+    /// The protocol's flow-control window per stream, in bytes.
     private static let window = 256 << 10
-    /// Maximum number of bytes that a sender's stream holds before the engine takes them.
+    /// Maximum number of bytes buffered in an output stream before the engine takes them.
     private static let outputSize = 64 << 10
 
     static func input(_ stream: PeerInputStream) -> InputStream {
@@ -17,11 +17,11 @@ enum PeerStreams {
             stream.reset()
         }
         let input = feed.makeStream()
-        // Foundation's stream holds the feed, and the feed holds the engine's stream, which holds this handler.
+        // Capture weakly: the Foundation stream owns the feed, the feed owns the engine stream, and that owns this handler.
         stream.start { [weak feed, weak stream] event in
             switch event {
             case .data(let data):
-                // The sender keeps to the window, so there is room unless the program closed the stream.
+                // The engine enforces the window, so `put` fails only if the program has closed the stream.
                 if feed?.put(data) == false { stream?.reset() }
             case .ended: feed?.finish()
             case .failed(let failure): feed?.fail(failure.streamError)
@@ -46,7 +46,7 @@ enum PeerStreams {
 }
 
 extension PeerFailure {
-    /// The error of a stream, whose domain is that of POSIX as for streams over connections.
+    /// The stream error, in the POSIX domain as for streams over connections.
     var streamError: NWError {
         switch code {
         case .timedOut: .posix(.ETIMEDOUT)

@@ -3,14 +3,14 @@ internal import CausewayPeers
 internal import Foundation
 
 extension SessionCore {
-    /// Passes an event that is not a change of state to the delegate. Called on the queue.
+    /// Passes an event other than a state change to the delegate. Called on the queue.
     func deliver(_ event: GroupEvent) {
         switch event {
         case .certificate(let peer, let certificates, let question): judge(peer, certificates, question)
         case .message(let peer, let data, let receipt):
             guard let (session, delegate) = connectedFaces(peer) else { return }
             delegate.session(session, didReceive: data, fromPeer: object(peer))
-            // The bytes count as waiting until the delegate has returned.
+            // Keep the receipt until the delegate has returned: its release opens the peer's flow-control window.
             withExtendedLifetime(receipt) {}
         case .stream(let peer, let name, let stream):
             guard let (session, delegate) = connectedFaces(peer) else { return stream.reset() }
@@ -21,7 +21,7 @@ extension SessionCore {
             delegate.session(
                 session, didStartReceivingResourceWithName: name, fromPeer: object(peer), with: progress)
         case .fileFinished(let peer, let name, let result): finished(peer, name, result)
-        // The interface has no means to compare codes, so the question of a peer stays without an answer.
+        // Apple's interface cannot compare codes, so a peer's verification request stays unanswered.
         case .connecting, .connected, .notConnected, .suspended, .resumed, .verification, .datagramLane, .paired,
             .unsaved,
             .refused:
@@ -29,7 +29,8 @@ extension SessionCore {
         }
     }
 
-    /// The session and its delegate, if the peer is connected. Nothing of a peer is reported before and after.
+    /// Returns the session and its delegate if the peer is connected. Events for a peer are reported only between
+    /// `connected` and `notConnected`.
     private func connectedFaces(_ peer: PeerIdentity) -> (owner: MCSession, delegate: any MCSessionDelegate)? {
         guard (try? connection(to: peer)) != nil else { return nil }
         return faces.pair
@@ -44,11 +45,12 @@ extension SessionCore {
             }
         delegate.session(
             session, didFinishReceivingResourceWithName: name, fromPeer: object(peer), at: url, withError: error)
-        // The file is deleted with the last reference to it.
+        // Keep the result until the delegate has returned: the last release deletes the file.
         withExtendedLifetime(result) {}
     }
 
-    /// Without a delegate, peers are accepted, as by a delegate without the method. A malformed certificate is rejected.
+    /// Asks the delegate about a peer's certificates. Without a delegate the peer is accepted, as by the default
+    /// implementation. Malformed certificates are rejected.
     private func judge(_ peer: PeerIdentity, _ certificates: [Data], _ question: CertificateQuestion) {
         guard let (session, delegate) = faces.pair else { return question.answer(true) }
         let decoded = certificates.compactMap { SecCertificateCreateWithData(nil, $0 as CFData) }

@@ -10,7 +10,7 @@ extension SessionCore {
         }
     }
 
-    /// A peer that is present already is not invited again.
+    /// Invites a peer. No effect if it is already present.
     func invite(_ peer: PeerIdentity, service: String, context: Data?, timeout: Duration) {
         withEngine { [self] engine in
             guard !isPresent(peer) else { return }

@@ -6,7 +6,7 @@ extension SessionCore {
     /// - Throws: ``MCError``.
     func send(_ data: Data, to peers: [PeerIdentity], _ mode: MCSessionSendDataMode) throws(MCError) {
         guard !peers.isEmpty else { throw MCError(.invalidParameter, "there is no peer to send to") }
-        // A peer that is named twice gets one message.
+        // A peer listed twice gets one message.
         var seen: Set<UInt64> = []
         var found: [PeerIdentity] = []
         var engine: (any SessionEngine)?
@@ -22,7 +22,7 @@ extension SessionCore {
         }
     }
 
-    /// Starts to send a resource. The completion is called once on the queue, also if `nil` is returned.
+    /// Starts to send a resource. The completion is called once on the queue, even if `nil` is returned.
     func sendResource(
         at url: URL, name: String, to peer: PeerIdentity, _ completion: @escaping @Sendable ((any Error)?) -> Void
     ) -> Progress? {

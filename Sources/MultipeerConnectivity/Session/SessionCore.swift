@@ -4,12 +4,12 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// The running part of an ``MCSession``.
+/// The implementation of ``MCSession``.
 ///
-/// A session has one life from its first use to `disconnect()`, and a group of the engine for each life. Events of an earlier life are
-/// dropped, so that no event follows a disconnect.
+/// A life lasts from the session's first use to `disconnect()`. Each life has its own engine. Events from an earlier
+/// life are dropped, so that no event follows a disconnect.
 final class SessionCore: Sendable {
-    /// Called on the queue at each change of state, before the delegate.
+    /// Called on the queue at each state change, before the delegate.
     typealias Observer = @Sendable (PeerIdentity, MCSessionState) -> Void
 
     private struct State: Sendable {
@@ -48,7 +48,7 @@ final class SessionCore: Sendable {
 
     var connectedPeers: [MCPeerID] { state.withLock { $0.roster.connected }.map(\.value) }
 
-    /// The engine and the peer, if it is connected.
+    /// Returns the engine, and the peer with its key, if it is connected.
     ///
     /// - Throws: ``MCError`` with `notConnected`.
     func connection(to peer: PeerIdentity) throws(MCError) -> (engine: any SessionEngine, peer: PeerIdentity) {
@@ -64,7 +64,7 @@ final class SessionCore: Sendable {
 
     func isPresent(_ peer: PeerIdentity) -> Bool { state.withLock { $0.roster.isPresent(peer.id) } }
 
-    /// Adds an observer of states. Returns its number.
+    /// Adds a state observer. Returns its number.
     func observe(_ observer: @escaping Observer) -> Int {
         state.withLock { state in
             state.observerCount += 1
@@ -77,8 +77,8 @@ final class SessionCore: Sendable {
 
     // MARK: Life
 
-    /// Runs a body on the queue with the engine, which is made if necessary. If the session was left meanwhile or the engine cannot be
-    /// made, calls `otherwise` instead.
+    /// Runs `body` on the queue with the engine, which is created if necessary. If the session is left before that, or
+    /// the engine cannot be created, calls `otherwise` instead.
     func withEngine(
         _ body: @escaping @Sendable (any SessionEngine) -> Void, otherwise: @escaping @Sendable (PeerFailure) -> Void
     ) {
@@ -88,7 +88,7 @@ final class SessionCore: Sendable {
         }
     }
 
-    /// The engine of a life. Called on the queue only, so that one is made.
+    /// Returns a life's engine. Called only on the queue, so that only one is created.
     private func engine(_ life: Int) throws(PeerFailure) -> any SessionEngine {
         let (isCurrent, known) = state.withLock { ($0.life == life, $0.engine) }
         guard isCurrent else { throw PeerFailure(.cancelled) }
@@ -106,12 +106,12 @@ final class SessionCore: Sendable {
         return made
     }
 
-    /// Ends the current life.
+    /// Ends the current life: drops all peers and leaves the group.
     func leave(reporting: Bool) {
         let engine = state.withLock { state in
             state.life += 1
             let peers = state.roster.removeAll()
-            // Under the lock: an event of the next life must not come before these.
+            // Enqueue under the lock, so that no event from the next life can come first.
             if reporting { for peer in peers { queue.async { self.tell(peer.value, [.notConnected]) } } }
             return state.engine.take()
         }
@@ -146,7 +146,7 @@ final class SessionCore: Sendable {
         tell(object.value, states)
     }
 
-    /// Reports states on the queue.
+    /// Reports states to observers, then to the delegate. Called on the queue.
     private func tell(_ peer: MCPeerID, _ states: [MCSessionState]) {
         let observers = state.withLock { state in state.observers.sorted { $0.key < $1.key }.map(\.value) }
         for state in states {

@@ -2,7 +2,7 @@ internal import CausewayPeers
 internal import Dispatch
 internal import Foundation
 
-/// What a session needs of the engine. Tests have a double.
+/// The engine interface that a session uses. Tests replace it.
 protocol SessionEngine: Sendable {
     func accept(_ invitation: PeerInvitation)
     func invite(_ peer: PeerIdentity, service: String, context: Data?, timeout: Duration)
@@ -27,7 +27,7 @@ extension PeerGroup: SessionEngine {
     }
 }
 
-/// Makes the engine of a session when it is first used. Events come on the queue.
+/// Creates a session's engine at its first use. The engine calls the handler on the queue.
 typealias SessionEngineMaker =
     @Sendable (
         _ peer: PeerIdentity, _ queue: DispatchQueue, _ handler: @escaping @Sendable (GroupEvent) -> Void

@@ -1,11 +1,11 @@
-/// A key of the picker.
+/// A picker key.
 enum PickerKey: Equatable, Sendable {
     case up, down, enter, done, cancel
-    /// Ctrl-C: ends the program as usual, after the terminal is restored.
+    /// Ctrl-C: restores the terminal, then ends the program as usual.
     case interrupt
 }
 
-/// Decodes the bytes of a terminal into keys. Has no side effects.
+/// Decodes terminal bytes into keys. Does no I/O.
 struct KeyDecoder: Sendable {
     private enum State: Sendable {
         case plain, escape, sequence
@@ -14,13 +14,13 @@ struct KeyDecoder: Sendable {
     private var state = State.plain
     private static let escapeByte: UInt8 = 0x1B
 
-    /// Whether an escape byte waits for the rest of a sequence. If nothing follows soon, it was the Escape key: call ``flush()``.
+    /// Whether an escape sequence is incomplete. If no byte follows soon, the user pressed Escape: call ``flush()``.
     var isWaiting: Bool { state != .plain }
 
-    /// Returns the keys that are complete. Other bytes are ignored.
+    /// Returns completed keys. Other bytes are ignored.
     mutating func keys(of bytes: [UInt8]) -> [PickerKey] { bytes.compactMap { key(of: $0) } }
 
-    /// Ends the wait for a sequence.
+    /// Abandons an incomplete sequence. Returns `cancel` after a lone escape byte.
     mutating func flush() -> PickerKey? {
         defer { state = .plain }
         return state == .escape ? .cancel : nil
@@ -30,7 +30,7 @@ struct KeyDecoder: Sendable {
         switch state {
         case .plain: return plain(byte)
         case .escape:
-            // Both forms of the cursor keys: CSI and SS3.
+            // Cursor keys begin with CSI or SS3.
             if byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O") {
                 state = .sequence
                 return nil
@@ -38,7 +38,7 @@ struct KeyDecoder: Sendable {
             state = byte == Self.escapeByte ? .escape : .plain
             return .cancel
         case .sequence:
-            // Parameters come before the final byte.
+            // Skip parameter bytes before the final byte.
             if (0x20..<0x40).contains(byte) { return nil }
             state = .plain
             return byte == UInt8(ascii: "A") ? .up : byte == UInt8(ascii: "B") ? .down : nil

@@ -3,20 +3,22 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import Dispatch
 
-/// A terminal that shows text and delivers typed bytes. Tests have a double.
+/// A terminal that shows text and delivers typed bytes. Tests replace it.
 protocol Terminal: Sendable {
     /// Number of columns and lines.
     var size: (columns: Int, lines: Int) { get }
     func write(_ text: PrintableText)
-    /// Delivers typed bytes until ``endReading()``, on any thread, one call at a time.
+    /// Delivers typed bytes to `handler` until ``endReading()``, on any thread, one call at a time.
     ///
-    /// - Parameter isRaw: Whether each key is delivered at once and not shown. Otherwise lines are delivered.
+    /// - Parameters:
+    ///   - isRaw: Whether each key is delivered at once and not echoed. Otherwise lines are delivered.
+    ///   - handler: Called with the bytes.
     func beginReading(isRaw: Bool, _ handler: @escaping @Sendable ([UInt8]) -> Void)
-    /// Restores the mode of the terminal.
+    /// Stops reading, and restores the terminal's mode.
     func endReading()
 }
 
-/// The controlling terminal of the process. It is separate from standard input and output, so both may be redirected.
+/// The process's controlling terminal, `/dev/tty`. Standard input and output may be redirected.
 final class TerminalDevice: Terminal {
     private struct State: Sendable {
         var source: Unchecked<any DispatchSourceRead>?
@@ -27,7 +29,7 @@ final class TerminalDevice: Terminal {
     private let state = LockedValue(State())
     private let queue = DispatchQueue(label: "causeway.multipeer.terminal", target: .global())
 
-    /// Returns `nil` if the process has no terminal, or runs in the background of one: it could not read the answer.
+    /// Returns `nil` if the process has no terminal, or is in the background, where it cannot read from the terminal.
     init?() {
         let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
@@ -49,7 +51,7 @@ final class TerminalDevice: Terminal {
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
-    /// Text that does not fit into the buffer of the terminal is dropped, so that a stopped terminal blocks no thread.
+    /// Writes text. Text that does not fit into the terminal's buffer is dropped, so that a stopped terminal does not block the thread.
     func write(_ text: PrintableText) {
         var bytes = Array(text.text.utf8)[...]
         while !bytes.isEmpty {
@@ -80,7 +82,7 @@ final class TerminalDevice: Terminal {
         _ = tcsetattr(descriptor, TCSADRAIN, &mode)
     }
 
-    /// Signals from keys are off too: Ctrl-C would end the process with the terminal in this mode.
+    /// Turns off line mode, echo and signal keys: otherwise Ctrl-C would end the process with the terminal still in this mode.
     private func setRaw() {
         var mode = termios()
         guard tcgetattr(descriptor, &mode) == 0 else { return }

@@ -4,10 +4,10 @@ internal import Dispatch
 
 /// Asks questions on the terminal, one after another, each with a time limit.
 final class TerminalQuestions: Sendable {
-    /// Called before a question appears, with the function that lets it appear.
+    /// Called before a question appears. It calls `appear` to show the question.
     typealias Preparation = @Sendable (_ appear: @escaping @Sendable () -> Void) -> Void
 
-    /// A question that waits for its turn or its answer.
+    /// A question that waits to be shown or answered.
     final class Question: Sendable {
         fileprivate let text: PrintableText
         fileprivate let willAsk: Preparation
@@ -32,7 +32,7 @@ final class TerminalQuestions: Sendable {
     }
 
     static let shared = TerminalQuestions { TerminalDevice() }
-    /// Maximum number of questions that wait. A flood of invitations cannot fill the screen.
+    /// Maximum number of waiting questions, so that a flood of invitations cannot fill the screen.
     private static let maximumWaiting = 16
 
     private let openTerminal: @Sendable () -> (any Terminal)?
@@ -41,12 +41,14 @@ final class TerminalQuestions: Sendable {
 
     init(openTerminal: @escaping @Sendable () -> (any Terminal)?) { self.openTerminal = openTerminal }
 
-    /// Asks a question that is answered with yes or no.
+    /// Asks a yes-or-no question.
     ///
     /// - Parameters:
-    ///   - seconds: Time limit from this call; then the answer is no.
-    ///   - willAsk: Called before the question appears, unless it never does. It calls its argument to let the question appear.
-    ///   - reply: Called once, on any thread. The answer is no if there is no terminal.
+    ///   - text: The question.
+    ///   - seconds: The time limit from this call. After it, the answer is no.
+    ///   - willAsk: Called before the question appears. It calls its argument to show the question.
+    ///   - reply: Called once, on any thread. Without a terminal, or with 16 questions waiting, the answer is no.
+    /// - Returns: The question, for ``withdraw(_:)``.
     @discardableResult
     func ask(
         _ text: PrintableText, within seconds: Int, willAsk: @escaping Preparation = { $0() },
@@ -67,7 +69,7 @@ final class TerminalQuestions: Sendable {
         return question
     }
 
-    /// Answers a question with no, if it is still open.
+    /// Answers a question with no if it is still open.
     func withdraw(_ question: Question) { queue.async { self.end(question, false) } }
 
     private func next() {
@@ -85,7 +87,7 @@ final class TerminalQuestions: Sendable {
     }
 
     private func show(_ question: Question) {
-        // The time limit may have ended it before.
+        // The time limit may have ended the question before.
         guard let terminal = state.withLock({ $0.current === question ? $0.terminal : nil }) else { return }
         terminal.write(question.text + " [y/N] ")
         terminal.beginReading(isRaw: false) { [queue] line in
