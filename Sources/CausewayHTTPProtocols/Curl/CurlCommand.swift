@@ -1,6 +1,9 @@
 package import CausewayWire
 
 /// A request as a curl command line for a POSIX shell.
+///
+/// Text is compared byte by byte, as the shell and curl do. Swift compares characters: an apostrophe before a combining
+/// mark is another character, and would stay unescaped.
 package struct CurlCommand: Sendable {
     /// The request content.
     package enum Content: Equatable, Sendable {
@@ -35,8 +38,11 @@ package struct CurlCommand: Sendable {
         var words = ["curl"]
         words += methodWords
         // curl treats brackets and braces in a URL as a pattern, and removes dot segments by default.
-        if target.contains(where: { "[]{}".contains($0) }) { words.append("--globoff") }
-        if target.contains("/.") { words.append("--path-as-is") }
+        if target.utf8.contains(where: "[]{}".utf8.contains) { words.append("--globoff") }
+        let pairs = zip(target.utf8, target.utf8.dropFirst())
+        if pairs.contains(where: { $0 == UInt8(ascii: "/") && $1 == UInt8(ascii: ".") }) {
+            words.append("--path-as-is")
+        }
         for field in fields { words += ["-H", Self.quoted(line(field, showsSecrets))] }
         let isText = contentWords(&words)
         words.append(Self.quoted(target))
@@ -81,7 +87,7 @@ package struct CurlCommand: Sendable {
                 return false
             }
             // `--data-binary` treats text after `@` as a file name.
-            words += [text.hasPrefix("@") ? "--data-raw" : "--data-binary", Self.quoted(text)]
+            words += [bytes.first == UInt8(ascii: "@") ? "--data-raw" : "--data-binary", Self.quoted(text)]
         }
         return true
     }
@@ -93,9 +99,20 @@ package struct CurlCommand: Sendable {
             && text.utf8.allSatisfy { byte in
                 (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF) || "-._/:@%+=,".utf8.contains(byte)
             }
-        return isPlain
-            ? text
-            : "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+        guard !isPlain else { return text }
+        let pieces = text.utf8.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
+        return "'" + pieces.map { String(Substring($0)) }.joined(separator: #"'\''"#) + "'"
+    }
+
+    /// Returns a value of a multipart form argument (`-F`) in double quotes, in which curl needs no other escapes.
+    package static func formValue(_ text: String) -> String {
+        var quoted: [UInt8] = [UInt8(ascii: "\"")]
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { quoted.append(UInt8(ascii: "\\")) }
+            quoted.append(byte)
+        }
+        quoted.append(UInt8(ascii: "\""))
+        return String(decoding: quoted, as: UTF8.self)
     }
 
     /// Returns the bytes as a `printf` format.

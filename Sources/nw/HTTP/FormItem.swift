@@ -1,4 +1,5 @@
 import CausewayHTTP
+import CausewayHTTPProtocols
 import CausewayHTTPServer
 import CausewayTypes
 import CausewayWire
@@ -95,18 +96,14 @@ struct FormItem: Equatable, Sendable {
     var curlWords: [String] {
         switch content {
         case .text(let text) where mediaType == nil && filename == nil: return ["--form-string", name + "=" + text]
-        case .text(let text): return ["-F", name + "=" + Self.quoted(text) + parameters]
-        case .file(let path): return ["-F", name + "=@" + Self.quoted(path) + parameters]
-        case .textOfFile(let path): return ["-F", name + "=<" + Self.quoted(path) + parameters]
+        case .text(let text): return ["-F", name + "=" + CurlCommand.formValue(text) + parameters]
+        case .file(let path): return ["-F", name + "=@" + CurlCommand.formValue(path) + parameters]
+        case .textOfFile(let path): return ["-F", name + "=<" + CurlCommand.formValue(path) + parameters]
         }
     }
 
     private var parameters: String {
-        (mediaType.map { ";type=" + $0 } ?? "") + (filename.map { ";filename=" + Self.quoted($0) } ?? "")
-    }
-
-    private static func quoted(_ text: String) -> String {
-        "\"" + text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined() + "\""
+        (mediaType.map { ";type=" + $0 } ?? "") + (filename.map { ";filename=" + CurlCommand.formValue($0) } ?? "")
     }
 }
 

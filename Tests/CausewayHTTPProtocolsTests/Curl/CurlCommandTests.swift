@@ -44,6 +44,35 @@ struct CurlCommandTests {
                 == "curl -H 'Content-Type:' --data-binary 'a'\\''b$c`d`' https://a.example/x")
     }
 
+    @Test("A combining mark after a special character changes nothing for the shell and for curl")
+    func combiningMarks() {
+        let mark = "\u{301}"
+        func isEqual(_ text: String, _ expected: String) -> Bool { text.utf8.elementsEqual(expected.utf8) }
+        #expect(
+            isEqual(
+                text("POST", content("a'\(mark); id #")),
+                #"curl -H 'Content-Type:' --data-binary 'a'\''"# + mark + "; id #' https://a.example/x"))
+        #expect(
+            isEqual(
+                text("GET", "http://a/", [("X", "'\(mark)$(id)'\(mark)")]),
+                #"curl -H 'X: '\''"# + mark + #"$(id)'\''"# + mark + "' http://a/"))
+        #expect(
+            isEqual(
+                text("POST", content("@\(mark)")),
+                "curl -H 'Content-Type:' --data-raw '@\(mark)' https://a.example/x"))
+        for target in ["http://a/[\(mark)1-9]\(mark)", "http://a/{\(mark)a,b}\(mark)"] {
+            #expect(text("GET", target).utf8.starts(with: "curl --globoff '".utf8))
+        }
+        #expect(text("GET", "http://a/.\(mark)./b").utf8.starts(with: "curl --path-as-is '".utf8))
+    }
+
+    @Test("Values of a form are quoted")
+    func formValues() {
+        #expect(CurlCommand.formValue(#"a"b\c"#) == #""a\"b\\c""#)
+        let value = CurlCommand.formValue("a\"\u{301},/etc/passwd")
+        #expect(value.utf8.elementsEqual("\"a\\\"\u{301},/etc/passwd\"".utf8))
+    }
+
     @Test("Credentials are hidden unless they are wanted")
     func secrets() {
         let fields = [("Authorization", "Bearer t"), ("cookie", "a=b")]
