@@ -18,6 +18,8 @@ struct WaitingRequests: Sendable {
 
     var count: Int { current.count }
     var isEmpty: Bool { current.isEmpty }
+    /// The number of queue entries, including outdated ones.
+    var entryCount: Int { order.count }
 
     mutating func insert(_ id: UInt64, priority: Float, serial: UInt64) {
         // NaN cannot be ordered, so it is replaced by 0.
@@ -29,7 +31,7 @@ struct WaitingRequests: Sendable {
     /// - Returns: Whether the request was waiting.
     mutating func remove(_ id: UInt64) -> Bool {
         guard current.removeValue(forKey: id) != nil else { return false }
-        if current.isEmpty { order = Heap() }
+        compact()
         return true
     }
 
@@ -37,8 +39,16 @@ struct WaitingRequests: Sendable {
     mutating func reprioritize(_ id: UInt64, _ priority: Float) {
         guard let old = current[id], !priority.isNaN, old.priority != priority else { return }
         insert(id, priority: priority, serial: old.serial)
-        // Removes outdated entries, so that repeated changes do not consume unbounded memory.
-        if order.count > 2 * current.count + 64 { order = Heap(current.values) }
+        compact()
+    }
+
+    /// Removes outdated entries when they are the majority, so that repeated changes do not consume unbounded memory.
+    private mutating func compact() {
+        if current.isEmpty {
+            order = Heap()
+        } else if order.count > 2 * current.count + 64 {
+            order = Heap(current.values)
+        }
     }
 
     mutating func popFirst() -> UInt64? {
