@@ -127,7 +127,10 @@ package struct ResumableUpload: Equatable, Sendable {
     private mutating func retrieved(_ fields: FieldSection) -> Decision {
         // The server has all content, but its response was lost. This response replaces it.
         guard !UploadFields.isComplete(fields) else { return .deliver }
-        guard let offset = UploadFields.offset(in: fields), offset <= length ?? .max else {
+        // The offset never decreases: a server that has lost content must abandon the upload
+        // (draft-ietf-httpbis-resumable-upload §4.1.1). A server that violates this could otherwise keep the client
+        // retrying without end.
+        guard let offset = UploadFields.offset(in: fields), offset >= self.offset, offset <= length ?? .max else {
             return startOver(else: .fail)
         }
         if offset > self.offset { attempts = 0 }

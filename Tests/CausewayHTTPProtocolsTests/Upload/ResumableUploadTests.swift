@@ -152,6 +152,36 @@ struct ResumableUploadTests {
         }
     }
 
+    @Test("A lower offset than before means that the server has lost the upload")
+    func lowerOffset() throws {
+        var upload = try begun(mayStartOver: false)
+        _ = upload.connectionBroke()
+        #expect(upload.answered(status: 204, fields: fields(("Upload-Offset", "10"))) == .send(after: .zero))
+        _ = upload.connectionBroke()
+        #expect(upload.answered(status: 204, fields: fields(("Upload-Offset", "5"))) == .fail)
+    }
+
+    @Test("An upload whose offset rises and falls ends")
+    func alternatingOffset() throws {
+        var upload = try begun()
+        let target = try request().target
+        var decision = upload.connectionBroke()
+        var count = 0
+        while decision != .fail, count < 200 {
+            count += 1
+            switch upload.request {
+            case .retrieval:
+                let offset = count % 4 < 2 ? "5" : "10"
+                decision = upload.answered(status: 204, fields: fields(("Upload-Offset", offset)))
+            case .creation:
+                upload.informed(status: 104, fields: fields(("Location", "/u/\(count)")), target: target)
+                decision = upload.connectionBroke()
+            case .appending: decision = upload.connectionBroke()
+            }
+        }
+        #expect(decision == .fail && count < 200)
+    }
+
     @Test("A conflict asks for the offset again")
     func conflict() throws {
         var upload = try begun()
