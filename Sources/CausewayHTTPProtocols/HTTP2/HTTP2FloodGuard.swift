@@ -29,9 +29,10 @@ struct HTTP2FloodGuard: Sendable {
         private mutating func refill(at now: Duration) {
             let elapsed = now - refilled
             guard elapsed >= .seconds(1) else { return }
-            let seconds = min(elapsed.components.seconds, Int64(burst))
-            left = min(burst, left + Int(seconds) * perSecond)
-            refilled = now
+            let seconds = elapsed.components.seconds
+            left = min(burst, left + Int(min(seconds, Int64(burst))) * perSecond)
+            // The fraction of a second counts toward the next unit.
+            refilled += .seconds(seconds)
         }
     }
 

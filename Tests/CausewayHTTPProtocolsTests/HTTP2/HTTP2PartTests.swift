@@ -59,6 +59,18 @@ struct HTTP2PartTests {
         #expect(takes([.seconds(1000), .seconds(1000), .seconds(1000)]) == [true, true, false])
     }
 
+    @Test("Fractions of a second count toward the next unit of a budget")
+    func budgetFractions() {
+        var budget = HTTP2FloodGuard.Budget(burst: 100, perSecond: 2)
+        let now = Duration.seconds(1_000)
+        for _ in 0..<100 { _ = budget.take(at: now) }
+        // Every 1.9 s three units are taken, and 3.8 are refilled.
+        let results = (1...200).map { count in
+            (0..<3).map { _ in budget.take(at: now + .milliseconds(1_900 * count)) }
+        }
+        #expect(results.allSatisfy { $0 == [true, true, true] })
+    }
+
     @Test("The window grows and shrinks with settings")
     func receiveWindow() {
         var window = HTTP2ReceiveWindow(size: 100)
