@@ -73,7 +73,7 @@ extension Cookie {
     /// Whether a `Set-Cookie` field could contain this cookie: characters, sizes, and name prefix requirements
     /// (RFC 6265bis §5.4).
     package var isWellFormed: Bool {
-        guard !name.isEmpty, name.count + value.count <= SetCookie.maximumByteCount,
+        guard !(name.isEmpty && value.isEmpty), name.count + value.count <= SetCookie.maximumByteCount,
             (1...SetCookie.maximumAttributeByteCount).contains(domain.utf8.count),
             (1...SetCookie.maximumAttributeByteCount).contains(path.utf8.count), path.utf8.first == UInt8(ascii: "/")
         else { return false }
@@ -83,7 +83,8 @@ extension Cookie {
         guard isValid(name), isValid(value), isValid(path.utf8), !name.contains(UInt8(ascii: "=")) else { return false }
         guard domain.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !(0x41...0x5A).contains($0) }) else { return false }
         let parsed = SetCookie(name: name, value: value)
-        if parsed.hasNamePrefix("__Secure-"), !isSecure { return false }
-        return !parsed.hasNamePrefix("__Host-") || isSecure && isHostOnly && path == "/"
+        // The value of a nameless cookie must not look like a name with a prefix.
+        if parsed.hasNamePrefix("__Secure-"), !isSecure || name.isEmpty { return false }
+        return !parsed.hasNamePrefix("__Host-") || isSecure && isHostOnly && path == "/" && !name.isEmpty
     }
 }

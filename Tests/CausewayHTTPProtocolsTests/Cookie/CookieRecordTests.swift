@@ -20,6 +20,18 @@ struct CookieRecordTests {
         #expect(CookieRecord.decode(CookieRecord.encode(records)) == records)
     }
 
+    @Test("A nameless cookie that a response has set is read again")
+    func nameless() {
+        var store = CookieStore()
+        let context = CookieContext(host: "a.example", path: "/", isSecure: true)
+        let outcomes = ["v; Max-Age=1000", "=w; Max-Age=1000; Path=/x"].map {
+            store.receive($0.utf8, from: context, at: .seconds(1_700_000_000))
+        }
+        #expect(outcomes == [.stored, .stored])
+        let records = store.all.map { CookieRecord($0) }
+        #expect(CookieRecord.decode(CookieRecord.encode(records)) == records)
+    }
+
     @Test("Session cookies are not written")
     func session() {
         var session = cookie()
@@ -47,7 +59,8 @@ struct CookieRecordTests {
         "Cookies that no response could set are not read",
         arguments: [
             ("a.example", "/", "n\r\nX: y", "v", "h"), ("a.example", "/", "n", "v;x", "h"),
-            ("a.example", "/", "", "v", "h"), ("a.example", "x", "n", "v", "h"), ("A.example", "/", "n", "v", "h"),
+            ("a.example", "/", "", "", "h"), ("a.example", "x", "n", "v", "h"), ("A.example", "/", "n", "v", "h"),
+            ("a.example", "/", "", "__Secure-n=v", "hs"), ("a.example", "/", "", "__Host-n=v", "hs"),
             ("a example", "/", "n", "v", "h"), ("", "/", "n", "v", "h"), ("a.example", "/", "a=b", "v", "h"),
             ("a.example", "/", "__Secure-n", "v", "h"), ("a.example", "/", "__Host-n", "v", "s"),
             ("a.example", "/x", "__Host-n", "v", "hs"),
