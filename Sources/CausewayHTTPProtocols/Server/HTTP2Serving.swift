@@ -118,7 +118,8 @@ extension HTTPServerConnection {
             serving.insert(id, HTTP2MethodKind(head))
             if isLast { serving.machine.finishAccepting() }
         }
-        let announced = head.fields.firstValue(of: "content-length").flatMap { Int($0) }
+        // A CONNECT request has no content (RFC 9110 §9.3.6), so the machine does not check its field.
+        let announced = head.isConnect ? nil : try? head.fields.contentLength?.get()
         let contentLength = endsStream ? 0 : announced
         let plain = HTTPRequestHead(
             method: head.method, target: head.path, version: .http2, fields: head.fields)

@@ -216,6 +216,16 @@ struct HTTPServerHTTP2Tests {
         #expect(heads.count == 1 && heads.first?.fields.contains("content-length") == false)
     }
 
+    @Test("The length that a CONNECT request states is ignored", arguments: ["-5", "+5", "5", "x"])
+    func lengthOfConnect(_ value: String) throws {
+        var pair = Pair()
+        var head = HTTP2RequestHead(method: "CONNECT", scheme: "", authority: "h:1", path: "")
+        head.fields.append("content-length", value)
+        _ = try pair.client.request(head, endsStream: false)
+        let heads = pair.exchange().heads
+        #expect(heads.count == 1 && heads.first?.contentLength == nil && heads.first?.hasContent == true)
+    }
+
     @Test("Shutting down lets open streams end, and refuses later ones")
     func shutDown() throws {
         var pair = Pair()
