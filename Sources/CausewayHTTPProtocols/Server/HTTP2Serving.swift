@@ -16,8 +16,10 @@ struct HTTP2Serving: Sendable {
 
         enum Response: Sendable {
             case open
-            /// The response head has ended the stream. The program has not finished the response.
+            /// The response head has ended the server's side of the stream. The program has not finished the response.
             case withoutContent
+            /// As ``withoutContent``, but the stream is closed. The request closes when the program finishes.
+            case sent
             /// The response is complete. Further request content is discarded.
             case done
         }
@@ -25,6 +27,8 @@ struct HTTP2Serving: Sendable {
         init(_ method: HTTP2MethodKind) { self.method = method }
 
         var discards: Bool { isTooLong || response == .done }
+        /// Whether response content is discarded, because the response can have none.
+        var discardsResponse: Bool { response == .withoutContent || response == .sent }
         /// Whether the server waits for content: the client may send it, and the program has consumed all it received.
         var awaitsContent: Bool { !hasRequestEnded && !discards && method != .tunnel && unread == 0 }
     }
@@ -37,6 +41,8 @@ struct HTTP2Serving: Sendable {
     private var queuedCount = 0
     /// Requests with a complete response and incomplete content. Each is closed when its response has been sent.
     var finished: [HTTP2StreamID] = []
+    /// Whether the last event of ``machine`` was handled. The connection then ends when no request is left.
+    var isEnding = false
 
     init(_ limits: HTTPServerLimits) {
         var configuration = HTTP2Configuration()
@@ -104,7 +110,10 @@ extension HTTPServerConnection {
         case .trailers(let id, let fields): requestEnded(id, fields)
         case .closed(let id, let failure): closed(id, failure)
         case .ended(let failure):
-            end(isInterrupted: failure == .aborted || failure == .endedEarly)
+            // The streams of all requests left are closed. A shutdown waits until the program has finished them too.
+            http2?.isEnding = true
+            let isInterrupted = failure == .aborted || failure == .endedEarly
+            if isInterrupted || http2?.requests.isEmpty == true { endHTTP2(isInterrupted: isInterrupted) }
         case .drained(let id): http2?.update(id) { $0.hasQueuedContent = false }
         case .settings, .pingAnswered, .goAway, .informational, .response: break
         }
@@ -177,8 +186,37 @@ extension HTTPServerConnection {
     }
 
     private mutating func closed(_ id: RequestID, _ failure: HTTP2StreamFailure?) {
+        // The response is complete for the client, but the program may still send content, which is discarded.
+        if failure == nil, http2?.requests[id]?.response == .withoutContent {
+            http2?.update(id) { $0.response = .sent }
+            return
+        }
         let request = http2?.remove(id)
         http2?.finished.removeAll { $0 == id }
         if let request { events.append(.closed(id, isComplete: failure == nil || request.response == .done)) }
+    }
+    /// Closes a request whose response was sent before the program finished it. Returns whether it was one.
+    mutating func closeSent(_ id: RequestID) -> Bool {
+        guard http2?.requests[id]?.response == .sent else { return false }
+        _ = http2?.remove(id)
+        events.append(.closed(id, isComplete: true))
+        if http2?.isEnding == true, http2?.requests.isEmpty == true { end(isInterrupted: false) }
+        return true
+    }
+
+    /// Ends the connection with an error, also if it only waits for the program.
+    mutating func abortHTTP2(_ code: HTTP2ErrorCode = .noError) {
+        if http2?.isEnding == true { endHTTP2(isInterrupted: true) } else { http2?.machine.abort(code) }
+    }
+
+    /// Reports the end of the connection, after closing the requests that the program has not finished. The client has
+    /// received their responses.
+    private mutating func endHTTP2(isInterrupted: Bool) {
+        guard !hasEnded else { return }
+        for id in http2?.requests.keys.sorted() ?? [] {
+            _ = http2?.remove(id)
+            events.append(.closed(id, isComplete: true))
+        }
+        end(isInterrupted: isInterrupted)
     }
 }

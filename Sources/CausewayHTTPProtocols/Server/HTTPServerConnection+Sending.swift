@@ -88,7 +88,7 @@ extension HTTPServerConnection {
             var bytes = bytes
             while let piece = bytes.popPiece() { try serving.machine.sendContent(piece) }
         } http2: { serving throws(HTTP2Refusal) in
-            guard serving.requests[id]?.response != .withoutContent else { return }
+            guard serving.requests[id]?.discardsResponse != true else { return }
             try serving.machine.send(id, bytes)
             serving.update(id) { $0.hasQueuedContent = true }
         }
@@ -104,7 +104,7 @@ extension HTTPServerConnection {
             endsTunnel = serving.isTunnel
             if !endsTunnel { try serving.machine.sendEnd(trailers: trailers) }
         } http2: { serving throws(HTTP2Refusal) in
-            guard serving.requests[id]?.response != .withoutContent else { return }
+            guard serving.requests[id]?.discardsResponse != true else { return }
             if trailers.isEmpty {
                 try serving.machine.send(id, ByteChain(), endsStream: true)
             } else {
@@ -118,6 +118,7 @@ extension HTTPServerConnection {
     /// Interrupts a request: resets the stream, or ends the HTTP/1 connection, so that the client notices the
     /// incomplete response.
     package mutating func interrupt(_ id: RequestID) {
+        guard !closeSent(id) else { return }
         http2?.machine.reset(id, .internalError)
         guard http1?.id == id else { return }
         if http1?.isTunnel == true { endHTTP1(isInterrupted: true) } else { http1?.machine.abort() }
@@ -144,12 +145,14 @@ extension HTTPServerConnection {
         }
     }
 
-    /// Records that the program completed its response. An HTTP/1 request closes at once, an HTTP/2 request with its stream.
+    /// Records that the program completed its response. An HTTP/1 request closes at once, an HTTP/2 request when its
+    /// stream is closed too.
     private mutating func completed(_ id: RequestID) {
         if http1 != nil {
             http1?.id = nil
             events.append(.closed(id, isComplete: true))
         }
+        guard !closeSent(id) else { return }
         modifyHTTP2 { serving in
             var isOpen = false
             serving.update(id) { request in

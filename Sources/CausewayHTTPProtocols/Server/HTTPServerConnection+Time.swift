@@ -113,7 +113,7 @@ extension HTTPServerConnection {
         times.input.restart()
         if isUndecided { return end(isInterrupted: false) }
         http1?.machine.timedOut()
-        http2?.machine.abort(.enhanceYourCalm)
+        abortHTTP2(.enhanceYourCalm)
     }
 }
 

@@ -115,7 +115,7 @@ package struct HTTPServerConnection: Sendable {
     package mutating func abort() {
         if isUndecided { return end(isInterrupted: true) }
         http1?.machine.abort()
-        http2?.machine.abort()
+        abortHTTP2()
         if http1?.isTunnel == true { endHTTP1(isInterrupted: true) }
     }
 
