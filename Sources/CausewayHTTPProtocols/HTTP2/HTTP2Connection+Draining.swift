@@ -7,8 +7,8 @@ struct HTTP2DrainingStreams: Sendable {
 
     var isEmpty: Bool { entries.isEmpty }
     var count: Int { entries.count }
-    /// The next time at which a stream must be reset.
-    var deadline: Duration? { entries.first?.deadline }
+    /// The time at which the first stream must be reset.
+    var firstDeadline: Duration? { entries.first?.deadline }
 
     func contains(_ id: HTTP2StreamID) -> Bool { entries.contains { $0.id == id } }
 
@@ -31,7 +31,7 @@ struct HTTP2DrainingStreams: Sendable {
 
     /// Removes and returns the first stream whose deadline has passed.
     mutating func takeExpired(at now: Duration) -> HTTP2StreamID? {
-        guard let deadline, now >= deadline else { return nil }
+        guard let firstDeadline, now >= firstDeadline else { return nil }
         return entries.removeFirst().id
     }
 
@@ -75,7 +75,7 @@ extension HTTP2Connection {
 
     /// Resets streams whose drain time has passed.
     mutating func resetDrained(at now: Duration) {
-        guard let deadline = streams.draining.deadline, now >= deadline else { return }
+        guard let deadline = streams.draining.firstDeadline, now >= deadline else { return }
         while let id = streams.draining.takeExpired(at: now) { output.append(.resetStream(.noError), on: id) }
         endIfDone()
     }

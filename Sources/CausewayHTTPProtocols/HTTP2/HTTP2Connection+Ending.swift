@@ -5,7 +5,7 @@ extension HTTP2Connection {
     /// The next time at which ``advance(to:)`` has work to do.
     package var deadline: Duration? {
         guard phase != .ended else { return nil }
-        var next = streams.draining.deadline
+        var next = streams.draining.firstDeadline
         if let settings = own.settingsDeadline { next = min(next ?? settings, settings) }
         if let shutdown = own.shutdownDeadline { next = min(next ?? shutdown, shutdown) }
         return next
