@@ -7,7 +7,9 @@ import Testing
 
 @Suite("The five laws of HTTP's state machines")
 struct HTTPMachineLawTests {
-    static let trials: [any MachineTesting] = [HTTPTrials.pool, HTTPTrials.http2, HTTPTrials.server]
+    static let trials: [any MachineTesting] = [
+        HTTPTrials.pool, HTTPTrials.http2, HTTPTrials.server,
+    ]
 
     @Test("A machine obeys the five laws in random histories", arguments: trials)
     func obeysLaws(_ trial: any MachineTesting) {
@@ -141,44 +143,5 @@ enum HTTPTrials {
             HTTP2Frame.headers(head).serialize(streamID: id, into: &bytes)
         }
         return bytes
-    }
-
-    private static let requests = [
-        "GET / HTTP/1.1\r\nHost: h\r\n\r\n", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello",
-        "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n", "3\r\nabc\r\n", "0\r\n\r\n",
-        "GET / HTTP/1.0\r\n", "\r\n",
-    ]
-
-    static var server: any MachineTesting {
-        MachineTrial("HTTPServerConnection", model: UInt32(0)) { _ in
-            HTTPServerConnection(HTTPServerLimits(), isSecure: false, at: .zero)
-        } event: { connection, last, now, random in
-            switch random.integer(in: 0...11) {
-            case 0, 1:
-                let content: HTTPServerContent = [.none, .length(3), .unknown][random.integer(in: 0...2)]
-                try? connection.respond(last, 200, FieldSection(), content)
-            case 2: try? connection.send(last, ByteChain([1, 2, 3]))
-            case 3: try? connection.finish(last)
-            case 4: if random.chance(oneIn: 3) { connection.interrupt(last) }
-            case 5:
-                switch random.integer(in: 0...5) {
-                case 0: connection.abort()
-                case 1: connection.inputEnded()
-                case 2: connection.shutDown(at: now)
-                default: connection.sent(3, hasMore: random.chance(oneIn: 2), at: now)
-                }
-            case 6: while connection.nextOutput() != nil {}
-            default:
-                let request = requests[random.integer(in: 0...requests.count - 1)]
-                if connection.wantsInput { connection.received(Array(request.utf8)[...], at: now) }
-            }
-            let events = connection.takeActions()
-            connection.settle(at: now)
-            return events
-        }.noting { last, event in
-            if case .requested(let id, _) = event { last = id }
-        }.ending {
-            if case .ended = $0 { true } else { false }
-        }
     }
 }
