@@ -7,10 +7,10 @@ extension ConnectionPool {
     /// serves the waiting requests (RFC 9113 §9.1.1). The attempt is cancelled if no request waits afterwards.
     package mutating func resolved(_ id: PoolConnectionID, addresses: [String], at now: Duration) -> [PoolAction] {
         guard isKnown(id.slot), let group = groups[id.slot], group[id]?.isConnecting == true else { return [] }
-        guard group.key.origin.isSecure, group.mayCoalesce, group.alias == nil else { return [] }
+        guard group.key.origin.isSecure, case .permitted = group.coalescing else { return [] }
         guard let shared = coveringConnection(for: group.key, addresses: addresses) else { return [] }
         var actions: [PoolAction] = []
-        groups[id.slot]?.alias = shared
+        groups[id.slot]?.coalescing = .active(shared)
         while let connection = groups[shared.slot]?[shared], connection.hasRoom,
             let request = groups[id.slot]?.popWaiting()
         {
@@ -44,9 +44,9 @@ extension ConnectionPool {
     ///
     /// - Returns: Whether the request was assigned.
     mutating func assignToAlias(_ request: UInt64, slot: Int, _ actions: inout [PoolAction]) -> Bool {
-        guard let alias = groups[slot]?.alias else { return false }
+        guard case .active(let alias)? = groups[slot]?.coalescing else { return false }
         guard isKnown(alias.slot), let connection = groups[alias.slot]?[alias], !connection.isRetired else {
-            groups[slot]?.alias = nil
+            groups[slot]?.coalescing = .permitted
             return false
         }
         guard connection.hasRoom else { return false }

@@ -12,8 +12,10 @@ package struct ConnectionPool: Sendable {
     private var freeSlots: [Int] = []
     /// The slot of each waiting request's group, for cancellation.
     private var places: [UInt64: Int] = [:]
-    /// Counts events. It orders requests and connections.
-    private var serial: UInt64 = 0
+    /// Counts the uses of connections, which orders idle connections.
+    private var useCount: UInt64 = 0
+    /// The highest number that a removed group gave, so that identifiers are not reused.
+    private var retiredNumber: UInt64 = 0
     private var idleCount = 0
     /// The next time at which ``advance(to:)`` may have work to do. It can be too early, but never too late.
     package private(set) var deadline: Duration?
@@ -32,17 +34,15 @@ package struct ConnectionPool: Sendable {
     /// Adds a request. It is assigned at once if a connection has capacity.
     package mutating func requested(_ request: PoolRequest, at now: Duration) -> [PoolAction] {
         guard places[request.id] == nil else { return [] }
-        serial += 1
         let slot = slot(for: request.key)
         var actions: [PoolAction] = []
         if request.route == .ownConnection {
-            groups[slot]?.alias = nil
-            groups[slot]?.mayCoalesce = false
+            groups[slot]?.coalescing = .forbidden
         } else if request.route == .any, startAtOnce(request.id, slot: slot, &actions) {
             return actions
         }
         places[request.id] = slot
-        groups[slot]?.add(request, serial: serial)
+        groups[slot]?.add(request)
         serve(slot, at: now, &actions)
         return settled(actions)
     }
@@ -75,12 +75,12 @@ package struct ConnectionPool: Sendable {
     package mutating func connected(
         _ id: PoolConnectionID, _ facts: PoolConnectionFacts, at now: Duration
     ) -> [PoolAction] {
-        change(id, at: now) { group, limits, _ in group.connected(id, facts, at: now, limits: limits) }
+        change(id, at: now) { group, _ in group.connected(id, facts, at: now) }
     }
 
     /// Records that a connection attempt failed.
     package mutating func connectFailed(_ id: PoolConnectionID, at now: Duration) -> [PoolAction] {
-        change(id, at: now) { group, limits, actions in group.connectFailed(id, at: now, limits: limits, &actions) }
+        change(id, at: now) { group, actions in group.connectFailed(id, at: now, &actions) }
     }
 
     /// Records that a request on a connection ended.
@@ -94,12 +94,11 @@ package struct ConnectionPool: Sendable {
     package mutating func finished(
         _ id: PoolConnectionID, isReusable: Bool = true, idleTimeout: Duration? = nil, at now: Duration
     ) -> [PoolAction] {
-        serial += 1
-        let serial = serial
+        useCount += 1
+        let use = useCount
         let borrower = takeBorrower(of: id)
-        var actions = change(id, at: now) { group, limits, actions in
-            group.finished(
-                id, isReusable: isReusable, idleTimeout: idleTimeout, serial: serial, at: now, limits: limits, &actions)
+        var actions = change(id, at: now) { group, actions in
+            group.finished(id, isReusable: isReusable, idleTimeout: idleTimeout, use: use, at: now, &actions)
         }
         if let borrower { serve(borrower: borrower, at: now, &actions) }
         if idleCount > limits.idleConnections { closeOldestIdle(&actions) }
@@ -108,13 +107,13 @@ package struct ConnectionPool: Sendable {
 
     /// Records a new limit on concurrent streams (RFC 9113 §5.1.2).
     package mutating func streamLimitChanged(_ id: PoolConnectionID, to limit: Int, at now: Duration) -> [PoolAction] {
-        change(id, at: now) { group, _, _ in group.streamLimitChanged(id, to: limit) }
+        change(id, at: now) { group, _ in group.streamLimitChanged(id, to: limit) }
     }
 
     /// Prevents further requests on a connection. Call this after GOAWAY, `Connection: close`, unexpected bytes after a
     /// response, or a network path change.
     package mutating func retired(_ id: PoolConnectionID, at now: Duration) -> [PoolAction] {
-        change(id, at: now) { group, _, actions in group.retire(id, &actions) }
+        change(id, at: now) { group, actions in group.retire(id, &actions) }
     }
 
     /// Prevents further requests on existing connections, for example when a session is reset or flushed.
@@ -133,7 +132,7 @@ package struct ConnectionPool: Sendable {
     /// Records that a connection was closed, or left the pool after an upgrade. Its requests have ended.
     package mutating func closed(_ id: PoolConnectionID, at now: Duration) -> [PoolAction] {
         let borrower = takeBorrower(of: id)
-        var actions = change(id, at: now) { group, _, _ in group.remove(id) }
+        var actions = change(id, at: now) { group, _ in group.remove(id) }
         if let borrower { serve(borrower: borrower, at: now, &actions) }
         return actions
     }
@@ -141,7 +140,7 @@ package struct ConnectionPool: Sendable {
     /// Establishes up to `count` connections in advance.
     package mutating func warm(_ key: PoolKey, count: Int = 1, at now: Duration) -> [PoolAction] {
         var actions: [PoolAction] = []
-        groups[slot(for: key)]?.warm(count, limits: limits, serial: &serial, &actions)
+        groups[slot(for: key)]?.warm(count, &actions)
         return actions
     }
 
@@ -151,8 +150,8 @@ package struct ConnectionPool: Sendable {
         var actions: [PoolAction] = []
         deadline = nil
         for slot in groups.indices where groups[slot] != nil {
-            groups[slot]?.closeExpired(at: now, &actions)
-            serve(slot, at: now, &actions)
+            actions += groups[slot]?.advance(to: now) ?? []
+            updated(slot)
         }
         return settled(actions)
     }
@@ -164,7 +163,7 @@ package struct ConnectionPool: Sendable {
         if slots.count >= Self.groupLimit { removeEmptyGroups() }
         let slot = freeSlots.popLast() ?? groups.count
         if slot == groups.count { groups.append(nil) }
-        groups[slot] = PoolGroup(key: key, slot: slot)
+        groups[slot] = PoolGroup(key: key, numbers: PoolNumbers(slot: slot, after: retiredNumber), limits: limits)
         slots[key] = slot
         return slot
     }
@@ -172,6 +171,7 @@ package struct ConnectionPool: Sendable {
     private mutating func removeEmptyGroups() {
         for (slot, group) in groups.enumerated() {
             guard let group, group.isEmpty else { continue }
+            retiredNumber = max(retiredNumber, group.numbers.last)
             groups[slot] = nil
             slots[group.key] = nil
             freeSlots.append(slot)
@@ -180,12 +180,11 @@ package struct ConnectionPool: Sendable {
 
     /// Changes a connection's group, then serves the requests that this enables.
     private mutating func change(
-        _ id: PoolConnectionID, at now: Duration, _ body: (inout PoolGroup, PoolLimits, inout [PoolAction]) -> Void
+        _ id: PoolConnectionID, at now: Duration, _ body: (inout PoolGroup, inout [PoolAction]) -> Void
     ) -> [PoolAction] {
         guard isKnown(id.slot) else { return [] }
         var actions: [PoolAction] = []
-        let limits = limits
-        if groups[id.slot] != nil { body(&groups[id.slot]!, limits, &actions) }
+        if groups[id.slot] != nil { body(&groups[id.slot]!, &actions) }
         serve(id.slot, at: now, &actions)
         return settled(actions)
     }
@@ -194,9 +193,14 @@ package struct ConnectionPool: Sendable {
 
     /// Serves a group's waiting requests, and updates ``deadline``.
     mutating func serve(_ slot: Int, at now: Duration, _ actions: inout [PoolAction]) {
-        groups[slot]?.serve(at: now, limits: limits, serial: &serial, &actions)
+        groups[slot]?.serve(at: now, &actions)
+        updated(slot)
+    }
+
+    /// Updates the idle connection count and ``deadline`` after a group has changed.
+    private mutating func updated(_ slot: Int) {
         recount(slot)
-        if let next = groups[slot]?.nextDeadline(), deadline.map({ next < $0 }) ?? true { deadline = next }
+        if let next = groups[slot]?.deadline, deadline.map({ next < $0 }) ?? true { deadline = next }
     }
 
     /// Removes requests from the waiting ones if `actions` assign or fail them. Returns `actions`.

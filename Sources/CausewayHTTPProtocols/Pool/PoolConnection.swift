@@ -18,7 +18,7 @@ struct PoolConnection: Sendable {
     var activeCount = 0
     /// Whether the connection has carried a request.
     var isUsed = false
-    /// The event number at which the connection last became idle. It orders idle connections.
+    /// The pool's number for the connection's last use. It orders idle connections.
     var lastUse: UInt64 = 0
     /// The time at which the pool closes the connection if it remains idle.
     var idleDeadline: Duration?
@@ -54,6 +54,20 @@ struct PoolConnection: Sendable {
         }
     }
 
+    /// Returns whether a request with this route may use the connection.
+    ///
+    /// - Parameter number: The request's number. Connections with a higher one are newer than the request.
+    func permits(_ route: PoolRequest.Route, since number: UInt64) -> Bool {
+        switch route {
+        case .any: true
+        // A server may close a used HTTP/1 connection again. On HTTP/2, all retried requests share one connection.
+        case .newConnection: id.serial > number && (isMultiplexed || !isUsed)
+        case .ownConnection: id.serial > number
+        case .http1: !isMultiplexed
+        case .continuing(let wanted): id == wanted
+        }
+    }
+
     /// Returns whether this connection's server may answer for `host` at one of these addresses (RFC 9113 §9.1.1).
     func covers(host: String, addresses: [String]) -> Bool {
         guard isMultiplexed, hasRoom, let address, addresses.contains(address) else { return false }
@@ -68,4 +82,31 @@ struct PoolConnection: Sendable {
         let (rest, suffix) = (host[dot...], name.dropFirst())
         return rest == suffix && suffix.dropFirst().utf8.contains(UInt8(ascii: "."))
     }
+}
+
+/// Numbers a group's requests and connections in the order of their arrival.
+struct PoolNumbers: Sendable {
+    /// The group's index in the pool.
+    let slot: Int
+    private(set) var last: UInt64
+
+    /// - Parameter last: The last number used for this slot.
+    init(slot: Int, after last: UInt64) {
+        self.slot = slot
+        self.last = last
+    }
+
+    mutating func next() -> UInt64 {
+        last += 1
+        return last
+    }
+}
+
+/// Whether another group's connection serves a group (RFC 9113 §9.1.1).
+enum PoolCoalescing: Sendable {
+    case permitted
+    /// The coalesced connection.
+    case active(PoolConnectionID)
+    /// A 421 response forbids it (RFC 9110 §15.5.20).
+    case forbidden
 }

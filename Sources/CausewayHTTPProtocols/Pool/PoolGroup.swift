@@ -1,4 +1,8 @@
+internal import CausewayMachines
+
 /// The connections and waiting requests for one key.
+///
+/// After each event, the pool calls ``serve(at:_:)``.
 struct PoolGroup: Sendable {
     /// The HTTP version that the server chose most recently. While it is unknown, connections are established one at a
     /// time, because a single HTTP/2 connection can serve all requests.
@@ -9,17 +13,17 @@ struct PoolGroup: Sendable {
     }
 
     let key: PoolKey
-    let slot: Int
+    private let limits: PoolLimits
+    private(set) var numbers: PoolNumbers
     var connections: [PoolConnection] = []
     /// Requests that any connection in the group can serve.
     private(set) var waiting = WaitingRequests()
-    /// Requests with a route restriction, in arrival order, each with the event number at which it was added.
-    private var restricted: [(request: PoolRequest, serial: UInt64)] = []
+    /// Requests with a route restriction, in arrival order, each with its number.
+    private var restricted: [(request: PoolRequest, number: UInt64)] = []
     private var version: Version
     /// After a failed attempt, the time until which no new one starts while other connections work.
     private var pauseEnd: Duration?
-    /// The coalesced connection: another group's connection that serves this group (RFC 9113 §9.1.1).
-    var alias: PoolConnectionID?
+    var coalescing = PoolCoalescing.permitted
     /// Other groups' connections that carry this group's requests. They count toward the limit.
     var borrowedCount = 0
     /// The idle connection count at the last call to ``takeIdleChange()``.
@@ -27,12 +31,11 @@ struct PoolGroup: Sendable {
     /// The server's most recent limit on concurrent streams. It applies to new connections until their settings arrive,
     /// so that the server does not refuse requests.
     private var streamLimit: Int?
-    /// Whether other groups' connections may serve this one. A 421 response forbids it (RFC 9110 §15.5.20).
-    var mayCoalesce = true
 
-    init(key: PoolKey, slot: Int) {
+    init(key: PoolKey, numbers: PoolNumbers, limits: PoolLimits) {
         self.key = key
-        self.slot = slot
+        self.numbers = numbers
+        self.limits = limits
         version = key.hasPriorKnowledge ? .http2 : key.mayUseHTTP2 ? .unknown : .http1
     }
 
@@ -50,28 +53,17 @@ struct PoolGroup: Sendable {
         return count - countedIdle
     }
 
-    /// The next time at which the group has work to do.
-    var deadline: Duration? {
-        var next = isServed ? nil : pauseEnd
-        for connection in connections where connection.isIdle {
-            if let end = connection.idleDeadline, next.map({ end < $0 }) ?? true { next = end }
-        }
-        return next
-    }
-
-    /// Returns ``deadline``. Mutating, because reading an array element's property copies the element.
-    mutating func nextDeadline() -> Duration? { deadline }
-
     subscript(id: PoolConnectionID) -> PoolConnection? { connections.first { $0.id == id } }
 
     private func index(of id: PoolConnectionID) -> Int? { connections.firstIndex { $0.id == id } }
 
     // MARK: Requests
 
-    mutating func add(_ request: PoolRequest, serial: UInt64) {
+    mutating func add(_ request: PoolRequest) {
+        let number = numbers.next()
         switch request.route {
-        case .any: waiting.insert(request.id, priority: request.priority, serial: serial)
-        case .newConnection, .ownConnection, .http1, .continuing: restricted.append((request, serial))
+        case .any: waiting.insert(request.id, priority: request.priority, serial: number)
+        case .newConnection, .ownConnection, .http1, .continuing: restricted.append((request, number))
         }
     }
 
@@ -100,8 +92,7 @@ struct PoolGroup: Sendable {
 
     // MARK: Connections
 
-    mutating func connected(_ id: PoolConnectionID, _ facts: PoolConnectionFacts, at now: Duration, limits: PoolLimits)
-    {
+    mutating func connected(_ id: PoolConnectionID, _ facts: PoolConnectionFacts, at now: Duration) {
         guard let index = index(of: id), connections[index].isConnecting else { return }
         if let limit = facts.streamLimit {
             connections[index].phase = .multiplexed(streamLimit: max(0, min(limit, streamLimit ?? limit)))
@@ -118,9 +109,7 @@ struct PoolGroup: Sendable {
     }
 
     /// Handles a failed attempt. If no other connection or attempt can serve the waiting requests, they fail.
-    mutating func connectFailed(
-        _ id: PoolConnectionID, at now: Duration, limits: PoolLimits, _ actions: inout [PoolAction]
-    ) {
+    mutating func connectFailed(_ id: PoolConnectionID, at now: Duration, _ actions: inout [PoolAction]) {
         guard let index = index(of: id), connections[index].isConnecting else { return }
         connections.remove(at: index)
         guard !connections.contains(where: { !$0.isRetired }) else {
@@ -138,13 +127,11 @@ struct PoolGroup: Sendable {
     ///   - id: The connection.
     ///   - isReusable: Whether the connection may carry another request.
     ///   - idleTimeout: The server's keep-alive timeout, if it sent one.
-    ///   - serial: The event number.
+    ///   - use: The pool's number for this use of a connection.
     ///   - now: The current time.
-    ///   - limits: The pool's limits.
     ///   - actions: Receives the actions to perform.
     mutating func finished(
-        _ id: PoolConnectionID, isReusable: Bool, idleTimeout: Duration?, serial: UInt64, at now: Duration,
-        limits: PoolLimits,
+        _ id: PoolConnectionID, isReusable: Bool, idleTimeout: Duration?, use: UInt64, at now: Duration,
         _ actions: inout [PoolAction]
     ) {
         guard let index = index(of: id), connections[index].activeCount > 0 else { return }
@@ -156,7 +143,7 @@ struct PoolGroup: Sendable {
             connections.remove(at: index)
             return
         }
-        connections[index].lastUse = serial
+        connections[index].lastUse = use
         connections[index].idleDeadline = now + min(idleTimeout ?? limits.idleTimeout, limits.maximumIdleTimeout)
     }
 
@@ -178,7 +165,7 @@ struct PoolGroup: Sendable {
     /// Removes a connection without closing it.
     mutating func remove(_ id: PoolConnectionID) { connections.removeAll { $0.id == id } }
 
-    mutating func closeExpired(at now: Duration, _ actions: inout [PoolAction]) {
+    private mutating func closeExpired(at now: Duration, _ actions: inout [PoolAction]) {
         connections.removeAll { connection in
             guard connection.isIdle, let end = connection.idleDeadline, end <= now else { return false }
             actions.append(.close(connection.id))
@@ -198,15 +185,15 @@ struct PoolGroup: Sendable {
     // MARK: Serving
 
     /// Assigns connections to waiting requests, and establishes further connections if necessary.
-    mutating func serve(at now: Duration, limits: PoolLimits, serial: inout UInt64, _ actions: inout [PoolAction]) {
+    mutating func serve(at now: Duration, _ actions: inout [PoolAction]) {
         serveRestricted(&actions)
         let isPaused = pauseEnd.map { now < $0 && connections.contains { !$0.isRetired } } ?? false
         let single = restricted.count { $0.request.route == .http1 }
         let renewed = restricted.count { $0.request.route == .newConnection || $0.request.route == .ownConnection }
         if !isPaused, !restricted.isEmpty {
             // This comes before other requests are served: it may close an idle connection to stay within the limit.
-            connect(single, offersHTTP2: false, makesRoom: true, limits, &serial, &actions)
-            connect(renewed, offersHTTP2: true, makesRoom: true, limits, &serial, &actions)
+            connect(single, offersHTTP2: false, makesRoom: true, &actions)
+            connect(renewed, offersHTTP2: true, makesRoom: true, &actions)
         }
         while !waiting.isEmpty, let id = bestConnection(), let request = waiting.popFirst() {
             start(request, on: id, &actions)
@@ -214,14 +201,14 @@ struct PoolGroup: Sendable {
         closeRedundant(&actions)
         guard !isServed, !isPaused else { return }
         pauseEnd = nil
-        connect(waiting.count + renewed, offersHTTP2: true, makesRoom: false, limits, &serial, &actions)
+        connect(waiting.count + renewed, offersHTTP2: true, makesRoom: false, &actions)
     }
 
     /// Establishes connections in advance.
-    mutating func warm(_ count: Int, limits: PoolLimits, serial: inout UInt64, _ actions: inout [PoolAction]) {
+    mutating func warm(_ count: Int, _ actions: inout [PoolAction]) {
         let wanted = version == .http1 ? count : min(count, 1)
         let existing = connections.count { !$0.isRetired && !$0.isConnecting }
-        connect(wanted - existing, offersHTTP2: true, makesRoom: false, limits, &serial, &actions)
+        connect(wanted - existing, offersHTTP2: true, makesRoom: false, &actions)
     }
 
     /// Starts connection attempts until `count` of them are in progress.
@@ -229,8 +216,7 @@ struct PoolGroup: Sendable {
     /// While the server may choose HTTP/2, at most one attempt is in progress. If `makesRoom` is true and the limit is
     /// reached, an idle connection is closed for each attempt.
     private mutating func connect(
-        _ count: Int, offersHTTP2: Bool, makesRoom: Bool, _ limits: PoolLimits, _ serial: inout UInt64,
-        _ actions: inout [PoolAction]
+        _ count: Int, offersHTTP2: Bool, makesRoom: Bool, _ actions: inout [PoolAction]
     ) {
         let wanted = offersHTTP2 && version != .http1 ? min(count, 1) : count
         var missing = wanted - connections.count { $0.phase == .connecting(offersHTTP2: offersHTTP2) }
@@ -240,8 +226,7 @@ struct PoolGroup: Sendable {
                 guard makesRoom, let idle else { return }
                 retire(idle.id, &actions)
             }
-            serial += 1
-            let id = PoolConnectionID(slot: slot, serial: serial)
+            let id = PoolConnectionID(slot: numbers.slot, serial: numbers.next())
             connections.append(PoolConnection(id: id, phase: .connecting(offersHTTP2: offersHTTP2)))
             actions.append(.connect(id, key, offersHTTP2: offersHTTP2 && mayUseHTTP2))
             missing -= 1
@@ -250,9 +235,9 @@ struct PoolGroup: Sendable {
 
     private mutating func serveRestricted(_ actions: inout [PoolAction]) {
         guard !restricted.isEmpty else { return }
-        var left: [(request: PoolRequest, serial: UInt64)] = []
+        var left: [(request: PoolRequest, number: UInt64)] = []
         for entry in restricted {
-            if let id = bestConnection(where: { Self.isAllowed($0, for: entry.request.route, since: entry.serial) }) {
+            if let id = bestConnection(where: { $0.permits(entry.request.route, since: entry.number) }) {
                 start(entry.request.id, on: id, &actions)
             } else if case .continuing(let id) = entry.request.route, self[id]?.isRetired != false {
                 actions.append(.fail(entry.request.id, because: id))
@@ -261,19 +246,6 @@ struct PoolGroup: Sendable {
             }
         }
         restricted = left
-    }
-
-    private static func isAllowed(_ connection: PoolConnection, for route: PoolRequest.Route, since serial: UInt64)
-        -> Bool
-    {
-        switch route {
-        case .any: true
-        // A server may close a used HTTP/1 connection again. On HTTP/2, all retried requests share one connection.
-        case .newConnection: connection.id.serial > serial && (connection.isMultiplexed || !connection.isUsed)
-        case .ownConnection: connection.id.serial > serial
-        case .http1: !connection.isMultiplexed
-        case .continuing(let id): connection.id == id
-        }
     }
 
     /// Returns a connection with capacity. Prefers HTTP/2, then the most recently used connection, because the server
@@ -296,5 +268,31 @@ struct PoolGroup: Sendable {
             actions.append(.close(connection.id))
             return true
         }
+    }
+}
+
+extension PoolGroup: ReturningMachine {
+    typealias Action = PoolAction
+
+    var hasEnded: Bool { false }
+
+    /// The next time at which the group has work to do.
+    var deadline: Duration? {
+        // Mutating, because a group is read in its array: otherwise all its arrays would be copied.
+        mutating get {
+            var next = isServed ? nil : pauseEnd
+            for connection in connections where connection.isIdle {
+                if let end = connection.idleDeadline, next.map({ end < $0 }) ?? true { next = end }
+            }
+            return next
+        }
+    }
+
+    /// Closes connections whose idle timeout has passed, and serves requests whose pause is over.
+    mutating func advance(to now: Duration) -> [PoolAction] {
+        var actions: [PoolAction] = []
+        closeExpired(at: now, &actions)
+        serve(at: now, &actions)
+        return actions
     }
 }
