@@ -11,7 +11,7 @@ struct DirectoryTests {
         var template = Array("/tmp/http-server-XXXXXX".utf8CString)
         let path = try #require(mkdtemp(&template).map { String(cString: $0) })
         defer { removeAll(path) }
-        for name in ["a.txt", ".hidden", "<b>&.txt"] { create("\(path)/\(name)") }
+        for name in ["a.txt", ".hidden", ".\u{301}hidden", "<b>&.txt"] { create("\(path)/\(name)") }
         mkdir("\(path)/sub", 0o700)
         create("\(path)/sub/c.txt")
         symlink("/etc", "\(path)/link")
@@ -24,7 +24,9 @@ struct DirectoryTests {
     private func create(_ path: String) { close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, mode_t(0o600))) }
 
     private func removeAll(_ path: String) {
-        for name in ["a.txt", ".hidden", "<b>&.txt", "sub/c.txt", "link", "inner", "new"] { unlink("\(path)/\(name)") }
+        for name in ["a.txt", ".hidden", ".\u{301}hidden", "<b>&.txt", "sub/c.txt", "link", "inner", "new"] {
+            unlink("\(path)/\(name)")
+        }
         rmdir("\(path)/sub")
         rmdir(path)
     }
@@ -46,6 +48,13 @@ struct DirectoryTests {
     func combiningMark() throws {
         #expect(try HTTPServerDirectory.names(of: "link/\u{301}passwd") == ["link", "\u{301}passwd"])
         #expect(throws: HTTPServerError.self) { try HTTPServerDirectory.names(of: "sub/.\u{301}x") }
+    }
+
+    @Test("A location has one leading slash", arguments: ["/a", "//a", "a", "///a"])
+    func location(_ path: String) {
+        #expect(HTTPServerDirectory.location(of: path) == "/a")
+        let marked = HTTPServerDirectory.location(of: "//\u{301}" + path)
+        #expect(marked.utf8.elementsEqual(("/\u{301}" + path).utf8))
     }
 
     @Test("A listing has no hidden names and no links, directories first, and escapes names")

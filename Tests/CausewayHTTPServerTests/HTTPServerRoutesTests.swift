@@ -11,6 +11,13 @@ struct FormItemsTests {
         #expect(items.map(\.value) == ["1", "", "x y!", "z", "=", ""])
     }
 
+    @Test("A separator before a combining mark is a separator")
+    func combiningMarks() {
+        let items = FormItems.decoded("a=\u{301}1&\u{301}b=2")
+        #expect(items.map(\.name) == ["a", "\u{301}b"])
+        #expect(items.map(\.value) == ["\u{301}1", "2"])
+    }
+
     @Test(
         "Media types by the end of a name",
         arguments: [

@@ -71,7 +71,7 @@ final class DirectoryWalk {
                 String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             var information = stat()
-            guard let name, !name.hasPrefix("."),
+            guard let name, name.utf8.first != UInt8(ascii: "."),
                 fstatat(descriptor, name, &information, AT_SYMLINK_NOFOLLOW) == 0
             else { continue }
             let kind = information.st_mode & S_IFMT

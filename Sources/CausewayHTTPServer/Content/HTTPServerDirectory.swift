@@ -84,8 +84,7 @@ public final class HTTPServerDirectory: Sendable {
         guard isDirectory else {
             // Relative links in a listing or index page need the slash.
             let query = request.query.map { "?\($0)" } ?? ""
-            // A location that begins with two slashes would name another host.
-            return .redirect(to: "/" + request.path.drop { $0 == "/" } + "/" + query, status: 301)
+            return .redirect(to: Self.location(of: request.path) + "/" + query, status: 301)
         }
         if let index = try? DirectoryWalk(from: found.descriptor, ["index.html"]), !index.isDirectory {
             return HTTPServerResponse.response(
@@ -117,6 +116,11 @@ public final class HTTPServerDirectory: Sendable {
         for try await piece in request.body { try upload.write(piece) }
         try upload.finish()
         return HTTPServerResponse(
-            status: 201, fields: ["Location": "/" + request.path.drop { $0 == "/" }])
+            status: 201, fields: ["Location": Self.location(of: request.path)])
+    }
+
+    /// Returns a path with one leading slash, because a location that begins with two slashes would name another host.
+    static func location(of path: String) -> String {
+        "/" + Substring(path.utf8.drop { $0 == UInt8(ascii: "/") })
     }
 }
