@@ -49,6 +49,14 @@ struct JournalTests {
         #expect(content.validByteCount == bytes.count && content.damagedByteCount == 0 && !content.isForeign)
     }
 
+    @Test(
+        "The name of a content file has no slash",
+        arguments: [("content", 1), ("../content", 0), ("../\u{301}content", 0)])
+    func fileName(_ name: String, _ count: Int) {
+        let record = JournalRecord.enqueued(operation(1, body: .file(name: name, byteCount: 1)))
+        #expect(Journal.read(Self.file([record])).records.count == count)
+    }
+
     @Test("A journal that is cut at any byte gives the records before the cut")
     func torn() {
         let bytes = Self.file(Self.records)

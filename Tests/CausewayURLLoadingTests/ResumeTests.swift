@@ -129,6 +129,18 @@ struct ResumeTests {
         try FileManager.default.removeItem(at: try #require(resume.file))
     }
 
+    @Test("The name of the file cannot lead out of the temporary directory")
+    func fileName() async throws {
+        let data = try await #require(begin("name.mock").data)
+        try FileManager.default.removeItem(at: try #require(ResumeData(data)?.file))
+        var list = try #require(PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any])
+        for (name, isUsed) in [("a", true), ("../a", false), ("../\u{301}a", false), ("..", false), ("", false)] {
+            list["NSURLSessionResumeInfoTempFileName"] = name
+            let changed = try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
+            #expect((ResumeData(changed)?.file != nil) == isUsed, "\(name)")
+        }
+    }
+
     @Test("A resumed download that is cancelled before a response gives the same data again")
     func pending() async throws {
         let data = try await #require(begin("pending.mock").data)

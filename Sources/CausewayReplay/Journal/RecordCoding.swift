@@ -119,7 +119,7 @@ extension RecordReader {
         case 1: return bytes().map { .inline($0) }
         case 2:
             guard let name = text(), let count = integer(Int64.self), (0...Self.maximumSize).contains(count),
-                !name.contains("/")
+                !name.utf8.contains(UInt8(ascii: "/"))
             else {
                 return nil
             }

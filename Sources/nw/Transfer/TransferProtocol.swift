@@ -57,8 +57,8 @@ struct TransferHeader: Equatable, Sendable {
     /// - Parameter allowsHidden: Whether a name may begin with a dot.
     static func safeName(_ bytes: Data, allowsHidden: Bool = false) throws(Malformed) -> String {
         guard let name = String(validating: bytes, as: UTF8.self), !name.isEmpty, name != ".", name != "..",
-            allowsHidden || !name.hasPrefix("."),
-            !name.hasPrefix(IncomingFile.temporaryPrefix), PrintableText(foreign: name).text == name,
+            allowsHidden || name.utf8.first != UInt8(ascii: "."),
+            !name.utf8.starts(with: IncomingFile.temporaryPrefix.utf8), PrintableText(foreign: name).text == name,
             !name.utf8.contains(UInt8(ascii: "/")), !name.utf8.contains(UInt8(ascii: "\\"))
         else { throw .badName }
         return name

@@ -112,9 +112,10 @@ struct ResumeData: Codable {
 
     /// The file with the content so far. The list contains only its name, so that it cannot point outside the temporary directory.
     var file: URL? {
-        guard let fileName, !fileName.isEmpty, !fileName.contains("/"), fileName != "..", fileName != "." else {
-            return nil
-        }
+        // Bytes are compared: for Swift a slash before a combining mark is another character, but not for the kernel.
+        guard let fileName, !fileName.isEmpty, !fileName.utf8.contains(UInt8(ascii: "/")), fileName != "..",
+            fileName != "."
+        else { return nil }
         return FileManager.default.temporaryDirectory.appendingPathComponent(fileName)
     }
 
