@@ -140,27 +140,73 @@ struct PeerMachineTests {
         #expect(network.total == 10_000_000)
     }
 
+    @Test("An acknowledgment is due 50 ms after a frame, and at once after a resumption, whatever the clock shows")
+    func acknowledgmentTime() {
+        var queue = ReliableQueue()
+        queue.frameArrived(100, at: .seconds(-9))
+        #expect(queue.deadline == .milliseconds(-8_950))
+        #expect(queue.resume(from: 0, at: .seconds(-9)) && queue.deadline == .seconds(-9))
+        #expect(queue.takeActions(dueAt: .seconds(-9)).map(\.type) == [.acknowledgment] && queue.deadline == nil)
+        let isPossible = queue.resume(from: 1, at: .seconds(-8))
+        #expect(!isPossible)
+    }
+
+    // Verification
+
+    @Test("After codes that do not match, no further comparison begins")
+    func failedVerification() throws {
+        let exporter = [UInt8](repeating: 7, count: 32)
+        var one = VerificationMachine(.init(exporter: exporter, own: key(1), other: key(2)))
+        var other = VerificationMachine(.init(exporter: exporter, own: key(2), other: key(1)))
+        let nonce = [UInt8](repeating: 1, count: VerificationMachine.nonceByteCount)
+        let commit = try #require(one.start(nonce: nonce).first?.frame)
+        let answer = try #require(other.received(commit, nonce: nonce).first?.frame)
+        let steps = try one.received(answer, nonce: nonce)
+        #expect(steps.count == 2 && one.isActive && !one.hasEnded)
+        let result = one.confirm(matches: false)
+        #expect(result == [.send(PeerFrame(.sasResult, fields: PeerFields().with(1, 0 as UInt8))), .report(.failed)])
+        let more = try one.start(nonce: nonce) + one.received(commit, nonce: nonce) + one.confirm(matches: true)
+        #expect(more.isEmpty && one.hasEnded && !one.isActive)
+    }
+
     // Link
 
     @Test("Time in which this side did not run does not count as silence, up to 9.5 s")
     func lateAlarms() {
         // Suspended from 6.5 s to 12 s: what arrived meanwhile can still be read.
         var keepalive = Keepalive(at: .zero, asksFirst: true)
-        for tenth in [60, 65] { #expect(keepalive.advance(to: .milliseconds(tenth * 100)) != nil) }
-        #expect(keepalive.advance(to: .seconds(13)) == .ping)
+        for tenth in [60, 65] { #expect(keepalive.advance(to: .milliseconds(tenth * 100)).count == 1) }
+        #expect(keepalive.advance(to: .seconds(13)) == [.ping])
         #expect(keepalive.deadline == .seconds(14))
         var heard = keepalive
         heard.heard(at: .seconds(13))
-        #expect(heard.deadline == .seconds(19) && heard.advance(to: .seconds(14)) == nil)
-        #expect(keepalive.advance(to: .seconds(14)) == .lost)
+        #expect(heard.deadline == .seconds(19) && heard.advance(to: .seconds(14)).isEmpty)
+        #expect(keepalive.advance(to: .seconds(14)) == [.lost])
         // A machine on which every alarm is late reports the end of a peer all the same.
         var busy = Keepalive(at: .zero, asksFirst: false)
         var now = Duration.zero
-        for _ in 0..<20 {
-            now = busy.deadline + .seconds(2)
-            if busy.advance(to: now) == .lost { break }
+        while let deadline = busy.deadline, now < .seconds(60) {
+            now = deadline + .seconds(2)
+            _ = busy.advance(to: now)
         }
-        #expect(now <= .seconds(22))
+        #expect(now <= .seconds(22) && busy.hasEnded)
+    }
+
+    @Test("After a peer or a datagram lane is lost, late bytes change nothing and no time is awaited")
+    func lostIsFinal() {
+        var keepalive = Keepalive(at: .zero, asksFirst: true)
+        #expect(keepalive.advance(to: .seconds(100)) == [.lost])
+        keepalive.heard(at: .seconds(100))
+        keepalive.probe(at: .seconds(100))
+        #expect(keepalive.hasEnded && keepalive.deadline == nil && keepalive.advance(to: .seconds(200)).isEmpty)
+        var lane = LaneWatch(probesWhenIdle: true, at: .zero)
+        lane.sent(at: .zero)
+        #expect(lane.advance(to: .milliseconds(500)) == [.probe] && lane.deadline == .seconds(1))
+        #expect(lane.advance(to: .seconds(5)) == [.lost])
+        lane.heard(at: .seconds(5))
+        lane.sent(at: .seconds(5))
+        lane.probe(at: .seconds(5))
+        #expect(lane.hasEnded && lane.deadline == nil && lane.advance(to: .seconds(100)).isEmpty)
     }
 
     @Test(
@@ -171,7 +217,7 @@ struct PeerMachineTests {
         var alarms: [String] = []
         for tenth in 0...100 {
             let now = Duration.milliseconds(tenth * 100)
-            while let alarm = keepalive.advance(to: now) { alarms.append("\(alarm) \(tenth)") }
+            for alarm in keepalive.advance(to: now) { alarms.append("\(alarm) \(tenth)") }
         }
         #expect(alarms == expected)
     }
@@ -192,6 +238,10 @@ struct PeerMachineTests {
         #expect(machine.answered(id) == pending)
         #expect(machine.answered(id) == nil && machine.removed(LinkID(1)) == nil && machine.count == 0)
     }
+}
+
+extension VerificationMachine.Action {
+    fileprivate var frame: PeerFrame? { if case .send(let frame) = self { frame } else { nil } }
 }
 
 /// Carries frames between two sides of a member without a link.

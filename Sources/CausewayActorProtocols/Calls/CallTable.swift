@@ -19,8 +19,8 @@ package struct CallTable<Peer: Hashable & Sendable, Waiter: Sendable>: Sendable 
     /// Returns the number of calls waiting for a peer.
     package func count(of peer: Peer) -> Int { counts[peer] ?? 0 }
 
-    /// When the next call times out.
-    package var deadline: Duration? { calls.values.lazy.map(\.deadline).min() }
+    /// The earliest deadline of a call. The table is no machine: the owner ends the calls whose deadline has passed.
+    package var earliestDeadline: Duration? { calls.values.lazy.map(\.deadline).min() }
 
     /// Adds a call, and returns its number. Numbers are not reused.
     mutating func add(_ peer: Peer, _ waiter: Waiter, until deadline: Duration) -> UInt64 {

@@ -30,7 +30,7 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
         return actions
     }
 
-    package var deadline: Duration? { calls.deadline }
+    package var deadline: Duration? { calls.earliestDeadline }
 
     /// The members, in no particular order.
     package var memberList: [Peer] { Array(members.keys) }

@@ -1,45 +1,68 @@
-/// Detects a datagram lane on which nothing arrives any more, and keeps NAT mappings alive.
+internal import CausewayMachines
+
+/// Detects a datagram lane on which nothing arrives any more, and keeps NAT mappings alive. The machine ends when the lane is lost.
 ///
-/// Both sides watch. If nothing arrives within 0.5 s after a datagram was sent, probes follow every 0.5 s. After 5 s
-/// without any datagram from the peer, the lane is lost.
-struct LaneWatch: Sendable {
+/// Both sides watch. After a datagram that nothing answers, probes follow; after 5 s without an answer the lane is lost.
+struct LaneWatch: ReturningMachine, Sendable {
+    typealias Action = Alarm
+
     enum Alarm: Equatable, Sendable { case probe, lost }
 
-    /// When the first datagram was sent after the last one that arrived.
-    private var unansweredSince: Duration?
-    private(set) var deadline: Duration?
+    private enum Phase: Sendable {
+        /// Nothing was sent after the last datagram that arrived. A probe is due at the time, if there is one.
+        case quiet(probeAt: Duration?)
+        /// - Parameter since: When the first datagram after the last arrival was sent.
+        case unanswered(since: Duration, next: Duration)
+        case ended
+    }
+
+    private var phase: Phase
     private let probesWhenIdle: Bool
 
-    /// - Parameter probesWhenIdle: Whether this side sends a probe after 60 s of silence. The dialler does, because it
-    ///   may be behind a NAT. UDP mappings live for at least 2 minutes (RFC 4787 §4.3).
+    /// - Parameter probesWhenIdle: Whether this side sends a probe after 60 s of silence: the side that dialled, which may be behind a
+    ///   NAT. UDP mappings live for at least 2 minutes (RFC 4787 §4.3).
     init(probesWhenIdle: Bool, at now: Duration) {
         self.probesWhenIdle = probesWhenIdle
-        heard(at: now)
+        phase = .quiet(probeAt: probesWhenIdle ? now + PeerTimes.laneIdle : nil)
     }
 
-    mutating func heard(at now: Duration) {
-        unansweredSince = nil
-        deadline = probesWhenIdle ? now + PeerTimes.laneIdle : nil
-    }
+    var hasEnded: Bool { if case .ended = phase { true } else { false } }
 
-    mutating func sent(at now: Duration) {
-        guard unansweredSince == nil else { return }
-        unansweredSince = now
-        deadline = now + PeerTimes.laneProbe
-    }
-
-    /// Sends a probe at the next ``advance(to:)``, because the network changed.
-    mutating func probe(at now: Duration) { if unansweredSince == nil { deadline = now } }
-
-    mutating func advance(to now: Duration) -> Alarm? {
-        guard let due = deadline, due <= now else { return nil }
-        let start = unansweredSince ?? now
-        guard now < start + PeerTimes.laneLost else {
-            deadline = nil
-            return .lost
+    var deadline: Duration? {
+        switch phase {
+        case .quiet(let time): time
+        case .unanswered(_, let next): next
+        case .ended: nil
         }
-        unansweredSince = start
-        deadline = min(now + PeerTimes.laneProbe, start + PeerTimes.laneLost)
-        return .probe
+    }
+
+    /// A datagram arrived.
+    mutating func heard(at now: Duration) {
+        guard !hasEnded else { return }
+        phase = .quiet(probeAt: probesWhenIdle ? now + PeerTimes.laneIdle : nil)
+    }
+
+    /// A datagram that the peer answers was sent.
+    mutating func sent(at now: Duration) {
+        if case .quiet = phase { phase = .unanswered(since: now, next: now + PeerTimes.laneProbe) }
+    }
+
+    /// The network changed: makes a probe due now.
+    mutating func probe(at now: Duration) { if case .quiet = phase { phase = .quiet(probeAt: now) } }
+
+    mutating func advance(to now: Duration) -> [Alarm] {
+        let start: Duration
+        switch phase {
+        case .quiet(let time?) where time <= now: start = now
+        case .unanswered(let since, let next) where next <= now: start = since
+        case .quiet, .unanswered, .ended: return []
+        }
+        let end = start + PeerTimes.laneLost
+        guard now < end else {
+            phase = .ended
+            return [.lost]
+        }
+        phase = .unanswered(since: start, next: min(now + PeerTimes.laneProbe, end))
+        return [.probe]
     }
 }

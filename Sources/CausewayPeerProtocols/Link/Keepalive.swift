@@ -1,52 +1,73 @@
-/// Detects a silent peer: PING after 6 s, suspect after 6.5 s, lost after 9.5 s.
+internal import CausewayMachines
+
+/// Detects a silent peer: PING after 6 s, suspect after 6.5 s, lost after 9.5 s. The machine ends when the peer is lost.
 ///
-/// The accepter sends PING only when the dialler, from which it expects a PING, is suspect.
+/// The side that accepted the link sends PING only when the dialler is suspect, because the dialler sends its own first.
 ///
-/// Time in which this process did not run, because the machine is busy or the process was suspended, does not count:
-/// the peer's bytes from that time are still unread. At most 9.5 s are added, so that a lost peer is reported on a busy
-/// machine too.
-struct Keepalive: Sendable {
+/// Time in which this side did not run, because the host is busy or the process was suspended, does not count: bytes that arrived
+/// meanwhile are still unread. At most 9.5 s are added, so that a lost peer is reported on a busy host too.
+struct Keepalive: ReturningMachine, Sendable {
+    typealias Action = Alarm
+
     enum Alarm: Equatable, Sendable { case ping, suspect, lost }
+
+    private enum Phase: Sendable {
+        case waiting(next: Alarm, at: Duration)
+        case ended
+    }
 
     private let asksFirst: Bool
     private(set) var lastHeard: Duration
-    private var next: Alarm = .ping
-    private var nextTime: Duration
-    /// Uncounted time since the peer was last heard.
+    private var phase: Phase
+    /// The time that was added to `lastHeard` because this side did not run.
     private var uncounted = Duration.zero
 
     init(at now: Duration, asksFirst: Bool) {
         self.asksFirst = asksFirst
         lastHeard = now
-        nextTime = now + (asksFirst ? PeerTimes.pingAfter : PeerTimes.suspectAfter)
+        phase = .waiting(next: .ping, at: now + (asksFirst ? PeerTimes.pingAfter : PeerTimes.suspectAfter))
     }
 
-    var deadline: Duration { nextTime }
+    var hasEnded: Bool { if case .ended = phase { true } else { false } }
 
-    mutating func heard(at now: Duration) { self = Keepalive(at: now, asksFirst: asksFirst) }
+    var deadline: Duration? { if case .waiting(_, let time) = phase { time } else { nil } }
 
-    /// Makes PING due now, because the network changed.
-    mutating func probe(at now: Duration) { if next == .ping { nextTime = now } }
+    /// Bytes arrived.
+    mutating func heard(at now: Duration) {
+        guard !hasEnded else { return }
+        self = Keepalive(at: now, asksFirst: asksFirst)
+    }
 
-    mutating func advance(to now: Duration) -> Alarm? {
-        guard now >= nextTime else { return nil }
-        allow(lateness: now - nextTime, at: now)
-        if now >= lastHeard + PeerTimes.lostAfter {
-            (next, nextTime) = (.lost, .seconds(Int64.max >> 1))
+    /// The network changed: makes PING due now.
+    mutating func probe(at now: Duration) {
+        if case .waiting(.ping, _) = phase { phase = .waiting(next: .ping, at: now) }
+    }
+
+    mutating func advance(to now: Duration) -> [Alarm] {
+        var alarms: [Alarm] = []
+        // On the side that accepted the link, PING and suspicion are due together.
+        while case .waiting(let next, let time) = phase, time <= now {
+            allow(lateness: now - time, at: now)
+            alarms.append(passed(next, at: now))
+        }
+        return alarms
+    }
+
+    private mutating func passed(_ alarm: Alarm, at now: Duration) -> Alarm {
+        let end = lastHeard + PeerTimes.lostAfter
+        guard now < end else {
+            phase = .ended
             return .lost
         }
-        switch next {
-        case .ping:
-            (next, nextTime) = (.suspect, max(now, lastHeard + PeerTimes.suspectAfter))
-            return .ping
-        case .suspect:
-            (next, nextTime) = (.lost, lastHeard + PeerTimes.lostAfter)
-            return .suspect
+        switch alarm {
+        case .ping: phase = .waiting(next: .suspect, at: max(now, lastHeard + PeerTimes.suspectAfter))
+        case .suspect: phase = .waiting(next: .lost, at: end)
         case .lost:
-            // ``allow(lateness:at:)`` has extended the time: ask again.
-            nextTime = lastHeard + PeerTimes.lostAfter
+            // The alarm was late, and the peer has more time: it gets another PING.
+            phase = .waiting(next: .lost, at: end)
             return .ping
         }
+        return alarm
     }
 
     /// After a late alarm, does not count the lateness, and leaves the peer at least one second.

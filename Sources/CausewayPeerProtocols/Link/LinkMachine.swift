@@ -1,5 +1,9 @@
-/// A link's phases, their deadlines, and the frame types that each permits.
-struct LinkMachine: Sendable {
+internal import CausewayMachines
+
+/// The phases of a link, their deadlines, and the frames that each permits. The mesh decides when a phase ends.
+struct LinkMachine: ReturningMachine, Sendable {
+    typealias Action = Alarm
+
     enum Phase: Equatable, Sendable {
         /// The driver is connecting.
         case dialing
@@ -20,10 +24,16 @@ struct LinkMachine: Sendable {
 
     enum Alarm: Equatable, Sendable { case keepalive(Keepalive.Alarm), expired }
 
+    private enum Timer: Sendable {
+        case off
+        /// The end of the phase.
+        case limit(Duration)
+        case keepalive(Keepalive)
+    }
+
     private let isDialler: Bool
     private(set) var phase: Phase
-    private var phaseDeadline: Duration?
-    private var keepalive: Keepalive?
+    private var timer = Timer.off
 
     init(_ phase: Phase, at now: Duration) {
         self.phase = phase
@@ -31,41 +41,60 @@ struct LinkMachine: Sendable {
         enter(phase, at: now)
     }
 
-    /// - Parameters:
-    ///   - phase: The new phase.
-    ///   - now: The time of the change.
-    ///   - limit: How long the phase may take; `nil` for its usual time.
+    /// - Parameter limit: The maximum duration of the phase; `nil` for the usual one. A joined link has none.
     mutating func enter(_ phase: Phase, at now: Duration, within limit: Duration? = nil) {
         self.phase = phase
-        let usual: Duration? =
-            switch phase {
-            case .dialing: nil
-            case .greeting: PeerTimes.greeting
-            case .lobby: PeerTimes.lobby
-            case .joining: PeerTimes.joining
-            case .joined, .lane: nil
-            case .leaving: PeerTimes.leaving
-            }
-        phaseDeadline = (limit ?? usual).map { now + $0 }
-        keepalive = phase == .joined ? Keepalive(at: now, asksFirst: isDialler) : nil
+        switch phase {
+        case .joined: timer = .keepalive(Keepalive(at: now, asksFirst: isDialler))
+        case .dialing, .lane: timer = limit.map { .limit(now + $0) } ?? .off
+        case .greeting: timer = .limit(now + (limit ?? PeerTimes.greeting))
+        case .lobby: timer = .limit(now + (limit ?? PeerTimes.lobby))
+        case .joining: timer = .limit(now + (limit ?? PeerTimes.joining))
+        case .leaving: timer = .limit(now + (limit ?? PeerTimes.leaving))
+        }
     }
 
     var isLeaving: Bool { if case .leaving = phase { true } else { false } }
 
-    var deadline: Duration? { [phaseDeadline, keepalive?.deadline].compactMap { $0 }.min() }
+    /// Always `false`: the mesh removes a link that has ended.
+    var hasEnded: Bool { false }
 
-    var lastHeard: Duration? { keepalive?.lastHeard }
-
-    mutating func heard(at now: Duration) { keepalive?.heard(at: now) }
-
-    mutating func probe(at now: Duration) { keepalive?.probe(at: now) }
-
-    mutating func advance(to now: Duration) -> Alarm? {
-        if let phaseDeadline, now >= phaseDeadline {
-            self.phaseDeadline = nil
-            return .expired
+    var deadline: Duration? {
+        switch timer {
+        case .off: nil
+        case .limit(let time): time
+        case .keepalive(let keepalive): keepalive.deadline
         }
-        return keepalive?.advance(to: now).map { .keepalive($0) }
+    }
+
+    var lastHeard: Duration? { if case .keepalive(let keepalive) = timer { keepalive.lastHeard } else { nil } }
+
+    /// Bytes arrived.
+    mutating func heard(at now: Duration) {
+        guard case .keepalive(var keepalive) = timer else { return }
+        keepalive.heard(at: now)
+        timer = .keepalive(keepalive)
+    }
+
+    /// The network changed: a joined link is tested now.
+    mutating func probe(at now: Duration) {
+        guard case .keepalive(var keepalive) = timer else { return }
+        keepalive.probe(at: now)
+        timer = .keepalive(keepalive)
+    }
+
+    mutating func advance(to now: Duration) -> [Alarm] {
+        switch timer {
+        case .off: return []
+        case .limit(let time):
+            guard time <= now else { return [] }
+            timer = .off
+            return [.expired]
+        case .keepalive(var keepalive):
+            let alarms = keepalive.advance(to: now)
+            timer = .keepalive(keepalive)
+            return alarms.map { .keepalive($0) }
+        }
     }
 
     /// Whether a link may begin with this frame type. Another protocol is thus detected from its first byte, without waiting for a payload.

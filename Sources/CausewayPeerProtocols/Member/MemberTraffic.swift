@@ -166,9 +166,9 @@ struct MemberTraffic: Sendable {
 
     // Ends
 
-    /// A new link carries the member: retransmits from the peer's count. Returns whether that count is possible.
-    mutating func resume(from count: UInt64) -> Bool {
-        guard queue.resume(from: count) else { return false }
+    /// A new link carries the member. Returns whether the peer's count is possible.
+    mutating func resume(from count: UInt64, at now: Duration) -> Bool {
+        guard queue.resume(from: count, at: now) else { return false }
         unreliable.resume()
         control.append(contentsOf: resources.refetchAll())
         reactivate()

@@ -156,10 +156,11 @@ extension PeerMesh {
             if lane.heldOffer != nil { dialLaneIfDue(member, at: now) } else { offerLane(member, at: now) }
         case .opening, .offered: endLane(of: member, .timedOut, at: now)
         case .ready:
-            switch self[member]?.datagrams.watch?.advance(to: now) {
-            case .probe: put([DatagramKind.probe], member, at: now)
-            case .lost: endLane(of: member, .timedOut, at: now)
-            case nil: break
+            for alarm in self[member]?.datagrams.watch?.advance(to: now) ?? [] {
+                switch alarm {
+                case .probe: put([DatagramKind.probe], member, at: now)
+                case .lost: endLane(of: member, .timedOut, at: now)
+                }
             }
         }
     }

@@ -8,7 +8,7 @@ extension PeerMesh {
             links[old]?.member = nil
             close(old)
         }
-        guard sessions[member.session]?.members[member.peer]?.traffic?.resume(from: received) == true else {
+        guard sessions[member.session]?.members[member.peer]?.traffic?.resume(from: received, at: now) == true else {
             fail(member, .protocolViolation, at: now)
             throw .protocolViolation
         }

@@ -30,7 +30,7 @@ extension PeerMesh {
     /// Handles all deadlines up to now. Calls that are early, late or repeated are harmless.
     package mutating func advance(to now: Duration) {
         for id in links.keys.sorted() {
-            while let alarm = links[id]?.machine.advance(to: now) {
+            for alarm in links[id]?.machine.advance(to: now) ?? [] {
                 switch alarm {
                 case .keepalive(let alarm): keepaliveAlarm(alarm, on: id, at: now)
                 case .expired: phaseExpired(id, at: now)

@@ -28,15 +28,15 @@ extension PeerMesh {
     }
 
     private mutating func withVerification(
-        _ member: MemberID, _ body: (inout VerificationMachine) -> [VerificationMachine.Step]
-    ) -> [VerificationMachine.Step] {
+        _ member: MemberID, _ body: (inout VerificationMachine) -> [VerificationMachine.Action]
+    ) -> [VerificationMachine.Action] {
         guard var machine = verification(of: member) else { return [] }
         let steps = body(&machine)
         self[member]?.verification = machine
         return steps
     }
 
-    private mutating func perform(_ steps: [VerificationMachine.Step], _ member: MemberID, at now: Duration) {
+    private mutating func perform(_ steps: [VerificationMachine.Action], _ member: MemberID, at now: Duration) {
         for step in steps {
             switch step {
             case .send(let frame): enqueue(frame, to: member, at: now)

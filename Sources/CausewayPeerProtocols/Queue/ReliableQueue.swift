@@ -1,4 +1,8 @@
-/// Numbered frames in both directions: counts, acknowledgments, and flow control for messages.
+internal import CausewayMachines
+
+/// Numbered frames in both directions: counts, acknowledgments, and the credit for messages.
+///
+/// Its action is the acknowledgment. The owner takes it with the next output, or at ``deadline`` without output.
 struct ReliableQueue: Sendable {
     private(set) var log = NumberedLog()
     private var schedule = AcknowledgmentSchedule()
@@ -31,9 +35,9 @@ struct ReliableQueue: Sendable {
 
     // Acknowledgments
 
-    /// Returns an acknowledgment if one is due: field 1 is the number of frames received, field 2 the message limit.
-    mutating func acknowledgment(at now: Duration, isForced: Bool = false) -> PeerFrame? {
-        guard isForced || schedule.isDue(at: now) else { return nil }
+    /// Returns the acknowledgment to send, if one is due.
+    mutating func acknowledgment(at now: Duration) -> PeerFrame? {
+        guard schedule.isDue(at: now) else { return nil }
         schedule.reset()
         return PeerFrame(.acknowledgment, fields: PeerFields().with(1, received).with(2, credit.grant()))
     }
@@ -47,8 +51,9 @@ struct ReliableQueue: Sendable {
         return log.acknowledge(count)
     }
 
-    mutating func resume(from count: UInt64) -> Bool {
-        schedule.owe(frames: AcknowledgmentSchedule.frameCount, bytes: 0, at: .zero)
+    /// A new link carries the frames; the peer has received the first `count`. Returns whether the count is possible.
+    mutating func resume(from count: UInt64, at now: Duration) -> Bool {
+        schedule.owe(frames: AcknowledgmentSchedule.frameCount, bytes: 0, at: now)
         return log.resume(from: count)
     }
 
@@ -70,7 +75,15 @@ struct ReliableQueue: Sendable {
     }
 }
 
-/// Decides when to acknowledge: after 32 frames, 256 KiB, or 50 ms.
+extension ReliableQueue: StateMachine {
+    typealias Action = PeerFrame
+
+    var hasEnded: Bool { false }
+
+    mutating func takeActions(dueAt now: Duration) -> [PeerFrame] { acknowledgment(at: now).map { [$0] } ?? [] }
+}
+
+/// When an acknowledgment is sent: after 32 frames, 256 KiB, or 50 ms.
 private struct AcknowledgmentSchedule: Sendable {
     static let frameCount = 32
     static let byteCount = 256 << 10

@@ -1,8 +1,10 @@
-/// Compares short authentication strings with a member. One side commits to a nonce before it learns the other's, so
-/// that neither can choose the code.
+internal import CausewayMachines
+
+/// Compares codes with a member: one side commits to a nonce before it learns the other's, so that neither can choose the code.
 ///
-/// A man in the middle has one attempt, which succeeds with probability 10^-6.
-struct VerificationMachine: Sendable {
+/// A third peer between the two succeeds once in 10^6 attempts, and has one: the machine ends with the first failure. After a success
+/// the codes can be compared again.
+struct VerificationMachine: UntimedMachine, Sendable {
     static let nonceByteCount = 16
 
     /// Inputs to the code. The exporter values differ if a man in the middle terminates TLS.
@@ -17,10 +19,11 @@ struct VerificationMachine: Sendable {
         case committed(nonce: [UInt8])
         case answered(nonce: [UInt8], commitment: [UInt8])
         case comparing(own: Bool?, other: Bool?)
-        case finished
+        case verified
+        case failed
     }
 
-    enum Step: Sendable {
+    enum Action: Equatable, Sendable {
         case send(PeerFrame)
         case report(VerificationEvent)
     }
@@ -32,66 +35,64 @@ struct VerificationMachine: Sendable {
     var isActive: Bool {
         switch state {
         case .committed, .answered, .comparing: true
-        case .idle, .finished: false
+        case .idle, .verified, .failed: false
         }
     }
+
+    var hasEnded: Bool { if case .failed = state { true } else { false } }
 
     init(_ binding: Binding) { self.binding = binding }
 
-    /// Starts an exchange, unless one is in progress.
-    mutating func start(nonce: [UInt8]) -> [Step] {
+    /// Begins an exchange, unless one is running.
+    mutating func start(nonce: [UInt8]) -> [Action] {
         switch state {
-        case .idle, .finished:
+        case .idle, .verified:
             state = .committed(nonce: nonce)
             return [.send(PeerFrame(.sasCommit, fields: PeerFields().with(1, PeerDigest.sha256(nonce))))]
-        case .committed, .answered, .comparing: return []
+        case .committed, .answered, .comparing, .failed: return []
         }
     }
 
-    /// Takes the user's comparison, and sends it to the peer.
-    mutating func confirm(matches: Bool) -> [Step] {
+    /// The user compared the codes.
+    mutating func confirm(matches: Bool) -> [Action] {
         guard case .comparing(nil, let other) = state else { return [] }
         state = .comparing(own: matches, other: other)
         return [.send(PeerFrame(.sasResult, fields: PeerFields().with(1, UInt8(matches ? 1 : 0))))] + outcome()
     }
 
-    /// Handles an SAS frame.
-    ///
-    /// - Parameters:
-    ///   - frame: The frame.
-    ///   - nonce: 16 random bytes, used if the frame starts an exchange.
-    mutating func received(_ frame: PeerFrame, nonce: [UInt8]) throws(PeerFields.Malformed) -> [Step] {
+    /// - Parameter nonce: 16 random bytes, used if the frame begins an exchange.
+    mutating func received(_ frame: PeerFrame, nonce: [UInt8]) throws(PeerFields.Malformed) -> [Action] {
         let value = try PeerFields(frame.payload)[1] ?? []
-        switch (frame.type, state) {
-        case (.sasCommit, .idle), (.sasCommit, .finished): return answer(value, nonce)
-        case (.sasCommit, .committed):
-            // Both sides started: the smaller peer's exchange continues.
+        switch (state, frame.type) {
+        case (.idle, .sasCommit), (.verified, .sasCommit): return answer(value, nonce)
+        case (.committed, .sasCommit):
+            // Both began: the smaller peer's exchange goes on.
             return binding.own < binding.other ? [] : answer(value, nonce)
-        case (.sasNonce, .committed(let own)):
+        case (.committed(let own), .sasNonce):
             guard value.count == Self.nonceByteCount else { return fail() }
             return [.send(PeerFrame(.sasReveal, fields: PeerFields().with(1, own)))]
                 + compare(first: binding.own, second: binding.other, own, value)
-        case (.sasReveal, .answered(let own, let commitment)):
+        case (.answered(let own, let commitment), .sasReveal):
             guard value.count == Self.nonceByteCount, PeerDigest.areEqual(PeerDigest.sha256(value), commitment) else {
                 return fail()
             }
             return compare(first: binding.other, second: binding.own, value, own)
-        case (.sasResult, .comparing(let own, nil)):
+        case (.comparing(let own, nil), .sasResult):
             state = .comparing(own: own, other: value == [1])
             return outcome()
-        case (_, .finished): return []
-        default: return fail()
+        case (.verified, _), (.failed, _): return []
+        case (.idle, _), (.committed, _), (.answered, _), (.comparing, _): return fail()
         }
     }
 
-    private mutating func answer(_ commitment: [UInt8], _ nonce: [UInt8]) -> [Step] {
+    private mutating func answer(_ commitment: [UInt8], _ nonce: [UInt8]) -> [Action] {
         guard commitment.count == 32 else { return fail() }
         state = .answered(nonce: nonce, commitment: commitment)
         return [.send(PeerFrame(.sasNonce, fields: PeerFields().with(1, nonce)))]
     }
 
     private mutating func compare(first: PeerKey, second: PeerKey, _ firstNonce: [UInt8], _ secondNonce: [UInt8])
-        -> [Step]
+        -> [Action]
     {
         state = .comparing(own: nil, other: nil)
         let code = ShortCode(
@@ -99,16 +100,16 @@ struct VerificationMachine: Sendable {
         return [.report(.compare(code))]
     }
 
-    private mutating func outcome() -> [Step] {
+    private mutating func outcome() -> [Action] {
         guard case .comparing(let own, let other) = state else { return [] }
         if own == false || other == false { return fail() }
         guard own == true, other == true else { return [] }
-        state = .finished
+        state = .verified
         return [.report(.verified)]
     }
 
-    private mutating func fail() -> [Step] {
-        state = .finished
+    private mutating func fail() -> [Action] {
+        state = .failed
         return [.report(.failed)]
     }
 }

@@ -5,7 +5,10 @@ import Testing
 
 @Suite("The five laws of the state machines of peers")
 struct PeerMachineLawTests {
-    static let trials: [any MachineTesting] = [PeerTrials.mesh, PeerTrials.actors]
+    static let trials: [any MachineTesting] = [
+        PeerTrials.mesh, PeerTrials.actors, LinkTrials.keepalive, LinkTrials.lane, LinkTrials.link, LinkTrials.queue,
+        LinkTrials.verification,
+    ]
 
     @Test("A machine obeys the five laws in random histories", arguments: trials)
     func obeysLaws(_ trial: any MachineTesting) {
@@ -13,7 +16,13 @@ struct PeerMachineLawTests {
     }
 
     @Test("Each machine has one trial")
-    func hasOneTrial() { #expect(Self.trials.map(\.name) == ["PeerMesh", "ActorEngine"]) }
+    func hasOneTrial() {
+        #expect(
+            Self.trials.map(\.name) == [
+                "PeerMesh", "ActorEngine", "Keepalive", "LaneWatch", "LinkMachine", "ReliableQueue",
+                "VerificationMachine",
+            ])
+    }
 }
 
 enum PeerTrials {
