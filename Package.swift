@@ -247,7 +247,7 @@ let package = Package(
             ],
             swiftSettings: house),
         // Operations that wait for a way to the server and survive restarts: the queue and its journal as values, and the engine.
-        .target(name: "CausewayReplay", swiftSettings: pure),
+        .target(name: "CausewayReplay", dependencies: ["CausewayMachines"], swiftSettings: pure),
         .target(
             name: "CausewayOffline",
             dependencies: ["CausewayClient", "CausewayReplay", "CausewaySystem", "CausewayURLLoading"],

@@ -37,7 +37,7 @@ extension Exercise {
         let effects = again.recover(snapshot, at: now)
         precondition(effects.isEmpty, "a decision that was not stored")
         precondition(again.snapshot == snapshot, "another state")
-        _ = queue.deadline(at: now)
+        _ = queue.deadline
         var begun: Set<UInt64> = []
         for step in 1..<8 {
             let time = ReplayTime(uptime: .seconds(step * 1_000), date: now.date + Int64(step) * 1_000_000)

@@ -66,7 +66,7 @@ final class Replay {
     /// Moves the clock to the next deadline of the queue. Returns the time that passes; `nil` if there is no deadline.
     @discardableResult
     func pass() -> Duration? {
-        guard let deadline = queue.deadline(at: now) else { return nil }
+        guard let deadline = queue.deadline else { return nil }
         let wait = deadline - clock.now.offset
         clock.advance(by: wait)
         return wait

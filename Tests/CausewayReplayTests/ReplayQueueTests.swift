@@ -51,6 +51,22 @@ struct ReplayQueueTests {
         #expect(replay.queue.operation(ids[1])?.progress.attempts == 0)
     }
 
+    @Test("While one operation probes the server, the others await its end and no time that has passed")
+    func probing() {
+        let replay = Replay { $0.backoff = .init(base: .seconds(4), maximum: .seconds(8)) }
+        let (probe, other) = (replay.add(lane: "a"), replay.add(lane: "b", isIdempotent: true))
+        replay.advance()
+        replay.end(probe, .noWay)
+        replay.end(other, .lost)
+        #expect(replay.pass() == .seconds(4) && replay.advance() == [probe])
+        #expect(replay.queue.deadline == nil)
+        replay.end(probe, .noWay)
+        #expect(replay.queue.deadline == .seconds(12) && replay.advance().isEmpty)
+        #expect(replay.pass() == .seconds(8) && replay.advance() == [probe])
+        replay.succeed(probe)
+        #expect(replay.advance() == [other])
+    }
+
     @Test("RE5: a first attempt waits neither for reachability nor for the failure of another operation")
     func firstAttempt() {
         let replay = Replay()

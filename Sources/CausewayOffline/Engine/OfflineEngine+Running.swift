@@ -39,12 +39,9 @@ extension OfflineEngine {
     }
 
     private func deadline() -> Duration? {
-        let now = clocks.now
-        let (deadline, isUnsettled) = state.withLock { state in
-            (state.queue.deadline(at: now), !state.unsettled.isEmpty)
-        }
+        let (deadline, isUnsettled) = state.withLock { state in (state.queue.deadline, !state.unsettled.isEmpty) }
         guard isUnsettled || writer.failure != nil else { return deadline }
-        let again = now.uptime + Self.storageRetryWait
+        let again = clocks.uptime() + Self.storageRetryWait
         return min(deadline ?? again, again)
     }
 

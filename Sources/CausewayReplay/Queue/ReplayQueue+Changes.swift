@@ -33,7 +33,7 @@ extension ReplayQueue {
         guard let entry = entries[id], entry.phase != .storing else { throw .unknown }
         let isSending = entry.phase == .sending
         if isSending {
-            way.abandoned(id)
+            backoff.abandoned(id)
             entries[id]?.operation.progress.count()
         }
         let mayHaveBeenSent = isSending || entry.operation.progress.attempts > 0

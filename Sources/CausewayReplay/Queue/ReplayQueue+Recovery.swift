@@ -10,6 +10,7 @@ extension ReplayQueue {
     package mutating func recover(
         _ records: [JournalRecord], doubtful: Int = 0, at now: ReplayTime
     ) -> [ReplayEffect] {
+        noteDate(of: now)
         for (index, record) in records.enumerated() {
             if index == doubtful, doubtful > 0 { doubtAll() }
             apply(record)

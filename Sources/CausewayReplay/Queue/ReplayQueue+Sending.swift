@@ -1,13 +1,20 @@
 extension ReplayQueue {
-    /// Ends operations that are too old, and starts attempts. Early, late and repeated calls are harmless.
+    /// Notes the date, and advances the time.
     package mutating func advance(to now: ReplayTime) -> [ReplayEffect] {
-        var effects = expire(at: now.date)
-        // Oldest operation first, so that no lane starves another.
+        noteDate(of: now)
+        return advance(to: now.uptime)
+    }
+
+    /// Ends operations that are too old, and begins those that may be sent. The date is counted on from the last one that was noted.
+    package mutating func advance(to now: Duration) -> [ReplayEffect] {
+        var effects: [ReplayEffect] = []
+        if let date = date(at: now) { effects = expire(at: date) }
+        // The oldest operation first, so that a busy lane does not hold the others back.
         for id in lanes.values.compactMap(\.first).sorted() where active.count < max(limits.activeLanes, 1) {
-            guard let entry = entries[id], entry.phase == .waiting, entry.notBefore.map({ $0 <= now.uptime }) ?? true,
-                way.permits(wasTried: entry.wasTried, at: now.uptime)
-            else { continue }
-            way.began(id)
+            guard let entry = entries[id], entry.phase == .waiting, permission(entry).isGranted(at: now) else {
+                continue
+            }
+            backoff.began(id)
             active.insert(id)
             entries[id]?.phase = .sending
             entries[id]?.wasTried = true
@@ -18,27 +25,41 @@ extension ReplayQueue {
         return effects
     }
 
-    /// Returns the uptime for the next ``advance(to:)``; `nil` if nothing happens without an external event. Dates are
-    /// converted to uptimes with the current difference between both clocks.
-    package func deadline(at now: ReplayTime) -> Duration? {
+    /// The uptime at which to call ``advance(to:)``; `nil` if only an event can begin or end an operation.
+    package var deadline: Duration? {
         var deadline: Duration?
         func note(_ time: Duration) { deadline = min(deadline ?? time, time) }
-        if nextExpiry != .max { note(now.uptime + .milliseconds(max(nextExpiry, now.date) - now.date)) }
+        if let dateOffset, nextExpiry != .max { note(.milliseconds(nextExpiry) - dateOffset) }
         guard active.count < max(limits.activeLanes, 1) else { return deadline }
         for id in lanes.values.compactMap(\.first) {
             guard let entry = entries[id], entry.phase == .waiting else { continue }
-            if let notBefore = entry.notBefore {
-                note(max(notBefore, way.deadline ?? notBefore))
-            } else if let test = way.deadline {
-                note(test)
-            }
+            if case .at(let time) = permission(entry) { note(time) }
         }
         return deadline
     }
 
-    /// Reports that the network state has changed.
+    /// When an operation at the head of its lane may be sent.
+    private func permission(_ entry: Entry) -> SharedBackoff.Permission {
+        let shared = backoff.permission(wasTried: entry.wasTried)
+        guard let own = entry.notBefore else { return shared }
+        return switch shared {
+        case .now: .at(own)
+        case .at(let time): .at(max(time, own))
+        case .afterProbe: .afterProbe
+        }
+    }
+
+    private func date(at uptime: Duration) -> Int64? {
+        guard let dateOffset else { return nil }
+        let (seconds, attoseconds) = (uptime + dateOffset).components
+        return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+    }
+
+    mutating func noteDate(of now: ReplayTime) { dateOffset = .milliseconds(now.date) - now.uptime }
+
+    /// The state of the network has changed.
     package mutating func networkChanged(isReachable: Bool, at now: ReplayTime) {
-        way.networkChanged(isReachable: isReachable, at: now.uptime)
+        backoff.networkChanged(isReachable: isReachable, at: now.uptime)
     }
 
     /// Reports that an attempt has ended.
@@ -53,7 +74,7 @@ extension ReplayQueue {
     ) -> [ReplayEffect] {
         guard let entry = entries[id], entry.phase == .sending else { return [] }
         active.remove(id)
-        noteWay(id, end, now, jitter)
+        noteAttempt(id, end, now, jitter)
         switch end {
         case .noWay:
             entries[id]?.phase = .waiting
@@ -70,11 +91,11 @@ extension ReplayQueue {
         }
     }
 
-    private mutating func noteWay(_ id: UInt64, _ end: AttemptEnd, _ now: ReplayTime, _ jitter: Double) {
+    private mutating func noteAttempt(_ id: UInt64, _ end: AttemptEnd, _ now: ReplayTime, _ jitter: Double) {
         switch end {
-        case .noWay: way.failed(id, at: now.uptime, policy.backoff, jitter: jitter)
-        case .response: way.succeeded()
-        case .lost, .invalid, .notStored, .interrupted: way.abandoned(id)
+        case .noWay: backoff.failed(id, at: now.uptime, policy.backoff, jitter: jitter)
+        case .response: backoff.succeeded()
+        case .lost, .invalid, .notStored, .interrupted: backoff.abandoned(id)
         }
     }
 

@@ -1,8 +1,10 @@
-/// Decides which operations in an offline queue are sent and when, and how to proceed after each attempt.
+internal import CausewayMachines
+
+/// Decides which operations of an offline queue are sent, when, and what follows from the end of each attempt.
 ///
-/// The queue performs no I/O and reads no clock. Its owner reports events with their times, and performs the effects in
-/// order. Each operation is in one lane. A lane sends its operations one after the other, each after the previous one
-/// has ended. Lanes are independent of each other.
+/// The queue performs no I/O and reads no clock. Its owner reports events with their times, performs the effects in order, and then calls
+/// ``advance(to:)``, again at ``deadline``. An operation has a place in one lane. The operations of a lane are sent one after the other,
+/// each after the end of the one before it. Lanes are independent of each other.
 package struct ReplayQueue: Sendable {
     /// An operation's state in this process.
     package enum Phase: Equatable, Sendable {
@@ -33,12 +35,14 @@ package struct ReplayQueue: Sendable {
     var lanes: [String: [UInt64]] = [:]
     /// Operations in an attempt or waiting for the resolver, at most ``OfflineLimits/activeLanes``.
     var active: Set<UInt64> = []
-    var way = WayBack()
+    var backoff = SharedBackoff()
     var kept: [StoredReport] = []
     private(set) var lastID: UInt64 = 0
     var storedByteCount: Int64 = 0
     /// No operation expires before this date.
     var nextExpiry = Int64.max
+    /// The date, as the time since 1970, less the uptime; `nil` until a date was noted.
+    var dateOffset: Duration?
 
     package init(policy: OfflinePolicy = OfflinePolicy(), limits: OfflineLimits = OfflineLimits()) {
         self.policy = policy
@@ -53,8 +57,8 @@ package struct ReplayQueue: Sendable {
     /// Reports that the program has not acknowledged, oldest first.
     package var reports: [StoredReport] { kept }
 
-    /// Whether the last attempt could reach the server, or the network has come back since.
-    package var hasWay: Bool { way.isOpen }
+    /// Whether the last attempt reached the server.
+    package var hasWay: Bool { !backoff.isActive }
 
     /// All operations with their states: lanes sorted by name, each in its order.
     package var operations: [(operation: StoredOperation, phase: Phase)] {
@@ -135,4 +139,10 @@ package struct ReplayQueue: Sendable {
         let (date, isBeyond) = operation.created.addingReportingOverflow(age)
         return isBeyond ? nil : date
     }
+}
+
+extension ReplayQueue: ReturningMachine {
+    package typealias Action = ReplayEffect
+
+    package var hasEnded: Bool { false }
 }

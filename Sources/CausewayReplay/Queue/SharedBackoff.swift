@@ -1,0 +1,63 @@
+/// The backoff of all lanes of a queue after attempts that did not reach the server.
+///
+/// One operation probes the server, and the others wait for its end. An operation that was never tried does not wait: neither the
+/// failure of another operation nor a network that seems unreachable blocks a first attempt. A plain value: the queue states the deadline.
+struct SharedBackoff: Sendable {
+    /// When an operation may be tried.
+    enum Permission: Sendable {
+        case now
+        case at(Duration)
+        /// After the attempt that probes the server.
+        case afterProbe
+
+        func isGranted(at uptime: Duration) -> Bool {
+            switch self {
+            case .now: true
+            case .at(let time): time <= uptime
+            case .afterProbe: false
+            }
+        }
+    }
+
+    /// The number of attempts in a row that did not reach the server.
+    private var failures = 0
+    private var notBefore: Duration?
+    /// The operation that probes the server.
+    private var probe: UInt64?
+
+    /// Whether the last attempt did not reach the server.
+    var isActive: Bool { notBefore != nil }
+
+    func permission(wasTried: Bool) -> Permission {
+        guard wasTried, let notBefore else { return .now }
+        return probe == nil ? .at(notBefore) : .afterProbe
+    }
+
+    mutating func began(_ id: UInt64) { if notBefore != nil, probe == nil { probe = id } }
+
+    /// An attempt did not reach the server.
+    mutating func failed(_ id: UInt64, at uptime: Duration, _ backoff: OfflinePolicy.Backoff, jitter: Double) {
+        if probe == id { probe = nil }
+        // Operations of several lanes that fail together count once.
+        if let notBefore, uptime < notBefore { return }
+        failures = min(failures + 1, 64)
+        notBefore = uptime + backoff.wait(after: failures, jitter: jitter)
+    }
+
+    /// An attempt reached the server.
+    mutating func succeeded() {
+        failures = 0
+        notBefore = nil
+        probe = nil
+    }
+
+    /// An attempt ended without telling whether the server can be reached.
+    mutating func abandoned(_ id: UInt64) { if probe == id { probe = nil } }
+
+    /// The state of the network changed. A reachable network ends the wait.
+    mutating func networkChanged(isReachable: Bool, at uptime: Duration) {
+        guard isReachable, notBefore != nil else { return }
+        failures = 0
+        notBefore = uptime
+    }
+}
