@@ -38,6 +38,8 @@ struct FramerInput: Sendable {
     var available: Int { decisions.isEmpty && !passesThrough ? (ends.first?.count ?? bytes.count) : 0 }
     /// The number of buffered bytes.
     var count: Int { bytes.count }
+    /// The number of complete messages that the cursor has not passed.
+    var messageCount: Int { ends.count }
     var isAtMessageEnd: Bool { decisions.isEmpty && !passesThrough && !ends.isEmpty }
     var isPassingThrough: Bool { passesThrough }
 
@@ -48,11 +50,19 @@ struct FramerInput: Sendable {
         lastMetadata = chunk.metadata
         let isBareEndOfMessages = chunk.isBareEnd && sinceEnd == 0
         if chunk.endsMessage && !isBareEndOfMessages || chunk.isFinal && sinceEnd > 0 {
-            ends.append((sinceEnd, chunk.metadata))
-            sinceEnd = 0
+            appendEnd(chunk.metadata)
         }
         if chunk.isFinal { hasEnded = true }
         carryOut()
+    }
+
+    /// Records that a message from the stage below is complete.
+    private mutating func appendEnd(_ metadata: [any StageMetadata]) {
+        // A decision that awaits more bytes passes empty messages. Store one of them, so that a peer can neither fill the memory with
+        // them nor use up the room that the awaited bytes need.
+        guard sinceEnd > 0 || decisions.isEmpty || ends.last?.count != 0 else { return }
+        ends.append((sinceEnd, metadata))
+        sinceEnd = 0
     }
 
     /// Returns at most `limit` bytes at the cursor, and whether a message or the input ends after these bytes.

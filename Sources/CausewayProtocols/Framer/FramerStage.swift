@@ -48,7 +48,7 @@ package struct FramerStage: ProtocolStage {
 
     package var inboundRoom: Int {
         if isOver { return .max }
-        guard hasRoomAbove else { return 0 }
+        guard hasRoomAbove, input.messageCount < MessageChunkQueue.chunkLimit else { return 0 }
         return max(0, max(Self.bufferLimit, wanted, unmet) - input.count)
     }
 
@@ -120,9 +120,7 @@ package struct FramerStage: ProtocolStage {
         }
     }
 
-    private var hasRoomAbove: Bool {
-        input.delivered.byteCount < Self.bufferLimit && input.delivered.count < 1024
-    }
+    private var hasRoomAbove: Bool { input.delivered.room > 0 }
 
     /// Selects the next call: cleanup first, and output before input, so that a peer's input cannot block the framer's
     /// output.

@@ -46,7 +46,7 @@ package struct RelayStage: ProtocolStage {
 
     // MARK: Inbound
 
-    package var inboundRoom: Int { isOver ? .max : max(0, Self.bufferLimit - inbound.byteCount) }
+    package var inboundRoom: Int { isOver ? .max : inbound.room }
 
     package mutating func receive(_ chunk: MessageChunk, at now: Duration) {
         guard !isOver, !chunk.isBareEnd else { return }

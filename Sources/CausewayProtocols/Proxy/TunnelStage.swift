@@ -101,7 +101,7 @@ package struct TunnelStage: ProtocolStage {
         switch phase {
         case .idle: 0
         case .opening: max(1, Self.handshakeLimit - words.count)
-        case .ready: max(0, Self.bufferLimit - inbound.byteCount)
+        case .ready: inbound.room
         case .closed, .failed: .max
         }
     }

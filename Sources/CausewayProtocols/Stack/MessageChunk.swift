@@ -78,6 +78,11 @@ package struct MessageChunk: Sendable {
 
 /// A queue of chunks that counts their bytes.
 package struct MessageChunkQueue: Sendable {
+    /// The number of chunks from which on the queue is full, however few bytes they have.
+    package static let chunkLimit = 1024
+    /// The number of bytes from which on the queue is full.
+    package static let byteLimit = 64 << 10
+
     private var chunks = InlineFirstQueue<MessageChunk>()
     package private(set) var byteCount = 0
 
@@ -86,6 +91,10 @@ package struct MessageChunkQueue: Sendable {
     package var isEmpty: Bool { chunks.isEmpty }
     package var count: Int { chunks.count }
     package var first: MessageChunk? { chunks.first }
+
+    /// The number of bytes that a peer may still add; 0 if the queue is full. Chunks count as well as bytes: otherwise a peer that sends
+    /// empty messages could fill the memory.
+    package var room: Int { chunks.count < Self.chunkLimit ? max(0, Self.byteLimit - byteCount) : 0 }
 
     package mutating func append(_ chunk: MessageChunk) {
         byteCount += chunk.bytes.count

@@ -117,7 +117,7 @@ package protocol ProtocolStage: Sendable {
 
 extension ProtocolStage {
     /// The maximum number of buffered bytes in each direction before a stage accepts no more.
-    package static var bufferLimit: Int { 64 << 10 }
+    package static var bufferLimit: Int { MessageChunkQueue.byteLimit }
 
     package var pendingFlags: StagePendingFlags {
         mutating get {

@@ -77,8 +77,7 @@ package struct TLVStage: ProtocolStage {
 
     package var inboundRoom: Int {
         if isOver { return .max }
-        let held = carrier == .stream ? input.count : arrived.byteCount
-        return max(0, Self.bufferLimit - held)
+        return carrier == .stream ? max(0, Self.bufferLimit - input.count) : arrived.room
     }
 
     package mutating func receive(_ chunk: MessageChunk, at now: Duration) {

@@ -222,6 +222,35 @@ struct FramerStageTests {
         #expect(stage.inboundRoom > 0)
     }
 
+    @Test("Empty messages that wait for the framer use up the room")
+    func roomForEmptyMessages() {
+        var stage = reading([1])
+        var count = 0
+        while stage.inboundRoom > 0, count < 10_000 {
+            stage.receive(MessageChunk([]), at: .zero)
+            count += 1
+        }
+        #expect(count == 1024)
+        stage.inputEnded(wanting: 0)
+        #expect(call(&stage)?.isComplete == true)
+        stage.inputEnded(wanting: 0)
+        #expect(stage.inboundRoom > 0)
+    }
+
+    @Test("Empty messages between awaited bytes neither use up the room nor hold up the bytes")
+    func passesEmptyMessages() {
+        var stage = reading([1])
+        #expect(!delivers(&stage, 3))
+        stage.inputEnded(wanting: 0)
+        for _ in 0..<5_000 where stage.inboundRoom > 0 { stage.receive(MessageChunk([]), at: .zero) }
+        #expect(stage.inboundRoom > 0)
+        stage.receive(MessageChunk([2, 3]), at: .zero)
+        let got = inbound(&stage)
+        #expect(got.map(\.bytes) == [[1], [2, 3]])
+        #expect(got.map(\.ends) == [false, true])
+        #expect(call(&stage)?.isComplete == true)
+    }
+
     @Test("Output: written and moved bytes become one message, and the rest is dropped")
     func output() {
         var stage = ready()

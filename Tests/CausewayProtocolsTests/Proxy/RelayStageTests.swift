@@ -119,6 +119,19 @@ struct RelayStageTests {
         #expect(stage.nextInbound(atMost: .max)?.bytes.bytes == [9])
     }
 
+    @Test("Datagrams without content that are not taken use up the room")
+    func roomForEmptyDatagrams() {
+        var stage = Self.open()
+        var count = 0
+        while stage.inboundRoom > 0, count < 10_000 {
+            stage.receive(MessageChunk([0, 0, 0, 1, 192, 0, 2, 7, 0, 53]), at: .zero)
+            count += 1
+        }
+        #expect(count == 1024)
+        #expect(stage.nextInbound(atMost: .max) != nil)
+        #expect(stage.inboundRoom > 0)
+    }
+
     @Test("After closing, the stage accepts nothing, and accepted datagrams are still sent")
     func closing() {
         var stage = Self.open()

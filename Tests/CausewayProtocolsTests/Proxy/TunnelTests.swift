@@ -243,8 +243,22 @@ struct TunnelTests {
                 [unauthorized])
         }
         #expect(refusals.all.dropFirst() == [ProxyRefusal(challenges: known, hadCredential: true)])
-        var other = ConnectHandshake(to: name, credential: nil, nonce: "n", answering: known)
-        #expect(!String(decoding: other.begin(), as: UTF8.self).contains("Proxy-Authorization"))
+        let other = play(ConnectHandshake(to: name, credential: nil, nonce: "n", answering: known), [])
+        #expect(!String(decoding: other.said[0], as: UTF8.self).contains("Proxy-Authorization"))
+    }
+
+    @Test("Content that is not taken uses up the room, also in the smallest pieces")
+    func room() {
+        var stage = TunnelStage(nil)
+        stage.start(at: .zero)
+        var count = 0
+        while stage.inboundRoom > 0, count < 10_000 {
+            stage.receive(MessageChunk([1], endsMessage: false), at: .zero)
+            count += 1
+        }
+        #expect(count == 1024)
+        #expect(stage.nextInbound(atMost: .max) != nil)
+        #expect(stage.inboundRoom > 0)
     }
 
     @Test("A nonce that became stale is renewed once", arguments: ["true", "false"])

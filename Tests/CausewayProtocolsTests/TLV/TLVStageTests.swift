@@ -108,6 +108,19 @@ struct TLVStageTests {
         #expect(stage.outboundRoom == 0)
     }
 
+    @Test("Empty values that are not taken use up the room", arguments: [TLVStage.Carrier.messages, .datagrams])
+    func roomForEmptyValues(carrier: TLVStage.Carrier) {
+        var stage = Self.ready(TLVHeader(typeWidth: 1, lengthWidth: 1), over: carrier)
+        var count = 0
+        while stage.inboundRoom > 0, count < 10_000 {
+            stage.receive(MessageChunk([5, 0]), at: .zero)
+            count += 1
+        }
+        #expect(count == 1024)
+        #expect(Self.take(&stage).count == count)
+        #expect(stage.inboundRoom > 0)
+    }
+
     @Test("An invalid datagram is dropped, an invalid message fails the stage")
     func messages() {
         let good: [UInt8] = [5, 1, 97]
