@@ -97,8 +97,8 @@ package struct ConnectHandshake: TunnelHandshake {
         PercentCoding.encoded(authority.utf8, where: HTTPCharacters.isTarget)
     }
 
-    package mutating func begin() -> [UInt8] {
-        authentication != nil && authorization == nil ? [] : request()
+    package mutating func begin() -> TunnelStep {
+        authentication != nil && authorization == nil ? .wait : request()
     }
 
     package mutating func takeQuestion() -> TunnelQuestion? { authentication?.takeQuestion() }
@@ -109,23 +109,34 @@ package struct ConnectHandshake: TunnelHandshake {
             return .failed(.tunnelDenied)
         }
         authorization = value
-        return .send(repeatedRequest())
+        return repeatedRequest()
     }
 
-    private mutating func request() -> [UInt8] {
+    /// The request's method and target (RFC 9112 §3.2).
+    private var requestLine: (method: String, target: String) {
+        switch purpose {
+        case .tunnel: ("CONNECT", authority)
+        case .forward: ("OPTIONS", "http://\(authority)")
+        }
+    }
+
+    private mutating func request() -> TunnelStep {
         attempts += 1
         var fields = FieldSection()
         fields.append("Host", authority)
         if let authorization { fields.append("Proxy-Authorization", authorization) }
         hasSentCredential = authorization != nil
         authorization = nil
-        let (method, target) = purpose == .tunnel ? ("CONNECT", authority) : ("OPTIONS", "http://\(authority)")
+        let (method, target) = requestLine
         do {
             try client.send(HTTPRequestHead(method: method, target: target, fields: fields), at: .zero)
         } catch {
-            return []
+            guard hasSentCredential else { return .failed(.misuse) }
+            // A header field cannot carry the credential, so another one is needed.
+            refused?(ProxyRefusal(challenges: lastChallenges, hadCredential: true))
+            return .failed(.tunnelDenied)
         }
-        return client.takeOutput().bytes
+        return .send(client.takeOutput().bytes)
     }
 
     package mutating func received(_ bytes: inout ByteChain) -> TunnelStep {
@@ -158,7 +169,8 @@ package struct ConnectHandshake: TunnelHandshake {
                 return nil
             }
             return Self.refusal(response.status)
-        case .content: return client.receivedCount <= Self.contentLimit ? nil : .failed(.tunnelDenied)
+        // The content of the accepting response is discarded, so only the owner's time limit bounds it.
+        case .content: return isAccepted || client.receivedCount <= Self.contentLimit ? nil : .failed(.tunnelDenied)
         case .finished(_, let reuse):
             guard isAccepted else { return next() }
             return reuse == .refused ? .failed(.tunnelBroken) : .open
@@ -177,7 +189,7 @@ package struct ConnectHandshake: TunnelHandshake {
 
     /// Returns the step after a complete 407 response.
     private mutating func next() -> TunnelStep {
-        guard authentication?.hasToken == true else { return .send(repeatedRequest()) }
+        guard authentication?.hasToken == true else { return repeatedRequest() }
         authentication?.ask()
         return .wait
     }
@@ -185,7 +197,7 @@ package struct ConnectHandshake: TunnelHandshake {
     /// Returns the request with the credential, to send on the connection that carried the 407 response. Many proxies
     /// keep this connection open even if HTTP says that the response ends it, so a new state machine starts on it. If
     /// the proxy does close the connection, the handshake fails.
-    private mutating func repeatedRequest() -> [UInt8] {
+    private mutating func repeatedRequest() -> TunnelStep {
         client = Self.makeClient()
         return request()
     }
@@ -206,7 +218,7 @@ package struct ConnectHandshake: TunnelHandshake {
         }
         self.authorization = authorization
         answered = challenges
-        return length == .untilEnd ? .send(repeatedRequest()) : nil
+        return length == .untilEnd ? repeatedRequest() : nil
     }
 
     /// Continues authentication in several messages. A response without a token refuses the credential.
@@ -231,7 +243,7 @@ package struct ConnectHandshake: TunnelHandshake {
         guard best.scheme == "digest" else { return BasicAuthentication.authorization(credential).map { ($0, false) } }
         var session = DigestSession(best, credential: credential)
         let isStale = session?.challenge.isStale == true
-        let request = DigestRequest(method: "CONNECT", target: authority)
+        let request = DigestRequest(method: requestLine.method, target: requestLine.target)
         return session?.authorization(for: request, clientNonce: nonce).map { ($0, isStale) }
     }
 }

@@ -68,10 +68,10 @@ package struct SOCKSHandshake: TunnelHandshake {
         refused = nil
     }
 
-    package mutating func begin() -> [UInt8] {
-        // Without a credential the only offered method is "no authentication required".
-        credential == nil ? [5, 1, 0] : [5, 2, 0, 2]
-    }
+    package mutating func begin() -> TunnelStep { .send(greeting) }
+
+    /// The first message. Without a credential the only offered method is "no authentication required".
+    package var greeting: [UInt8] { credential == nil ? [5, 1, 0] : [5, 2, 0, 2] }
 
     package mutating func received(_ bytes: inout ByteChain) -> TunnelStep {
         switch phase {

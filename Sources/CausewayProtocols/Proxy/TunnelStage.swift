@@ -2,8 +2,8 @@ package import CausewayTypes
 
 /// A client's handshake with a proxy. After the handshake the proxy only forwards bytes.
 package protocol TunnelHandshake: Sendable {
-    /// Returns the first message to the proxy.
-    mutating func begin() -> [UInt8]
+    /// Returns the first step, usually the first message to the proxy.
+    mutating func begin() -> TunnelStep
     /// Removes the proxy's messages from the front of `bytes` and returns the next step. After ``TunnelStep/open`` the remaining bytes come
     /// from the destination.
     mutating func received(_ bytes: inout ByteChain) -> TunnelStep
@@ -64,14 +64,23 @@ package struct TunnelStage: ProtocolStage {
             return
         }
         phase = .opening
-        say(handshake?.begin() ?? [])
+        take(handshake?.begin() ?? .wait)
+    }
+
+    /// Performs a step that does not depend on the proxy's bytes.
+    private mutating func take(_ step: TunnelStep) {
+        switch step {
+        case .wait, .open: break
+        case .send(let bytes): say(bytes)
+        case .failed(let failure): fail(failure)
+        }
         ask()
     }
 
     // MARK: Questions
 
     private mutating func ask() {
-        guard let next = handshake?.takeQuestion() else { return }
+        guard phase == .opening, let next = handshake?.takeQuestion() else { return }
         question = next
         isAsking = true
     }
@@ -83,12 +92,7 @@ package struct TunnelStage: ProtocolStage {
     package mutating func answered(_ value: String?) {
         guard phase == .opening, isAsking else { return }
         isAsking = false
-        switch handshake?.answered(value) ?? .wait {
-        case .wait, .open: break
-        case .send(let bytes): say(bytes)
-        case .failed(let failure): fail(failure)
-        }
-        ask()
+        take(handshake?.answered(value) ?? .wait)
     }
 
     private mutating func say(_ bytes: [UInt8]) {
@@ -172,6 +176,7 @@ package struct TunnelStage: ProtocolStage {
 
     package mutating func close(at now: Duration) {
         isClosing = true
+        question = nil
         if phase == .ready || phase == .opening { phase = .closed }
     }
 
@@ -184,6 +189,7 @@ package struct TunnelStage: ProtocolStage {
     private mutating func fail(_ failure: Failure) {
         if case .failed = phase { return }
         phase = .failed(failure)
+        question = nil
         words = ByteChain()
         inbound.removeAll()
     }

@@ -72,11 +72,10 @@ final class RelayAssociation: DatagramRelay {
 
     private func ask() {
         guard progress.value.end == nil, let proxy else { return end(with: .tunnelBroken) }
-        var handshake = SOCKSHandshake(associatingOverIPv6: proxy.family == .ipv6, credential: credential)
-        let greeting = handshake.begin()
+        let handshake = SOCKSHandshake(associatingOverIPv6: proxy.family == .ipv6, credential: credential)
         progress.value.handshake = handshake
         progress.value.timer = loop.schedule(after: limit) { [weak self] in self?.end(with: .tunnelTimedOut) }
-        send(greeting)
+        send(handshake.greeting)
         receiveNext()
     }
 

@@ -153,7 +153,7 @@ struct RelayStageTests {
         _ replies: [[UInt8]], isIPv6: Bool = false, credential: TunnelCredential? = nil
     ) -> (said: [[UInt8]], step: TunnelStep, bound: TunnelDestination?) {
         var handshake = SOCKSHandshake(associatingOverIPv6: isIPv6, credential: credential)
-        var said = [handshake.begin()]
+        var said = [handshake.greeting]
         var words = ByteChain()
         var step = TunnelStep.wait
         for byte in replies.joined() {

@@ -129,6 +129,35 @@ struct TunnelAuthenticationTests {
         #expect(stage.status == .ready && stage.nextInbound(atMost: .max) == nil && refusals.all.isEmpty)
     }
 
+    @Test("The content of a refusal is limited, that of the response that accepts the credential is not")
+    func longContent() {
+        let page = String(repeating: "x", count: 100_000)
+        for (head, status) in [
+            ("HTTP/1.1 200 OK\r\n", StageStatus.ready),
+            ("HTTP/1.1 407 Who\r\nProxy-Authenticate: NTLM QUFB\r\n", .failed(.tunnelDenied)),
+        ] {
+            var stage = makeStage(first: "NTLM one", .forward)
+            receive(&stage, head + "Content-Length: 100000\r\n\r\n" + page, pieces: 9_000)
+            #expect(stage.status == status)
+        }
+    }
+
+    @Test("A field value that cannot be sent is refused at once", arguments: ["NTLM \u{1}", "NTLM a\r\nX: y"])
+    func unsendable(value: String) {
+        let first = makeStage(first: value)
+        #expect(first.status == .failed(.tunnelDenied) && refusals.all.map(\.hadCredential) == [true])
+        var later = makeStage(first: nil)
+        later.answered(value)
+        #expect(later.status == .failed(.tunnelDenied) && refusals.all.count == 2)
+    }
+
+    @Test("No question follows a failure")
+    func questionAfterFailure() {
+        var stage = makeStage(first: "NTLM one")
+        receive(&stage, refusal("NTLM QUFB"), isFinal: true)
+        #expect(stage.status == .failed(.tunnelBroken) && question(&stage) == nil)
+    }
+
     @Test(
         "Any response but a refusal authenticates the connection if the proxy keeps it",
         arguments: [

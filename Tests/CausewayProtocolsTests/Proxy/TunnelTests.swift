@@ -232,8 +232,8 @@ struct TunnelTests {
             [Array(refusal.utf8)])
         #expect(refusals.all.map(\.hadCredential) == [false])
         let known = refusals.all.first?.challenges ?? []
-        var next = ConnectHandshake(to: name, credential: credential, nonce: "n", answering: known)
-        #expect(String(decoding: next.begin(), as: UTF8.self).contains("\r\nProxy-Authorization: Basic "))
+        let next = play(ConnectHandshake(to: name, credential: credential, nonce: "n", answering: known), [])
+        #expect(String(decoding: next.said[0], as: UTF8.self).contains("\r\nProxy-Authorization: Basic "))
         let unauthorized = Array("HTTP/1.1 401 Unauthorized\r\nConnection: close\r\n\r\n".utf8)
         for credential in [credential, nil] {
             _ = play(
@@ -286,6 +286,20 @@ struct TunnelTests {
         // The expected response was computed with Python's hashlib as in RFC 7616 §3.4.
         #expect(answer.contains("response=\"2ca4d98174762f2ff19f315d8d87e1c2f4aec3de3b21632cb6347a42bf819ccc\""))
         #expect(answer.contains("qop=auth, nc=00000001, cnonce=\"cn\""))
+    }
+
+    @Test("A digest covers the method and the target of the request that carries it (RFC 7616 §3.4.3)")
+    func digestOfForward() throws {
+        let challenge = "Digest realm=\"r\", nonce=\"abc\", qop=\"auth\", algorithm=SHA-256"
+        let refusal = "HTTP/1.1 407 Who\r\nProxy-Authenticate: \(challenge)\r\nContent-Length: 0\r\n\r\n"
+        let result = play(
+            ConnectHandshake(.forward, to: name, credential: credential, nonce: "cn"), [Array(refusal.utf8)])
+        try #require(result.said.count == 2)
+        let answer = String(decoding: result.said[1], as: UTF8.self)
+        #expect(answer.hasPrefix("OPTIONS http://example.com:443 HTTP/1.1\r\n"))
+        #expect(answer.contains("uri=\"http://example.com:443\""))
+        // The expected response was computed with Python's hashlib as in RFC 7616 §3.4.
+        #expect(answer.contains("response=\"8e6bdbeb677ffc5e0e86062bb5f8b3fc5cbd5f264f2b877807687b77f90dcdc8\""))
     }
 
     @Test("Invalid input neither traps nor opens the tunnel", arguments: 0..<200)
