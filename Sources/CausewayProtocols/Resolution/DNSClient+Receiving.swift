@@ -118,6 +118,8 @@ extension DNSClient {
             return finish(id, DNSAnswer(.failed(.aliasLoop), for: target), at: now)
         }
         asking.target = target
+        // It answers the previous name.
+        asking.partial = nil
         let others = asking.exchanges
         asking.next = max(0, asking.next - 1)
         askings[id] = asking

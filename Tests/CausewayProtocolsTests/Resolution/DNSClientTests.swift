@@ -222,6 +222,17 @@ struct DNSClientTests {
         #expect(desk.answers[id]?.timeToLive == .seconds(20))
     }
 
+    @Test("A truncated answer for an earlier name is not the answer for the alias target")
+    func forgetsTruncatedAnswer() {
+        let desk = DNSDesk()
+        let id = desk.ask(name)
+        desk.answer(.noError, [DNSRig.a(name, 1)]) { $0.flags.insert(.isTruncated) }
+        desk.answer(.noError, [DNSRig.alias(name, "b.example")])
+        #expect(desk.answers[id] == nil)
+        desk.advance(to: .seconds(60))
+        #expect(desk.answers[id]?.finding == .failed(.timedOut))
+    }
+
     @Test("Loops of aliases, in one message or several, end")
     func endsCircles() throws {
         let desk = DNSDesk()
