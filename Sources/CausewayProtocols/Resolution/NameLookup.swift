@@ -198,9 +198,12 @@ package struct NameLookup: Sendable {
     /// Continues when the current name has answers for all families.
     private mutating func nameEnded() -> [Action] {
         if hasFound { return end(nil) }
-        // The query failed because of the servers, so a query for the next name would fail too.
-        if [.timedOut, .unreachable, .connectionRefused].contains(problem) { return dnsEnded() }
-        return nextName()
+        return Self.isOfServers(problem) ? dnsEnded() : nextName()
+    }
+
+    /// Whether a query failed because of the servers, so that a query for the next name would fail too.
+    private static func isOfServers(_ problem: NameProblem?) -> Bool {
+        [.timedOut, .unreachable, .connectionRefused].contains(problem)
     }
 
     private mutating func dnsEnded() -> [Action] {
@@ -212,7 +215,9 @@ package struct NameLookup: Sendable {
 
     private mutating func note(_ finding: DNSAnswer.Finding) {
         guard case .failed(let failure) = finding else { return }
-        problem = NameProblem(failure)
+        // The answers for both families arrive in any order, so the worse failure counts, and not the later one.
+        if Self.isOfServers(NameProblem(failure)) || !Self.isOfServers(problem) { problem = NameProblem(failure) }
+        guard worstStatus != .tryagain else { return }
         worstStatus = [.timedOut, .connectionRefused, .truncated].contains(failure) ? .tryagain : .unavail
     }
 

@@ -157,6 +157,24 @@ struct NameLookupTests {
         #expect(lookup.answered(name, .a, with: failed, from: .query(.udp)) == [.end(row.problem)])
     }
 
+    @Test("The order of two failures does not matter", arguments: [true, false])
+    func failureOrder(timesOutFirst: Bool) {
+        let name: DNSName = "www.example.com"
+        var failures: [DNSFailure] = [.timedOut, .code(2)]
+        if !timesOutFirst { failures.reverse() }
+        // The step after DNS, and the next search domain.
+        for (resolv, order) in [("", "hosts: dns [TRYAGAIN=return] files"), ("search a.example", "hosts: dns")] {
+            var lookup = NameLookup(
+                "www.example.com", families: [.ipv4, .ipv6],
+                in: Self.context(resolv, hosts: "192.0.2.7 www.example.com", order: order))
+            _ = lookup.begin()
+            let first = DNSAnswer(.failed(failures[0]), for: name)
+            let second = DNSAnswer(.failed(failures[1]), for: name)
+            #expect(lookup.answered(name, .aaaa, with: first, from: .query(.udp)) == [])
+            #expect(lookup.answered(name, .a, with: second, from: .query(.udp)) == [.end(.timedOut)])
+        }
+    }
+
     @Test("A failure of one family does not affect the other")
     func halfFailure() {
         let name: DNSName = "www.example.com"
