@@ -51,7 +51,7 @@ package struct ResolverCache: Sendable {
         let isExpired = entry.expires <= now
         guard !isExpired || allowingExpired else { return nil }
         guard now - entry.expires <= Self.staleLimit else {
-            recent[key] = nil
+            remove(key)
             return nil
         }
         var answer = entry.answer
@@ -74,8 +74,7 @@ package struct ResolverCache: Sendable {
         case .noSuchName, .noSuchRecord:
             // Remove the older answer even if the new answer must not be cached, because the older answer is no longer correct.
             guard answer.timeToLive > .zero else {
-                recent[key] = nil
-                older[key] = nil
+                remove(key)
                 return
             }
         case .records: break
@@ -89,6 +88,12 @@ package struct ResolverCache: Sendable {
         guard recent.count >= limit else { return }
         swap(&recent, &older)
         recent.removeAll(keepingCapacity: true)
+    }
+
+    /// Removes an entry from either half: ``wanted(_:)`` may have just made the recent half the older one.
+    private mutating func remove(_ key: Key) {
+        recent[key] = nil
+        older[key] = nil
     }
 
     /// Removes one partition's answers, or all answers if `partition` is `nil`.

@@ -33,6 +33,14 @@ struct ResolverCacheTests {
         #expect(cache.count == 0)
     }
 
+    @Test("An answer that is too old is removed even if the lookup moves it between the halves")
+    func removesFromBothHalves() {
+        var cache = ResolverCache(limit: 2)
+        cache.store(answer(), for: .init(name, .a), at: .zero)
+        #expect(cache.find(.init(name, .a), allowingExpired: true, at: .seconds(86_461)) == nil)
+        #expect(cache.count == 0)
+    }
+
     @Test("Failures neither add nor remove entries; an answer with a TTL of zero removes")
     func failures() {
         var cache = ResolverCache()
