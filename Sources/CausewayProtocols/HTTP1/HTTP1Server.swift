@@ -120,13 +120,13 @@ package struct HTTP1Server: Sendable {
     }
 
     /// Ends the connection because the client does not send its request in time. Sends status 408 if a request has
-    /// begun, but not its response (RFC 9110 §15.5.9).
+    /// begun, but not its response (RFC 9110 §15.5.9). Has no effect on a request that is complete.
     package mutating func timedOut() {
         let hasBegun: Bool
         switch phase {
         case .head: hasBegun = !isIdle
-        case .body, .waiting, .draining, .upgrading: hasBegun = exchange.answer == .awaited
-        case .closing, .upgraded, .ended: return
+        case .body, .draining: hasBegun = exchange.answer == .awaited
+        case .waiting, .upgrading, .closing, .upgraded, .ended: return
         }
         if hasBegun {
             output.append(

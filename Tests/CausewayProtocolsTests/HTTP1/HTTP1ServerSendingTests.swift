@@ -218,6 +218,18 @@ struct HTTP1ServerSendingTests {
         #expect(server.outputCount == 0 && server.nextEvent() == nil)
     }
 
+    @Test("A late timeout has no effect on a request that is complete")
+    func timeoutAfterRequest() throws {
+        var server = TracedServer()
+        server.receive("GET / HTTP/1.1\r\nHost: h\r\nUpgrade: x\r\n\r\n")
+        server.server.timedOut()
+        #expect(server.server.outputCount == 0)
+        try server.server.respond(HTTPResponseHead(status: 101))
+        server.server.timedOut()
+        server.takeEvents()
+        #expect(server.trace.all == ["GET / none", "finished", "upgraded"])
+    }
+
     @Test("Client and server exchange messages of every framing")
     func together() throws {
         var (client, server) = (TracedClient(), TracedServer())
