@@ -89,7 +89,7 @@ package struct CaptiveProbe: Sendable {
     }
 
     private var length: Int? {
-        head?.fields.onlyValue(of: "Content-Length").flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
+        head?.fields.onlyValue(of: "Content-Length").flatMap { Int(digits: $0) }
     }
 
     private var pageIsExpected: Bool {

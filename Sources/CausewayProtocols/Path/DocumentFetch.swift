@@ -107,7 +107,7 @@ package struct DocumentFetch: Sendable {
         for element in fields.elements(of: "Cache-Control") {
             let word = element.lowercased()
             if word == "no-store" || word == "no-cache" { return 0 }
-            if word.hasPrefix("max-age="), let seconds = Int(word.dropFirst(8)), seconds >= 0 { freshness = seconds }
+            if word.hasPrefix("max-age="), let seconds = Int(digits: word.dropFirst(8)) { freshness = seconds }
         }
         return freshness
     }

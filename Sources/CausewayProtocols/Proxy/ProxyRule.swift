@@ -45,11 +45,11 @@ package struct ProxyRule: Hashable, Sendable {
             let host = word[word.index(after: word.startIndex)..<end]
             let rest = word[word.index(after: end)...]
             if rest.isEmpty { return (host, nil) }
-            guard rest.hasPrefix(":"), let port = UInt16(rest.dropFirst()) else { return nil }
+            guard rest.hasPrefix(":"), let port = UInt16(digits: rest.dropFirst()) else { return nil }
             return (host, port)
         }
         guard let colon = word.firstIndex(of: ":"), colon == word.lastIndex(of: ":") else { return (word[...], nil) }
-        guard let port = UInt16(word[word.index(after: colon)...]) else { return nil }
+        guard let port = UInt16(digits: word[word.index(after: colon)...]) else { return nil }
         return (word[..<colon], port)
     }
 
@@ -57,15 +57,23 @@ package struct ProxyRule: Hashable, Sendable {
         if host == "*" { return .everything }
         if let slash = host.firstIndex(of: "/") {
             guard let address = InternetAddress(literal: String(host[..<slash])),
-                let length = Int(host[host.index(after: slash)...]), (0...address.family.bitWidth).contains(length)
+                let length = Int(digits: host[host.index(after: slash)...]), length <= address.family.bitWidth
             else { return nil }
-            return .network(address, prefixLength: length)
+            return network(address, length)
         }
         if let address = InternetAddress(literal: String(host)) {
-            return .network(address.proxyForm, prefixLength: address.proxyForm.family.bitWidth)
+            return network(address, address.family.bitWidth)
         }
         let domain = host.hasPrefix("*.") ? host.dropFirst(2) : host.hasPrefix(".") ? host.dropFirst() : host
         return domain.isEmpty ? nil : DNSName.host(String(domain)).map { .domain($0.name) }
+    }
+
+    /// Normalizes a network as its destinations are. A network of IPv4-mapped addresses loses the 96 bits of their prefix.
+    private static func network(_ address: InternetAddress, _ length: Int) -> Subject {
+        let form = address.proxyForm
+        if form.family == address.family { return .network(form, prefixLength: length) }
+        // A shorter prefix covers other IPv6 addresses. Mapped addresses count as IPv4, so they are not in this network.
+        return length < 96 ? .network(address, prefixLength: length) : .network(form, prefixLength: length - 96)
     }
 }
 

@@ -58,6 +58,14 @@ struct CaptiveProbeTests {
         #expect(try verdict("HTTP/1.1 204 No Content\n\n", expecting: expected, piece: piece) == .captive(portal: nil))
     }
 
+    @Test("A length with a sign is not a length")
+    func signedLength() throws {
+        for (length, verdict) in [("3", CaptiveProbe.Verdict.captive(portal: nil)), ("+3", nil), ("-0", nil)] {
+            var probe = try CaptiveProbe(authority: "example.com", target: "/", expecting: .text("Success"))
+            #expect(probe.take(Array("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nabc".utf8)) == verdict)
+        }
+    }
+
     @Test("An endless page is read up to a limit")
     func bound() throws {
         var probe = try CaptiveProbe(authority: "example.com", target: "/", expecting: .text("Success"))

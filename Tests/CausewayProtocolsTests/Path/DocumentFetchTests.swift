@@ -34,6 +34,7 @@ struct DocumentFetchTests {
         ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx", document("x")),
         ("HTTP/1.1 200 OK\r\nCache-Control: public, max-age=60\r\nContent-Length: 1\r\n\r\nx", document("x", 60)),
         ("HTTP/1.1 200 OK\r\nCache-Control: max-age=60, no-store\r\nContent-Length: 1\r\n\r\nx", document("x", 0)),
+        ("HTTP/1.1 200 OK\r\nCache-Control: max-age=+5\r\nContent-Length: 1\r\n\r\nx", document("x")),
         ("HTTP/1.1 200 OK\r\nContent-Encoding: identity\r\nContent-Length: 1\r\n\r\nx", document("x")),
         ("HTTP/1.1 200 OK\r\nContent-Encoding: utf-8\r\nContent-Length: 1\r\n\r\nx", document("x")),
         ("HTTP/1.1 200 OK\nContent-Length: 1\n\nx", document("x")),

@@ -33,7 +33,9 @@ struct ProxyRuleTests {
         Row("fd00::/8", "fd77:8::1", true), Row("fd00::/8", "fe80::1", false),
         Row("::1", "::1", true), Row("[::1]:80", "::1", 80, true), Row("[::1]:80", "::1", 81, false),
         Row("10.0.0.0/8", "::ffff:10.1.2.3", true), Row("::ffff:10.1.2.3", "10.1.2.3", true),
-        Row("192.0.2.0/24", "2001:db8::1", false),
+        Row("192.0.2.0/24", "2001:db8::1", false), Row("::ffff:10.0.0.0/104", "10.1.2.3", true),
+        Row("::ffff:10.0.0.0/104", "::ffff:10.1.2.3", true), Row("::ffff:10.0.0.0/104", "11.0.0.1", false),
+        Row("::ffff:0:0/96", "192.0.2.1", true), Row("::/0", "2001:db8::1", true), Row("::/0", "192.0.2.1", false),
     ]
 
     private func destination(_ host: String, _ port: UInt16) -> TunnelDestination {
@@ -49,7 +51,10 @@ struct ProxyRuleTests {
 
     @Test(
         "Invalid words are not rules",
-        arguments: ["", "10.0.0.0/33", "fd00::/129", "10.0.0.0/-1", "a:b", "[::1", "[::1]x", "x/8", "a b", "."])
+        arguments: [
+            "", "10.0.0.0/33", "fd00::/129", "10.0.0.0/-1", "a:b", "[::1", "[::1]x", "x/8", "a b", ".",
+            "10.0.0.0/+8", "10.0.0.0/", "a:+80", "a:-0", "a:", "[::1]:+80",
+        ])
     func nonsense(_ word: String) {
         #expect(ProxyRule(word) == nil)
     }
@@ -73,7 +78,7 @@ struct ProxyAddressTests {
 
     @Test(
         "Text without a proxy is refused",
-        arguments: ["", "http://", "http://:80", "http://a:0", "http://a:x", "http://u%2@h"])
+        arguments: ["", "http://", "http://:80", "http://a:0", "http://a:x", "http://a:+80", "http://u%2@h"])
     func malformed(_ text: String) {
         #expect(throws: ProxyAddress.Problem.malformed) { try ProxyAddress(text) }
     }
