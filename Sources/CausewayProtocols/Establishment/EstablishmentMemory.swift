@@ -59,7 +59,10 @@ package struct EstablishmentMemory: Sendable {
 
     package mutating func removeAll() { (hosts, places) = ([:], [:]) }
 
+    /// Removes expired entries if a table is full, and also the oldest ones if that is not enough.
     private mutating func makeRoom(at now: Duration) {
+        if hosts.count >= limit { hosts = hosts.filter { now - $0.value.time < Self.lifetime } }
+        if places.count >= limit { places = places.filter { now - $0.value.time < Self.lifetime } }
         if hosts.count >= limit {
             let bound = Self.bound(hosts.values.map(\.time))
             hosts = hosts.filter { $0.value.time > bound }
