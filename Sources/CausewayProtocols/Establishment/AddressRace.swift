@@ -32,7 +32,6 @@ package struct AddressRace: Sendable {
     private var histories: [History] = []
     /// Candidates that have not joined the race yet.
     private var held: [Candidate] = []
-    private var joined = 0
     private var unsettled: Set<Family>
     private var holdEnds: Duration?
     private var hasBegun = false
@@ -109,7 +108,6 @@ package struct AddressRace: Sendable {
             let count = held.count
             order = arranged(order + held)
             held = []
-            joined += count
             steps = note(race.joined(by: count, delays: order.map(delay(after:)), arranged: order, at: now))
         }
         if unsettled.isEmpty { steps += note(race.closed(at: now)) }

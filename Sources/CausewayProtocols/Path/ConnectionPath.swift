@@ -68,10 +68,10 @@ extension NetworkModel {
 
     /// Returns a ready connection's path.
     package func path(of connection: FollowedConnection) -> ConnectionPath {
-        guard let home = holder(of: connection.local) else { return lost(connection, nil) }
+        guard let home = holder(of: connection.local) else { return lost(connection) }
         var strays = false
         guard let carrier = carrier(of: connection, home, &strays), carrier.isCarrying else {
-            return lost(connection, home)
+            return lost(connection)
         }
         let isKernelChoice = !strays && connection.constraints.requiredInterface == nil
         return path(
@@ -140,7 +140,7 @@ extension NetworkModel {
         return question
     }
 
-    private func lost(_ connection: FollowedConnection, _ home: Interface?) -> ConnectionPath {
+    private func lost(_ connection: FollowedConnection) -> ConnectionPath {
         var path = ConnectionPath.none
         path.hasBetter = hasBetter(connection, than: nil)
         return path

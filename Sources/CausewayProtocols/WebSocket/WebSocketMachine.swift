@@ -183,13 +183,13 @@ package struct WebSocketMachine: Sendable {
         if response.status == 101, let compression = configuration.compression {
             response.deflate = MessageDeflate.answer(to: request.deflateOffers, own: compression.parameters)
             guard response.deflate != nil || !compression.isRequired else {
-                return refuse(.missingExtension, with: UpgradeResponse(refusing: .missingExtension), for: request)
+                return refuse(.missingExtension)
             }
         }
         do {
             output.append(raw: try response.serialized(for: request))
         } catch {
-            return refuse(error, with: UpgradeResponse(refusing: error), for: request)
+            return refuse(error)
         }
         guard response.status == 101 else { return end(.handshake(.refused(status: response.status))) }
         if let agreed = response.deflate { startCompression(agreed) }
@@ -216,7 +216,7 @@ package struct WebSocketMachine: Sendable {
         (try? UpgradeResponse(refusing: error).serialized(for: nil)) ?? []
     }
 
-    private mutating func refuse(_ error: UpgradeError, with response: UpgradeResponse, for request: UpgradeRequest?) {
+    private mutating func refuse(_ error: UpgradeError) {
         output.append(raw: refusal(error))
         end(.handshake(error))
     }
