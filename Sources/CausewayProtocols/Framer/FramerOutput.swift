@@ -8,6 +8,10 @@ struct FramerOutput: Sendable {
     private var written = MessageChunkQueue()
     private var draft: MessageChunk?
     private(set) var passesThrough = false
+    /// Whether the program has ended its direction, so that it sends nothing more.
+    private(set) var hasEnd = false
+    /// Whether a message for the stage below has begun but not ended.
+    private var isMidMessage = false
 
     init() {}
 
@@ -20,6 +24,7 @@ struct FramerOutput: Sendable {
     var endWaits: Bool { waiting.first?.isBareEnd ?? false }
 
     mutating func append(_ chunk: MessageChunk) {
+        hasEnd = chunk.isFinal
         if passesThrough, waiting.isEmpty, current == nil { written.append(chunk) } else { waiting.append(chunk) }
     }
 
@@ -92,6 +97,4 @@ struct FramerOutput: Sendable {
         isMidMessage = !chunk.endsMessage
         written.append(chunk)
     }
-
-    private var isMidMessage = false
 }

@@ -1,9 +1,30 @@
-/// Methods for the framer to deliver and send content.
+/// Methods for the framer to parse, deliver and send content.
 extension FramerStage {
+    /// Returns the bytes at the cursor without moving it. The framer moves the cursor with ``advanceInput(by:)``.
+    package mutating func inputWindow(minimum: Int, maximum: Int) -> FramerWindow {
+        guard !isOver else { return FramerWindow(bytes: [], isComplete: false, meetsMinimum: false) }
+        return reading.window(minimum: minimum, maximum: maximum)
+    }
+
+    /// Moves the cursor by `count` bytes. If fewer have arrived, the rest is skipped on arrival.
+    package mutating func advanceInput(by count: Int) {
+        guard !isOver else { return }
+        reading.advance(by: count)
+    }
+
+    /// Passes all further input to the stage above, without calls to the framer.
+    ///
+    /// If the framer has read bytes with ``inputWindow(minimum:maximum:)`` but has not moved the cursor yet, the pass-through waits for
+    /// ``advanceInput(by:)`` or the end of the call. The bytes that the framer has parsed are then not delivered.
+    package mutating func passThroughInput() {
+        guard !isOver else { return }
+        reading.passThrough()
+    }
+
     /// Delivers a message, or part of one, to the stage above.
     package mutating func deliver(_ bytes: ByteChain, metadata: [any StageMetadata], endsMessage: Bool) {
-        guard !isOver, !deliveredEnd else { return }
-        input.deliver(MessageChunk(bytes, metadata: metadata, endsMessage: endsMessage))
+        guard !isOver, !reading.hasDeliveredEnd else { return }
+        reading.deliver(MessageChunk(bytes, metadata: metadata, endsMessage: endsMessage))
     }
 
     /// Delivers the next `count` bytes at the cursor to the stage above, unchanged.
@@ -11,8 +32,8 @@ extension FramerStage {
     /// - Returns: Whether all `count` bytes have arrived. If not, the missing bytes follow when they arrive; until then the framer has no
     ///   input to parse.
     package mutating func deliverNext(_ count: Int, metadata: [any StageMetadata], endsMessage: Bool) -> Bool {
-        guard !isOver, !deliveredEnd else { return false }
-        return input.deliver(count, metadata: metadata, endsMessage: endsMessage)
+        guard !isOver, !reading.hasDeliveredEnd else { return false }
+        return reading.deliver(count, metadata: metadata, endsMessage: endsMessage)
     }
 
     /// Returns the outgoing message's next bytes. Empty outside a ``FramerCall/Kind/output`` call.

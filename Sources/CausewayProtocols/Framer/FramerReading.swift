@@ -1,0 +1,147 @@
+/// The read side of a ``FramerStage``: decides when the framer is called for its input.
+struct FramerReading: Sendable {
+    /// Windows that the framer has read without moving the cursor.
+    private enum Look {
+        case none
+        /// - Parameter passesThrough: Whether pass-through begins when the framer has moved the cursor for each window.
+        case pending(windows: Int, passesThrough: Bool)
+    }
+
+    /// The progress of the end of input. Each case includes the ones before it.
+    private enum End {
+        /// The framer has not been called for the end.
+        case unreported
+        case reported
+        /// The stage above has the end.
+        case delivered
+    }
+
+    private var input = FramerInput()
+    private var look = Look.none
+    private var end = End.unreported
+    /// Whether bytes have arrived or become readable since the last input call.
+    private var hasNewInput = false
+    /// The number of bytes that the next call waits for.
+    private var wanted = 0
+    /// The largest minimum that a window did not meet since the last input call.
+    private var unmet = 0
+    /// The input's progress when the last call began.
+    private var progressBefore: UInt64 = 0
+
+    init() {}
+
+    /// Whether the stage above has the end of input, so that nothing more may be delivered.
+    var hasDeliveredEnd: Bool { end == .delivered }
+    /// Whether the framer needs more bytes than a stage may buffer for it.
+    var exceedsLimit: Bool { max(wanted, unmet) > FramerStage.windowLimit }
+    /// Whether the framer has processed all input and its end.
+    var isExhausted: Bool { input.hasEnded && end != .unreported && !hasNewInput }
+
+    /// The number of bytes that the stage below may pass now.
+    var room: Int {
+        guard hasRoomAbove, input.messageCount < MessageChunkQueue.chunkLimit else { return 0 }
+        return max(0, max(MessageChunkQueue.byteLimit, wanted, unmet) - input.count)
+    }
+
+    private var hasRoomAbove: Bool { input.delivered.room > 0 }
+
+    mutating func receive(_ chunk: MessageChunk) {
+        input.receive(chunk)
+        hasNewInput = true
+    }
+
+    // MARK: Calls
+
+    /// Returns the next input call; `nil` if the framer has nothing to parse or the stage above has no room for its result.
+    mutating func nextCall() -> FramerCall? {
+        guard hasNewInput, hasRoomAbove, !input.isPassingThrough else { return nil }
+        let isComplete = input.isAtMessageEnd || input.hasEnded
+        guard input.available > 0 || isComplete, input.available >= wanted || isComplete else { return nil }
+        hasNewInput = false
+        unmet = 0
+        progressBefore = input.progress
+        if input.hasEnded, end == .unreported { end = .reported }
+        return FramerCall(kind: .input, length: input.available, isComplete: isComplete)
+    }
+
+    /// Records how many bytes the next input call waits for. Check ``exceedsLimit`` afterwards.
+    mutating func want(_ count: Int) { wanted = max(0, count) }
+
+    /// Completes an input call.
+    mutating func callEnded() {
+        input.passEnd()
+        if input.progress != progressBefore {
+            requestCall()
+        } else if input.isAtMessageEnd {
+            // The framer does not parse the rest of the message.
+            input.dropRestOfMessage()
+            requestCall()
+        }
+        // The framer needs another call for the end of input.
+        if input.hasEnded, end == .unreported { hasNewInput = true }
+    }
+
+    /// Requests an input call if there are bytes to parse or a message has ended.
+    private mutating func requestCall() {
+        if input.available > 0 || input.isAtMessageEnd { hasNewInput = true }
+    }
+
+    // MARK: The framer's methods
+
+    mutating func window(minimum: Int, maximum: Int) -> FramerWindow {
+        switch look {
+        case .none: look = .pending(windows: 1, passesThrough: false)
+        case .pending(let windows, let passesThrough):
+            look = .pending(windows: windows + 1, passesThrough: passesThrough)
+        }
+        let minimum = min(minimum, maximum)
+        let (bytes, isComplete) = input.window(maximum)
+        let meetsMinimum = bytes.count >= minimum
+        if !meetsMinimum { unmet = max(unmet, minimum) }
+        return FramerWindow(bytes: bytes, isComplete: isComplete, meetsMinimum: meetsMinimum)
+    }
+
+    mutating func advance(by count: Int) {
+        input.skip(count)
+        guard case .pending(let windows, let passesThrough) = look else { return }
+        if windows > 1 {
+            look = .pending(windows: windows - 1, passesThrough: passesThrough)
+        } else {
+            endLook()
+        }
+    }
+
+    /// Forgets the windows that the framer has read, because a call has ended, and begins a pass-through that waited for them.
+    mutating func endLook() {
+        guard case .pending(_, let passesThrough) = look else { return }
+        look = .none
+        if passesThrough { input.passThrough() }
+    }
+
+    /// Passes the input to the stage above, as soon as no window is pending.
+    mutating func passThrough() {
+        switch look {
+        case .none: input.passThrough()
+        case .pending(let windows, _): look = .pending(windows: windows, passesThrough: true)
+        }
+    }
+
+    mutating func deliver(_ chunk: MessageChunk) { input.deliver(chunk) }
+
+    mutating func deliver(_ count: Int, metadata: [any StageMetadata], endsMessage: Bool) -> Bool {
+        input.deliver(count, metadata: metadata, endsMessage: endsMessage)
+    }
+
+    // MARK: The stage above
+
+    mutating func pop(atMost limit: Int) -> MessageChunk? { input.pop(atMost: limit) }
+
+    /// Returns the end of input, once, after the framer has processed all input including its end.
+    mutating func takeEnd() -> MessageChunk? {
+        guard input.hasEnded, end != .delivered, input.isPassingThrough || isExhausted else { return nil }
+        end = .delivered
+        return MessageChunk(ByteChain(), endsMessage: !input.isCutOff, isFinal: true)
+    }
+
+    mutating func removeAll() { input.removeAll() }
+}
