@@ -1,3 +1,5 @@
+internal import CausewayMachines
+
 /// Decides when to read a socket that receives many datagrams, so that each wake-up of the thread handles several of them.
 ///
 /// A wake-up costs as much as ten receives or more. If datagrams arrive one by one at short intervals, for example
@@ -61,4 +63,10 @@ package struct ArrivalPace: Sendable {
     package mutating func sent() { score = 0 }
 
     private mutating func lengthenPause() { pause = min(pause * 2, Self.pauses.longest) }
+}
+
+extension ArrivalPace: UntimedMachine {
+    package typealias Action = Step
+
+    package var hasEnded: Bool { false }
 }

@@ -5,6 +5,7 @@ import Testing
 struct MachineLawTests {
     static let trials: [any MachineTesting] =
         LifecycleTrials.all + EstablishmentTrials.all + ResolutionTrials.all + ByteMachineTrials.all
+        + PolicyTrials.all
 
     @Test("A machine obeys the five laws in random histories", arguments: trials)
     func obeysLaws(_ trial: any MachineTesting) {
@@ -17,9 +18,9 @@ struct MachineLawTests {
         #expect(Set(names).count == names.count)
         #expect(
             names.sorted() == [
-                "AddressRace", "AttemptRace", "ConnectionLifecycle", "DNSClient", "GroupLifecycle", "GroupMembership",
-                "HTTP1Client", "HTTP1Server", "ListenerLifecycle", "NameLookup", "PACConversation", "SendQueue",
-                "WebSocketMachine",
+                "AddressRace", "ArrivalPace", "AttemptRace", "AuthenticationAttempts", "ConnectionLifecycle",
+                "DNSClient", "GroupLifecycle", "GroupMembership", "HTTP1Client", "HTTP1Server", "ListenerLifecycle",
+                "NameLookup", "PACConversation", "SendQueue", "WebSocketMachine",
             ])
     }
 }

@@ -1,3 +1,5 @@
+internal import CausewayMachines
+
 /// Decides how a task handles 401 and 407 responses (RFC 9110 §11.6).
 ///
 /// The owner asks the program or a credential store for a credential, one challenge at a time, and reports the answered
@@ -91,4 +93,10 @@ package struct AuthenticationAttempts: Sendable {
         let challenge = AuthenticationChallenge(scheme: space.scheme)
         return .offer([Offer(space: space, challenge: challenge, failureCount: failures[space] ?? 0)])
     }
+}
+
+extension AuthenticationAttempts: UntimedMachine {
+    package typealias Action = Step
+
+    package var hasEnded: Bool { false }
 }
