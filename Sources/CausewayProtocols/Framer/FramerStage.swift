@@ -1,3 +1,4 @@
+internal import CausewayMachines
 package import CausewayTypes
 
 /// A stage for a framer that the program implements (`NWProtocolFramer`). It buffers the framer's input and output, and
@@ -256,4 +257,18 @@ extension FramerStage {
 
     /// Completes the ``FramerCall/Kind/cleanup`` call, which is the last one.
     package mutating func cleanupEnded() { _ = callEnded(.cleanup) }
+}
+
+extension FramerStage: StateMachine {
+    package typealias Action = FramerCall
+
+    /// Whether the framer gets no more calls: the last one was `cleanup`, unless the framer was never started.
+    package var hasEnded: Bool {
+        if case .ended(_, needsCleanup: false) = phase { true } else { false }
+    }
+
+    package mutating func takeActions(dueAt now: Duration) -> [FramerCall] {
+        advance(to: now)
+        return nextCall().map { [$0] } ?? []
+    }
 }

@@ -1,3 +1,4 @@
+internal import CausewayMachines
 package import CausewayTypes
 
 /// A client's handshake with a proxy. After the handshake the proxy only forwards bytes.
@@ -46,7 +47,8 @@ package struct TunnelStage: ProtocolStage {
     private var words = ByteChain()
     private var inbound = MessageChunkQueue()
     private var outbound = MessageChunkQueue()
-    private var hasEnded = false
+    /// Whether the destination has ended its direction.
+    private var inboundEnded = false
     /// A question not yet taken by the owner.
     private var question: TunnelQuestion?
     private var isAsking = false
@@ -91,7 +93,7 @@ package struct TunnelStage: ProtocolStage {
     /// no effect without a question.
     package mutating func answered(_ value: String?) {
         guard phase == .opening, isAsking else { return }
-        isAsking = false
+        (isAsking, question) = (false, nil)
         take(handshake?.answered(value) ?? .wait)
     }
 
@@ -112,14 +114,14 @@ package struct TunnelStage: ProtocolStage {
 
     package mutating func receive(_ chunk: MessageChunk, at now: Duration) {
         switch phase {
-        case .ready: if !hasEnded { pass(chunk) }
+        case .ready: if !inboundEnded { pass(chunk) }
         case .opening: listen(chunk)
         case .idle, .closed, .failed: break
         }
     }
 
     private mutating func pass(_ chunk: MessageChunk) {
-        hasEnded = chunk.isFinal
+        inboundEnded = chunk.isFinal
         inbound.append(chunk)
     }
 
@@ -192,6 +194,21 @@ package struct TunnelStage: ProtocolStage {
         question = nil
         words = ByteChain()
         inbound.removeAll()
+    }
+}
+
+extension TunnelStage: StateMachine {
+    package typealias Action = TunnelQuestion
+
+    package var hasEnded: Bool {
+        switch phase {
+        case .closed, .failed: true
+        case .idle, .opening, .ready: false
+        }
+    }
+
+    package mutating func takeActions(dueAt now: Duration) -> [TunnelQuestion] {
+        question.take().map { [$0] } ?? []
     }
 }
 

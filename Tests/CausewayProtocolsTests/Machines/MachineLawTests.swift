@@ -5,7 +5,7 @@ import Testing
 struct MachineLawTests {
     static let trials: [any MachineTesting] =
         LifecycleTrials.all + EstablishmentTrials.all + ResolutionTrials.all + ByteMachineTrials.all
-        + PolicyTrials.all
+        + StageTrials.all + PolicyTrials.all
 
     @Test("A machine obeys the five laws in random histories", arguments: trials)
     func obeysLaws(_ trial: any MachineTesting) {
@@ -19,8 +19,8 @@ struct MachineLawTests {
         #expect(
             names.sorted() == [
                 "AddressRace", "ArrivalPace", "AttemptRace", "AuthenticationAttempts", "ConnectionLifecycle",
-                "DNSClient", "GroupLifecycle", "GroupMembership", "HTTP1Client", "HTTP1Server", "ListenerLifecycle",
-                "NameLookup", "PACConversation", "SendQueue", "WebSocketMachine",
+                "DNSClient", "FramerStage", "GroupLifecycle", "GroupMembership", "HTTP1Client", "HTTP1Server",
+                "ListenerLifecycle", "NameLookup", "PACConversation", "SendQueue", "TunnelStage", "WebSocketMachine",
             ])
     }
 }
