@@ -77,9 +77,9 @@ package final class MemoryPressure: Sendable {
                 pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
             ]
             let result = poll(&entries, 2, -1)
-            if result < 0, errno != EINTR { return }
+            let isFailed = result < 0 && errno != EINTR
             if entries[1].revents != 0 { cw_wake_drain(wake) }
-            let isGone = Int32(entries[0].revents) & (POLLERR | POLLNVAL) != 0
+            let isGone = isFailed || Int32(entries[0].revents) & (POLLERR | POLLNVAL) != 0
             let observers = state.withLock { state -> [@Sendable () -> Void]? in
                 guard !state.observers.isEmpty, !isGone else {
                     state.isWatching = false

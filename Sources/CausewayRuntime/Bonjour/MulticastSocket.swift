@@ -98,7 +98,15 @@ final class MulticastSocket: ReadinessHandler {
         return true
     }
 
-    func start() throws(SystemError) { registration.value = try loop.register(descriptor, for: .readable, self) }
+    /// Starts to receive. After an error the socket is closed.
+    func start() throws(SystemError) {
+        do throws(SystemError) {
+            registration.value = try loop.register(descriptor, for: .readable, self)
+        } catch {
+            Descriptor(adopting: descriptor).close()
+            throw error
+        }
+    }
 
     func close() {
         if let registration = registration.value.take() {

@@ -78,8 +78,11 @@ final class SleepProxySocket: ReadinessHandler {
     }
 
     func ready(for readiness: Readiness) {
-        // Ignore an ICMP error: it concerns a datagram sent earlier, not a received one.
-        let count = (try? reader.value.receive(descriptor, wantsPeer: true)) ?? 0
+        guard registration.value != nil else { return }
+        // Read again after an ICMP error: it concerns a datagram sent earlier, and replies can wait behind it.
+        guard let count = try? reader.value.receive(descriptor, wantsPeer: true) else {
+            return loop.execute { self.ready(for: .readable) }
+        }
         var arrived: [([UInt8], SocketAddress)] = []
         for index in 0..<count {
             let packet = reader.value[index]

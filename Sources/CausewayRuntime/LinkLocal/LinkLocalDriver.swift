@@ -71,6 +71,7 @@ package final class LinkLocalDriver: ReadinessHandler {
 
     package func start() {
         loop.execute {
+            guard !self.state.value.hasEnded else { return }
             do throws(SystemError) {
                 self.state.value.registration = try self.loop.register(self.descriptor, for: .readable, self)
             } catch {
@@ -91,11 +92,14 @@ package final class LinkLocalDriver: ReadinessHandler {
     }
 
     private func close() {
+        guard !state.value.hasEnded else { return }
         state.value.hasEnded = true
         state.value.watch = nil
         if let timer = state.value.timer.take() { loop.cancel(timer) }
         if let registration = state.value.registration.take() {
             loop.close(registration, Descriptor(adopting: descriptor))
+        } else {
+            Descriptor(adopting: descriptor).close()
         }
     }
 

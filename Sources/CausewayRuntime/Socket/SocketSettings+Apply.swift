@@ -98,7 +98,7 @@ extension SocketSettings.TCP {
         // The kernel has one timer for lost acknowledgements and for closed windows, so the shorter limit applies to
         // both.
         let limits = [dropTimeSeconds, persistTimeoutSeconds].filter { $0 > 0 }
-        if let limit = limits.min() { set(.userTimeout, limit.multipliedReportingOverflow(by: 1_000).partialValue) }
+        if let limit = limits.min() { set(.userTimeout, min(limit, Int(CInt.max) / 1_000) * 1_000) }
         if giveUpUnansweredFin { set(.finTimeout, 5) }
         if quickAcknowledgements { set(.quickAck, 1) }
     }

@@ -60,8 +60,9 @@ extension PrivateDirectory {
         if let directory = PrivateDirectory(path) { return directory }
         var facts = stat()
         guard lstat(path, &facts) == 0 else {
-            _ = mkdir(path, 0o700)
-            throw SystemError(errno: errno, call: "mkdir")
+            guard mkdir(path, 0o700) == 0 else { throw SystemError(errno: errno, call: "mkdir") }
+            if let directory = PrivateDirectory(path) { return directory }
+            throw SystemError(errno: EACCES, call: "open")
         }
         if facts.st_mode & S_IFMT == S_IFLNK { throw SystemError(errno: ELOOP, call: "open") }
         if facts.st_mode & S_IFMT != S_IFDIR { throw SystemError(errno: ENOTDIR, call: "open") }

@@ -18,6 +18,15 @@ protocol Terminal: Sendable {
     func endReading()
 }
 
+/// An open terminal. A dispatch source that reads from it holds it, so that the descriptor is not closed before the source has ended.
+private final class TerminalFile: Sendable {
+    let number: CInt
+
+    init(_ number: CInt) { self.number = number }
+
+    deinit { _ = close(number) }
+}
+
 /// The process's controlling terminal, `/dev/tty`. Standard input and output may be redirected.
 final class TerminalDevice: Terminal {
     private struct State: Sendable {
@@ -25,7 +34,7 @@ final class TerminalDevice: Terminal {
         var savedMode: termios?
     }
 
-    private let descriptor: CInt
+    private let file: TerminalFile
     private let state = LockedValue(State())
     private let queue = DispatchQueue(label: "causeway.multipeer.terminal", target: .global())
 
@@ -37,13 +46,12 @@ final class TerminalDevice: Terminal {
             _ = close(descriptor)
             return nil
         }
-        self.descriptor = descriptor
+        file = TerminalFile(descriptor)
     }
 
-    deinit {
-        endReading()
-        _ = close(descriptor)
-    }
+    deinit { endReading() }
+
+    private var descriptor: CInt { file.number }
 
     var size: (columns: Int, lines: Int) {
         var size = winsize()
@@ -65,9 +73,9 @@ final class TerminalDevice: Terminal {
         endReading()
         if isRaw { setRaw() }
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        source.setEventHandler { [descriptor] in
+        source.setEventHandler { [file] in
             var buffer = [UInt8](repeating: 0, count: 1_024)
-            let count = read(descriptor, &buffer, buffer.count)
+            let count = read(file.number, &buffer, buffer.count)
             if count > 0 { handler(Array(buffer.prefix(count))) }
         }
         let held = Unchecked(source as any DispatchSourceRead)
