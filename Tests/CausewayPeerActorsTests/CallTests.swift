@@ -28,6 +28,18 @@ struct CallTests {
         pair.stop()
     }
 
+    @Test("A second stop leaves the session's next system attached")
+    func stopsOnce() async throws {
+        let pair = try await Pair()
+        pair.ann.stop()
+        let next = PeerActorSystem(FakeTransport(network: pair.network, me: pair.ann.me), pair.clock)
+        pair.ann.stop()
+        #expect(pair.network.isAttached(next.me))
+        next.stop()
+        #expect(!pair.network.isAttached(next.me))
+        pair.stop()
+    }
+
     @Test("Calls that are begun one after the other reach the actor in that order")
     func order() async throws {
         let pair = try await Pair { $0.callLimit = 1_000 }

@@ -108,13 +108,15 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
     /// they list the actors until the local peer leaves the session or starts another system, and their calls time out.
     /// To avoid this, leave the session too.
     public func stop() {
-        transport.detach()
-        let kept = apply { state in
+        let (kept, isFirst) = apply { state -> ([any DistributedActor], Bool) in
+            // The session may already have another system, whose tap must stay.
+            guard !state.isStopped else { return ([], false) }
             state.isStopped = true
             for peer in state.engine.memberList { state.engine.left(peer, "the actor system was stopped") }
             state.isChanged = true
-            return state.local.releaseAll()
+            return (state.local.releaseAll(), true)
         }
+        if isFirst { transport.detach() }
         withExtendedLifetime(kept) {}
     }
 

@@ -59,6 +59,8 @@ final class FakeNetwork: Sendable {
 
     func setHandler(_ handler: Handler?, of peer: PeerIdentity) { state.withLock { $0.handlers[peer] = handler } }
 
+    func isAttached(_ peer: PeerIdentity) -> Bool { handler(of: peer) != nil }
+
     private func handler(of peer: PeerIdentity) -> Handler? { state.withLock { $0.handlers[peer] } }
 
     fileprivate func send(_ frame: [UInt8], from sender: PeerIdentity, to receiver: PeerIdentity) throws {
