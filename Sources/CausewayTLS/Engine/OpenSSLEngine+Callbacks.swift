@@ -7,28 +7,35 @@ extension OpenSSLEngine {
     fileprivate func verify(_ chain: OpaquePointer) -> CInt {
         guard settings.peerAuthentication != .none else { return 1 }
         switch settings.verifier {
-        case .rules:
-            let trust = peerTrust(chain)
-            do {
-                accepted = (trust, try trust.evaluate())
-                cw_X509_STORE_CTX_set_error(chain, CInt(CW_V_OK))
-                return 1
-            } catch {
-                pendingFailure = TLSFailure(error)
-                cw_X509_STORE_CTX_set_error(chain, error.libraryResult)
-                return 0
-            }
+        case .rules: return applyRules(chain)
         case .owner: return askOwner(chain)
         }
     }
 
-    private func askOwner(_ chain: OpaquePointer) -> CInt {
-        if let verdict {
-            if verdict { ownersTrust = pendingTrust ?? peerTrust(chain) }
-            cw_X509_STORE_CTX_set_error(chain, CInt(verdict ? CW_V_OK : CW_V_REJECTED))
-            return verdict ? 1 : 0
+    private func applyRules(_ chain: OpaquePointer) -> CInt {
+        let trust = peerTrust(chain)
+        do {
+            peerDecision = .acceptedByRules(trust, chain: try trust.evaluate())
+            cw_X509_STORE_CTX_set_error(chain, CInt(CW_V_OK))
+            return 1
+        } catch {
+            peerDecision = .rejected(TLSFailure(error))
+            cw_X509_STORE_CTX_set_error(chain, error.libraryResult)
+            return 0
         }
-        pendingTrust = peerTrust(chain)
+    }
+
+    private func askOwner(_ chain: OpaquePointer) -> CInt {
+        switch peerDecision {
+        case .acceptedByRules, .acceptedByOwner:
+            cw_X509_STORE_CTX_set_error(chain, CInt(CW_V_OK))
+            return 1
+        case .rejected:
+            cw_X509_STORE_CTX_set_error(chain, CInt(CW_V_REJECTED))
+            return 0
+        case .pending: break
+        }
+        state = .awaitingTrust(peerTrust(chain))
         if isClient {
             cw_SSL_ctrl(ssl, CInt(CW_CTRL_SET_RETRY_VERIFY), 0, nil)
         } else {
@@ -43,9 +50,14 @@ extension OpenSSLEngine {
         if certificates.isEmpty, let leaf = cw_X509_STORE_CTX_get0_cert(chain) {
             certificates = [Certificate(retaining: leaf)]
         }
+        guard case .client(let reference, _) = role else {
+            return PeerTrust(
+                certificates: certificates, role: .client, reference: nil, settings: settings.trust,
+                store: context.store)
+        }
         return PeerTrust(
-            certificates: certificates, role: isClient ? .server : .client, reference: reference,
-            stapledResponse: isClient ? stapledResponse : nil, settings: settings.trust, store: context.store)
+            certificates: certificates, role: .server, reference: reference, stapledResponse: stapledResponse,
+            settings: settings.trust, store: context.store)
     }
 
     /// Checks the peer's certificates before OpenSSL decodes them. OpenSSL offers no way to reject a message here. To reject one, this
@@ -56,13 +68,13 @@ extension OpenSSLEngine {
         guard message.count > headerLength, message[0] == CertificateMessage.type else { return }
         let body = UnsafeRawBufferPointer(rebasing: message[headerLength...])
         guard let failure = CertificateMessage.objection(to: body, hasContext: hasContext) else { return }
-        pendingFailure = TLSFailure(failure)
+        peerDecision = .rejected(TLSFailure(failure))
         UnsafeMutableRawBufferPointer(mutating: body)[0] = 0xff
     }
 
     fileprivate func chooseIdentity() -> CInt {
-        if hasChosenIdentity { return 1 }
-        pendingChallenge = challenge
+        if didChooseIdentity { return 1 }
+        state = .awaitingIdentity(challenge)
         return -1
     }
 
@@ -73,10 +85,14 @@ extension OpenSSLEngine {
     /// so this function also rejects revoked certificates accepted by the owner.
     fileprivate func checkStatus() -> CInt {
         let response = stapledResponse
-        let failure =
-            accepted.map { $0.trust.statusFailure(response, of: $0.chain) } ?? ownersTrust?.revocation(response)
+        let failure: TrustFailure? =
+            switch peerDecision {
+            case .acceptedByRules(let trust, let chain): trust.statusFailure(response, of: chain)
+            case .acceptedByOwner(let trust): trust.revocation(response)
+            case .pending, .rejected: nil
+            }
         guard let failure else { return 1 }
-        pendingFailure = TLSFailure(failure)
+        peerDecision = .rejected(TLSFailure(failure))
         return 0
     }
 
@@ -105,9 +121,9 @@ extension OpenSSLEngine {
     }
 
     fileprivate func keep(_ session: OpaquePointer) -> Bool {
-        guard let sessionPeer, settings.isResumptionEnabled, cw_SSL_SESSION_is_resumable(session) == 1 else {
-            return false
-        }
+        guard case .client(_, let sessionPeer?) = role, settings.isResumptionEnabled,
+            cw_SSL_SESSION_is_resumable(session) == 1
+        else { return false }
         context.sessions.insert(SharedObject(owning: session, .session), for: sessionPeer)
         return true
     }
@@ -203,15 +219,15 @@ func findPreSharedKeyCallback(
 func makeCookieCallback(
     _ ssl: OpaquePointer?, _ cookie: UnsafeMutablePointer<UInt8>?, _ count: UnsafeMutablePointer<CUnsignedInt>?
 ) -> CInt {
-    guard let engine = OpenSSLEngine.of(ssl), let cookie, let count else { return 0 }
-    for (index, byte) in engine.cookie.enumerated() { cookie[index] = byte }
-    count.pointee = CUnsignedInt(engine.cookie.count)
+    guard case .server(let own)? = OpenSSLEngine.of(ssl)?.role, let cookie, let count else { return 0 }
+    for (index, byte) in own.enumerated() { cookie[index] = byte }
+    count.pointee = CUnsignedInt(own.count)
     return 1
 }
 
 func checkCookieCallback(_ ssl: OpaquePointer?, _ cookie: UnsafePointer<UInt8>?, _ count: CUnsignedInt) -> CInt {
-    guard let engine = OpenSSLEngine.of(ssl), let cookie else { return 0 }
-    return UnsafeBufferPointer(start: cookie, count: Int(count)).elementsEqual(engine.cookie) ? 1 : 0
+    guard case .server(let own)? = OpenSSLEngine.of(ssl)?.role, let cookie else { return 0 }
+    return UnsafeBufferPointer(start: cookie, count: Int(count)).elementsEqual(own) ? 1 : 0
 }
 
 func timerCallback(_ ssl: OpaquePointer?, _ previous: CUnsignedInt) -> CUnsignedInt {

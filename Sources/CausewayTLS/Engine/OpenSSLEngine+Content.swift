@@ -4,10 +4,10 @@ extension OpenSSLEngine {
     // MARK: Ciphertext
 
     package func ciphertextArrived<R>(_ bytes: UnsafeRawBufferPointer, _ body: () -> R) -> R {
-        precondition(!isLending, "ciphertextArrived was called from within its own body")
-        isLending = true
-        if !bytes.isEmpty { isDry = false }
-        defer { isLending = false }
+        precondition(borrowedBuffer == .none, "ciphertextArrived was called while a buffer is borrowed")
+        borrowedBuffer = .ofCaller
+        if !bytes.isEmpty { reading.reopen() }
+        defer { borrowedBuffer = .none }
         cw_pipe_lend(pipe, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
         let result = body()
         let isKept = cw_pipe_settle(pipe, usesDatagrams ? Self.unreadDatagramLimit : Self.unreadLimit)
@@ -17,14 +17,15 @@ extension OpenSSLEngine {
     }
 
     package func ciphertextEnded() {
-        isDry = false
+        reading.reopen()
         cw_pipe_end(pipe)
     }
 
     package func sendCiphertext(_ body: (UnsafeRawBufferPointer) -> Int) {
-        checkIsNotShowing()
-        isShowing = true
-        defer { isShowing = false }
+        checkPipeBufferIsNotBorrowed()
+        let outer = borrowedBuffer
+        borrowedBuffer = .ofPipe
+        defer { borrowedBuffer = outer }
         while true {
             var count = 0
             guard let bytes = cw_pipe_outgoing(pipe, &count) else { return }
@@ -39,14 +40,16 @@ extension OpenSSLEngine {
 
     // MARK: Reading
 
-    package var mayHavePlaintext: Bool { !isDry }
+    package var mayHavePlaintext: Bool {
+        if case .drained = reading { false } else { true }
+    }
 
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> TLSReadResult {
-        checkIsNotShowing()
+        checkPipeBufferIsNotBorrowed()
         guard !buffer.isEmpty else { return .bytes(0) }
-        guard case .established = state else { return readEnd ?? .needsCiphertext }
-        if !earlyInput.isEmpty { return takeEarlyInput(into: buffer) }
-        if let readEnd { return readEnd }
+        guard case .established = state else { return reading.end ?? .needsCiphertext }
+        if case .received = earlyData, let count = earlyData.takeInput(into: buffer) { return .bytes(count) }
+        if let end = reading.end { return end }
         var filled = 0
         OpenSSLLibrary.forgetErrors()
         repeat {
@@ -58,50 +61,42 @@ extension OpenSSLEngine {
                 break
             }
             filled += count
-        } while filled < buffer.count && !usesDatagrams && !noteDryness()
+        } while filled < buffer.count && !usesDatagrams && !checkIsDrained()
         return .bytes(filled)
     }
 
     /// Returns whether all received data has been read, and stores the result. This check is cheaper than another read
     /// call, which costs as much as reading a small record.
-    private func noteDryness() -> Bool {
-        isDry = cw_pipe_is_dry(pipe) && cw_SSL_has_pending(ssl) == 0
-        return isDry
+    private func checkIsDrained() -> Bool {
+        let isDrained = cw_pipe_is_dry(pipe) && cw_SSL_has_pending(ssl) == 0
+        reading = isDrained ? .drained : .open
+        return isDrained
     }
 
-    /// Returns the reason why a read returned no data. If the reason is permanent, stores it for further reads.
+    /// Returns the reason why a read returned no data, and stores it.
     private func endOfRead(_ result: CInt) -> TLSReadResult {
         switch Int(cw_SSL_get_error(ssl, result)) {
-        case CW_ERROR_WANT_READ, CW_ERROR_WANT_WRITE:
-            isDry = true
-            return .needsCiphertext
-        case CW_ERROR_ZERO_RETURN: readEnd = .ended
+        case CW_ERROR_WANT_READ, CW_ERROR_WANT_WRITE: reading = .drained
+        case CW_ERROR_ZERO_RETURN: reading = .ended
         case CW_ERROR_SYSCALL where cw_ERR_peek_error() == 0:
-            readEnd = .failed(
+            reading = .failed(
                 TLSFailure(.truncated, "the connection ended without close_notify: content may be missing"))
-        default: readEnd = .failed(TLSFailure.takeFromLibrary(isInHandshake: false))
+        default: reading = .failed(TLSFailure.takeFromLibrary(isInHandshake: false))
         }
-        return readEnd ?? .needsCiphertext
-    }
-
-    private func takeEarlyInput(into buffer: UnsafeMutableRawBufferPointer) -> TLSReadResult {
-        let count = min(buffer.count, earlyInput.count)
-        buffer.copyBytes(from: earlyInput[..<count])
-        earlyInput.removeFirst(count)
-        return .bytes(count)
+        return reading.end ?? .needsCiphertext
     }
 
     // MARK: Writing
 
     package func write(_ plaintext: UnsafeRawBufferPointer) throws(TLSFailure) -> Int {
-        checkIsNotShowing()
+        checkPipeBufferIsNotBorrowed()
         switch state {
-        case .handshaking, .awaitingTrust, .awaitingIdentity: return 0
+        case .starting, .handshaking, .awaitingTrust, .awaitingIdentity: return 0
         case .failed(let failure): throw failure
         case .established: break
         }
-        if isClosed { throw TLSFailure(.closed, "write after close") }
-        if case .failed(let failure) = readEnd { throw failure }
+        if case .closed = writing { throw TLSFailure(.closed, "write after close") }
+        if case .failed(let failure) = reading { throw failure }
         guard !plaintext.isEmpty else { return 0 }
         if usesDatagrams, plaintext.count > cw_DTLS_get_data_mtu(ssl) {
             throw TLSFailure(.messageTooLong, "\(plaintext.count) bytes do not fit in one datagram")
@@ -123,9 +118,12 @@ extension OpenSSLEngine {
 
     /// Counts a record: each successful write produces one. TLS 1.2 cannot change keys.
     private func countRecord() {
-        recordsUntilKeyUpdate -= 1
-        guard recordsUntilKeyUpdate <= 0 else { return }
-        recordsUntilKeyUpdate = 1 << 24
+        guard case .open(let count) = writing else { return }
+        guard count <= 1 else {
+            writing = .open(recordsUntilKeyUpdate: count - 1)
+            return
+        }
+        writing = .open(recordsUntilKeyUpdate: WriteSide.maximumRecordsPerKey)
         guard !usesDatagrams, cw_SSL_version(ssl) == CInt(CW_TLS1_3) else { return }
         // OpenSSL sends the KeyUpdate message with the next record.
         cw_SSL_key_update(ssl, 0)
@@ -139,12 +137,12 @@ extension OpenSSLEngine {
     }
 
     package func close() {
-        checkIsNotShowing()
-        guard !isClosed else { return }
-        isClosed = true
+        checkPipeBufferIsNotBorrowed()
+        if case .closed = writing { return }
+        writing = .closed
         guard case .established = state else { return }
         // After a fatal error nothing may be sent (RFC 8446 §6.2).
-        if case .failed = readEnd { return }
+        if case .failed = reading { return }
         cw_ERR_clear_error()
         cw_SSL_shutdown(ssl)
         cw_ERR_clear_error()
@@ -163,7 +161,7 @@ extension OpenSSLEngine {
     package func timeoutElapsed() -> TLSProgress {
         guard usesDatagrams else { return handshake() }
         if case .failed(let failure) = state { return .failed(failure) }
-        isDry = false
+        reading.reopen()
         cw_ERR_clear_error()
         if cw_SSL_ctrl(ssl, CInt(CW_CTRL_DTLS_HANDLE_TIMEOUT), 0, nil) < 0 {
             return fail(TLSFailure.takeFromLibrary(isInHandshake: true))

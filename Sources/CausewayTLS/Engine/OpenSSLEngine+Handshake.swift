@@ -7,79 +7,79 @@ extension OpenSSLEngine {
         case .awaitingIdentity(let challenge): return .chooseIdentity(challenge)
         case .established: return .established
         case .failed(let failure): return .failed(failure)
-        case .handshaking: return step()
+        case .starting, .handshaking: return step()
         }
     }
 
     package var mayEvaluatePeer: Bool {
-        guard hasSpoken, settings.peerAuthentication != .none || isClient else { return false }
         switch state {
-        case .handshaking: return true
-        case .awaitingTrust, .awaitingIdentity, .established, .failed: return false
+        case .handshaking: settings.peerAuthentication != .none || isClient
+        case .starting, .awaitingTrust, .awaitingIdentity, .established, .failed: false
         }
     }
 
     package var waitsForPeer: Bool { !isClient }
 
     private func step() -> TLSProgress {
-        checkIsNotShowing()
-        defer { if !hasSpoken { hasSpoken = cw_pipe_unsent(pipe) > 0 } }
-        guard !isClosed else { return fail(TLSFailure(.closed, "closed before the handshake was complete")) }
+        checkPipeBufferIsNotBorrowed()
+        defer { if case .starting = state, cw_pipe_unsent(pipe) > 0 { state = .handshaking } }
+        if case .closed = writing { return fail(TLSFailure(.closed, "closed before the handshake was complete")) }
         cw_ERR_clear_error()
-        if isReadingEarly, let progress = readEarly() { return progress }
-        if earlyOutputSent < earlyOutput.count, let progress = sendEarly() { return progress }
+        if let progress = moveEarlyData() { return progress }
         let result = cw_SSL_do_handshake(ssl)
         guard result == 1 else { return interpret(result) }
         // A server's handshake may be complete before the engine's owner has validated the client. Content must wait for the result.
-        if let trust = pendingTrust, verdict == nil {
-            state = .awaitingTrust(trust)
-            return .evaluateTrust(trust)
-        }
+        if case .awaitingTrust(let trust) = state { return .evaluateTrust(trust) }
         state = .established
         // Remove the message callback: only the handshake needs it, and OpenSSL would now call it for every record.
         cw_SSL_set_msg_callback(ssl, nil)
-        repeatEarlyIfRefused()
+        resendEarlyDataIfRejected()
         return .established
     }
 
     /// Interprets the error from a handshake call.
     private func interpret(_ result: CInt) -> TLSProgress {
         switch Int(cw_SSL_get_error(ssl, result)) {
-        case CW_ERROR_WANT_RETRY_VERIFY, CW_ERROR_WANT_READ:
-            guard let trust = pendingTrust, verdict == nil else { return .needsCiphertext }
-            state = .awaitingTrust(trust)
-            return .evaluateTrust(trust)
-        case CW_ERROR_WANT_X509_LOOKUP:
-            let challenge = pendingChallenge ?? TLSChallenge(authorities: [], signatureSchemes: [])
-            state = .awaitingIdentity(challenge)
-            return .chooseIdentity(challenge)
+        case CW_ERROR_WANT_RETRY_VERIFY, CW_ERROR_WANT_READ, CW_ERROR_WANT_X509_LOOKUP: return pause
         case CW_ERROR_ZERO_RETURN:
             return fail(TLSFailure(.endedInHandshake, "the peer closed the connection during the handshake"))
         case CW_ERROR_SYSCALL where cw_ERR_peek_error() == 0:
             return fail(TLSFailure(.endedInHandshake, "the connection ended during the handshake"))
         default:
             let reported = TLSFailure.takeFromLibrary(isInHandshake: true)
-            return fail(pendingFailure ?? reported)
+            if case .rejected(let failure) = peerDecision { return fail(failure) }
+            return fail(reported)
+        }
+    }
+
+    /// The event that the paused handshake waits for.
+    private var pause: TLSProgress {
+        switch state {
+        case .awaitingTrust(let trust): .evaluateTrust(trust)
+        case .awaitingIdentity(let challenge): .chooseIdentity(challenge)
+        case .starting, .handshaking, .established: .needsCiphertext
+        case .failed(let failure): .failed(failure)
         }
     }
 
     @discardableResult
     func fail(_ failure: TLSFailure) -> TLSProgress {
         state = .failed(failure)
-        readEnd = .failed(failure)
-        isDry = false
+        reading = .failed(failure)
         cw_pipe_discard(pipe)
         return .failed(failure)
     }
 
     package func trustEvaluated(isTrusted: Bool) {
-        guard case .awaitingTrust = state else { return }
-        verdict = isTrusted
+        guard case .awaitingTrust(let trust) = state else { return }
         state = .handshaking
         cw_pipe_hold(pipe, false)
-        guard !isTrusted else { return }
+        guard !isTrusted else {
+            peerDecision = .acceptedByOwner(trust)
+            return
+        }
         let failure = TLSFailure(.refused, "the program rejected the peer's certificates")
-        pendingFailure = failure
+        peerDecision = .rejected(failure)
         // A client's handshake is still paused: the next call passes the rejection to OpenSSL, which sends the alert. A server's handshake
         // has already continued, so at most a close_notify can be sent.
         guard !isClient else { return }
@@ -90,7 +90,7 @@ extension OpenSSLEngine {
 
     package func identityChosen(_ identity: TLSIdentity?) {
         guard case .awaitingIdentity = state else { return }
-        hasChosenIdentity = true
+        didChooseIdentity = true
         state = .handshaking
         guard let identity else { return }
         let isSet = withStack(of: Array(identity.certificates.dropFirst())) { others in
@@ -104,38 +104,46 @@ extension OpenSSLEngine {
     // MARK: Early data
 
     package var earlyDataLimit: Int {
-        guard isClient, settings.isEarlyDataEnabled, case .handshaking = state,
-            let session = cw_SSL_get_session(ssl), earlyOutputSent == 0
-        else { return 0 }
-        return min(Int(cw_SSL_SESSION_get_max_early_data(session)), Self.maximumEarlyData) - earlyOutput.count
+        guard isClient, settings.isEarlyDataEnabled, case .starting = state, let session = cw_SSL_get_session(ssl)
+        else {
+            return 0
+        }
+        return min(Int(cw_SSL_SESSION_get_max_early_data(session)), Self.maximumEarlyData) - earlyData.outputCount
     }
 
     package func writeEarly(_ plaintext: UnsafeRawBufferPointer) -> Bool {
         guard plaintext.count <= earlyDataLimit else { return false }
-        earlyOutput += plaintext
+        if !plaintext.isEmpty { earlyData.appendOutput(plaintext) }
         return true
     }
 
-    private func sendEarly() -> TLSProgress? {
-        while earlyOutputSent < earlyOutput.count {
+    /// Sends or reads early data. Returns `nil` if the handshake can continue.
+    private func moveEarlyData() -> TLSProgress? {
+        switch earlyData {
+        case .none, .received: nil
+        case .sending(let bytes, let sentCount): sendEarly(bytes, from: sentCount)
+        case .receiving: readEarly()
+        }
+    }
+
+    private func sendEarly(_ bytes: [UInt8], from start: Int) -> TLSProgress? {
+        var sentCount = start
+        while sentCount < bytes.count {
             var count = 0
-            let result = earlyOutput.withUnsafeBytes { bytes in
-                let rest = bytes[earlyOutputSent...]
-                return cw_SSL_write_early_data(
-                    ssl, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count, &count)
+            let result = bytes.withUnsafeBytes { bytes in
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[sentCount...])
+                return cw_SSL_write_early_data(ssl, rest.baseAddress, rest.count, &count)
             }
             guard result == 1 else { return interpret(result) }
-            earlyOutputSent += count
+            sentCount += count
+            earlyData = .sending(bytes, sentCount: sentCount)
         }
         return nil
     }
 
-    private func repeatEarlyIfRefused() {
-        guard isClient, !earlyOutput.isEmpty else { return }
-        let isAccepted = cw_SSL_get_early_data_status(ssl) == CInt(CW_EARLY_DATA_ACCEPTED)
-        let output = earlyOutput
-        earlyOutput = []
-        guard !isAccepted else { return }
+    private func resendEarlyDataIfRejected() {
+        let output = earlyData.takeOutput()
+        guard !output.isEmpty, cw_SSL_get_early_data_status(ssl) != CInt(CW_EARLY_DATA_ACCEPTED) else { return }
         output.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
@@ -152,9 +160,9 @@ extension OpenSSLEngine {
             var count = 0
             let result = cw_SSL_read_early_data(ssl, &block, block.count, &count)
             switch Int(result) {
-            case CW_READ_EARLY_SUCCESS: earlyInput += block[..<count]
+            case CW_READ_EARLY_SUCCESS: earlyData.appendInput(block[..<count])
             case CW_READ_EARLY_FINISH:
-                isReadingEarly = false
+                earlyData.endInput()
                 return nil
             default: return interpret(0)
             }

@@ -6,12 +6,75 @@ package import CausewayTypes
 /// OpenSSL reads from and writes to a memory pipe. Received ciphertext is copied once, from the owner's buffer into OpenSSL's record
 /// buffer. Ciphertext to send is collected in one buffer, so that one call can send several records.
 package final class OpenSSLEngine: TLSEngine {
+    enum Role {
+        /// `reference` is the name that the server's certificate must contain; `nil` without a host, or if no
+        /// certificate can contain it.
+        case client(reference: ReferenceName?, sessionPeer: SessionCache.Peer?)
+        /// A DTLS client must return `cookie`, which proves its address (RFC 6347 §4.2.1). Empty over a stream.
+        case server(cookie: [UInt8])
+    }
+
+    /// The handshake's state. OpenSSL's callbacks change the state to `awaitingTrust` and `awaitingIdentity` during
+    /// a handshake call.
     enum State {
+        /// Nothing was sent yet, so input cannot contain the peer's certificates.
+        case starting
         case handshaking
         case awaitingTrust(PeerTrust)
         case awaitingIdentity(TLSChallenge)
         case established
         case failed(TLSFailure)
+    }
+
+    /// The decision about the peer's certificates.
+    enum PeerDecision {
+        case pending
+        /// `chain` leads to the anchor.
+        case acceptedByRules(PeerTrust, chain: [Certificate])
+        case acceptedByOwner(PeerTrust)
+        /// The reason, because OpenSSL only reports that its callback returned an error.
+        case rejected(TLSFailure)
+    }
+
+    enum ReadSide {
+        /// OpenSSL may have data.
+        case open
+        /// All received data has been read.
+        case drained
+        /// The peer has closed, and all its content was read.
+        case ended
+        case failed(TLSFailure)
+
+        /// The result of every further read; `nil` if more data may arrive.
+        @inline(__always) var end: TLSReadResult? {
+            switch self {
+            case .open, .drained: nil
+            case .ended: .ended
+            case .failed(let failure): .failed(failure)
+            }
+        }
+
+        /// Records that OpenSSL may have data again.
+        mutating func reopen() {
+            if case .drained = self { self = .open }
+        }
+    }
+
+    enum WriteSide {
+        /// AES-GCM is safe for 2^24.5 records per key (RFC 8446 §5.5). The key is updated before this limit.
+        case open(recordsUntilKeyUpdate: Int)
+        case closed
+
+        static let maximumRecordsPerKey = 1 << 24
+    }
+
+    /// The buffer that is borrowed during a call, and must not move.
+    enum BorrowedBuffer {
+        case none
+        /// The memory pipe reads the owner's buffer.
+        case ofCaller
+        /// The owner reads the memory pipe's buffer.
+        case ofPipe
     }
 
     /// The unsent byte count at which ``write(_:)`` stops accepting plaintext.
@@ -25,53 +88,29 @@ package final class OpenSSLEngine: TLSEngine {
     static let maximumEarlyData = 64 << 10
 
     let context: TLSContext
-    // Copies of settings that each read and write needs. Copying all settings would retain many references.
+    private let connection: LibraryConnection
+    let role: Role
+    // A copy of a setting that each read and write needs. Copying all settings would retain many references.
     let usesDatagrams: Bool
-    let isClient: Bool
-    let ssl: OpaquePointer
-    let pipe: OpaquePointer
-    let reference: ReferenceName?
-    let sessionPeer: SessionCache.Peer?
 
-    var state = State.handshaking
-    /// Callback results from the current call.
-    var pendingTrust: PeerTrust?
-    var pendingChallenge: TLSChallenge?
-    var pendingFailure: TLSFailure?
-    /// The peer's certificates, and the chain accepted by the built-in rules.
-    var accepted: (trust: PeerTrust, chain: [Certificate])?
-    /// The certificates accepted by the owner.
-    var ownersTrust: PeerTrust?
-    /// Whether the first flight was sent. Further input may then contain the peer's certificates.
-    var hasSpoken = false
-    /// The owner's decisions; `nil` or `false` until the owner decides.
-    var verdict: Bool?
-    var hasChosenIdentity = false
-
-    /// Early data to send, or already sent.
-    var earlyOutput: [UInt8] = []
-    /// Early data bytes that OpenSSL has accepted.
-    var earlyOutputSent = 0
-    /// Received early data, to be read after the handshake.
-    var earlyInput: [UInt8] = []
-    var isReadingEarly = false
-    /// The final read result. Every further read returns it.
-    var readEnd: TLSReadResult?
-    /// Whether all received data has been read.
-    var isDry = false
-    var isClosed = false
-    /// `isLending`: the memory pipe borrows the owner's buffer. `isShowing`: the owner borrows the pipe's buffer. A
-    /// buffer must not move while it is borrowed.
-    var isLending = false
-    var isShowing = false
-    /// Records until the next key update. AES-GCM is safe for 2^24.5 records per key (RFC 8446 §5.5). The key is
-    /// updated before this limit.
-    var recordsUntilKeyUpdate = 1 << 24
-    let cookie: [UInt8]
+    var state = State.starting
+    var peerDecision = PeerDecision.pending
+    /// Whether the owner has answered ``TLSProgress/chooseIdentity(_:)``.
+    var didChooseIdentity = false
+    var earlyData = EarlyData.none
+    var reading = ReadSide.open
+    var writing = WriteSide.open(recordsUntilKeyUpdate: WriteSide.maximumRecordsPerKey)
+    var borrowedBuffer = BorrowedBuffer.none
 
     package var keyLog: ((String) -> Void)?
 
     var settings: TLSSettings { context.settings }
+    @inline(__always) var ssl: OpaquePointer { connection.ssl }
+    @inline(__always) var pipe: OpaquePointer { connection.pipe }
+
+    var isClient: Bool {
+        if case .client = role { true } else { false }
+    }
 
     /// Creates an engine for one connection.
     ///
@@ -82,44 +121,36 @@ package final class OpenSSLEngine: TLSEngine {
     ///   - port: Distinguishes resumable sessions together with `host`.
     /// - Throws: ``TLSFailure`` with `errSSLInternal` if memory allocation fails.
     package init(_ context: TLSContext, host: NWEndpoint.Host? = nil, port: UInt16 = 0) throws(TLSFailure) {
-        cw_ERR_clear_error()
-        let isDatagram = context.settings.usesDatagrams
-        guard let ssl = cw_SSL_new(context.object.pointer) else {
-            throw TLSFailure(.library, OpenSSLLibrary.takeReason())
-        }
-        guard let pipe = cw_pipe_new(isDatagram), let bio = cw_pipe_bio(pipe) else {
-            cw_SSL_free(ssl)
-            throw TLSFailure(.library, OpenSSLLibrary.takeReason())
-        }
-        cw_SSL_set_bio(ssl, bio, bio)
-        var cookie = [UInt8](repeating: 0, count: 16)
-        if isDatagram, context.settings.side == .server { cw_RAND_bytes(&cookie, CInt(cookie.count)) }
         self.context = context
-        usesDatagrams = isDatagram
-        isClient = context.settings.side == .client
-        self.ssl = ssl
-        self.pipe = pipe
-        self.cookie = cookie
-        reference = host.flatMap { ReferenceName($0) }
-        sessionPeer = host.map { SessionCache.Peer($0, port: port) }
+        usesDatagrams = context.settings.usesDatagrams
+        connection = try LibraryConnection(context, usesDatagrams: context.settings.usesDatagrams)
+        role = Self.role(context.settings, host, port)
         cw_SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
-        if isDatagram {
+        if usesDatagrams {
             cw_SSL_ctrl(ssl, CInt(CW_CTRL_SET_MTU), settings.maximumDatagram, nil)
             cw_DTLS_set_timer_cb(ssl, timerCallback)
         }
-        if isClient { prepareClient() } else { prepareServer() }
+        switch role {
+        case .client(let reference, let sessionPeer): prepareClient(reference, sessionPeer)
+        case .server: prepareServer()
+        }
     }
 
-    deinit {
-        // Without this call, OpenSSL treats an abrupt end as an error and invalidates the session for all connections
-        // that could resume it.
-        cw_SSL_set_shutdown(ssl, CInt(CW_SENT_SHUTDOWN | CW_RECEIVED_SHUTDOWN))
-        cw_SSL_set_ex_data(ssl, 0, nil)
-        cw_SSL_free(ssl)
-        cw_pipe_free(pipe)
+    private static func role(_ settings: TLSSettings, _ host: NWEndpoint.Host?, _ port: UInt16) -> Role {
+        switch settings.side {
+        case .client:
+            return .client(
+                reference: host.flatMap { ReferenceName($0) },
+                sessionPeer: host.map { SessionCache.Peer($0, port: port) })
+        case .server:
+            guard settings.usesDatagrams else { return .server(cookie: []) }
+            var cookie = [UInt8](repeating: 0, count: 16)
+            cw_RAND_bytes(&cookie, CInt(cookie.count))
+            return .server(cookie: cookie)
+        }
     }
 
-    private func prepareClient() {
+    private func prepareClient(_ reference: ReferenceName?, _ sessionPeer: SessionCache.Peer?) {
         cw_SSL_set_connect_state(ssl)
         if let name = reference?.serverName {
             name.withCString {
@@ -133,11 +164,13 @@ package final class OpenSSLEngine: TLSEngine {
 
     private func prepareServer() {
         cw_SSL_set_accept_state(ssl)
-        isReadingEarly = settings.isEarlyDataEnabled && !usesDatagrams
+        if settings.isEarlyDataEnabled, !usesDatagrams { earlyData = .receiving([]) }
     }
 
     /// Traps if the ``sendCiphertext(_:)`` closure calls the engine. Such a call could move the memory read by the closure.
-    func checkIsNotShowing() { precondition(!isShowing, "the engine was called from within sendCiphertext") }
+    func checkPipeBufferIsNotBorrowed() {
+        precondition(borrowedBuffer != .ofPipe, "the engine was called from within sendCiphertext")
+    }
 
     /// Returns an OpenSSL object's engine, for callbacks.
     static func of(_ ssl: OpaquePointer?) -> OpenSSLEngine? {

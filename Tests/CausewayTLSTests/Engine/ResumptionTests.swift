@@ -188,6 +188,17 @@ struct ResumptionTests {
         #expect(second.server.readAll().bytes.isEmpty)
     }
 
+    @Test("No early data is accepted after the first flight")
+    func tooLate() throws {
+        let (client, server) = try earlyContexts()
+        _ = try connect(client, server)
+        let pair = try EnginePair(client, server)
+        #expect(pair.client.earlyDataLimit > 0)
+        _ = pair.client.handshake()
+        #expect(pair.client.earlyDataLimit == 0 && !sendEarly("x", pair))
+        pair.establish()
+    }
+
     @Test("Early data above the limit is not accepted")
     func earlyLimit() throws {
         let (client, server) = try earlyContexts()

@@ -1,0 +1,34 @@
+internal import CCausewayOpenSSL
+
+/// Sole owner of one connection's OpenSSL object and of the memory pipe that it reads and writes.
+struct LibraryConnection: ~Copyable {
+    let ssl: OpaquePointer
+    let pipe: OpaquePointer
+
+    /// - Throws: ``TLSFailure`` with `errSSLInternal` if memory allocation fails.
+    init(_ context: TLSContext, usesDatagrams: Bool) throws(TLSFailure) {
+        cw_ERR_clear_error()
+        guard let ssl = cw_SSL_new(context.object.pointer) else {
+            throw TLSFailure(.library, OpenSSLLibrary.takeReason())
+        }
+        let newPipe = cw_pipe_new(usesDatagrams)
+        guard let pipe = newPipe, let bio = cw_pipe_bio(pipe) else {
+            cw_pipe_free(newPipe)
+            cw_SSL_free(ssl)
+            throw TLSFailure(.library, OpenSSLLibrary.takeReason())
+        }
+        cw_SSL_set_bio(ssl, bio, bio)
+        self.ssl = ssl
+        self.pipe = pipe
+    }
+
+    deinit {
+        // Without this call, OpenSSL treats an abrupt end as an error and invalidates the session for all connections
+        // that could resume it.
+        cw_SSL_set_shutdown(ssl, CInt(CW_SENT_SHUTDOWN | CW_RECEIVED_SHUTDOWN))
+        // Callbacks must no longer find the engine.
+        cw_SSL_set_ex_data(ssl, 0, nil)
+        cw_SSL_free(ssl)
+        cw_pipe_free(pipe)
+    }
+}
