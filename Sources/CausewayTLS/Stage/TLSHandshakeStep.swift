@@ -3,19 +3,19 @@
 /// The stage does not use its engine until ``TLSStage/stepEnded(_:)`` is called.
 package struct TLSHandshakeStep: Sendable {
     /// The object with the stage's core. Weak, because the stage stores the event that contains this step.
-    private weak var home: TLSStageHome?
+    private weak var shared: SharedTLSStage?
     private let piece: ArraySlice<UInt8>?
 
-    init(_ home: TLSStageHome, _ piece: ArraySlice<UInt8>?) {
-        self.home = home
+    init(_ shared: SharedTLSStage, _ piece: ArraySlice<UInt8>?) {
+        self.shared = shared
         self.piece = piece
     }
 
     /// Runs the step. Call once, on any thread.
     package func run() -> TLSProgress {
         // If the stage has been deallocated, the connection no longer exists.
-        guard let home else { return .needsCiphertext }
-        return Self.take(home.engine, on: piece)
+        guard let shared else { return .needsCiphertext }
+        return Self.take(shared.engine, on: piece)
     }
 
     static func take(_ engine: any TLSEngine, on piece: ArraySlice<UInt8>?) -> TLSProgress {

@@ -22,8 +22,8 @@ package enum TLSEvent: StageEvent {
 /// Over a stream, each direction is one message that a close_notify ends (RFC 8446 §6.1); over datagrams, each datagram
 /// is a message. Copies of a stage share one engine and its state.
 package struct TLSStage: ProtocolStage {
-    private let home: TLSStageHome
-    private var core: UnsafeMutablePointer<TLSStageCore> { home.core }
+    private let shared: SharedTLSStage
+    private var core: UnsafeMutablePointer<TLSStageCore> { shared.core }
 
     /// Creates a stage for an engine.
     ///
@@ -33,7 +33,7 @@ package struct TLSStage: ProtocolStage {
     ///   - stepsElsewhere: Whether the owner runs the slow steps: see ``TLSEvent/step(_:)``. Otherwise the stage runs
     ///     them immediately.
     package init(_ engine: sending any TLSEngine, usesDatagrams: Bool, stepsElsewhere: Bool = false) {
-        home = TLSStageHome(engine, usesDatagrams: usesDatagrams, stepsElsewhere: stepsElsewhere)
+        shared = SharedTLSStage(engine, usesDatagrams: usesDatagrams, stepsElsewhere: stepsElsewhere)
     }
 
     /// Creates a stage with a new OpenSSL engine. For the parameters see ``OpenSSLEngine/init(_:host:port:)``.

@@ -1,8 +1,6 @@
-internal import CausewayProtocols
-
 extension TLSStageCore {
     mutating func start(at now: Duration) {
-        self.now = now
+        retransmission.now = now
         guard phase == .idle, !isOver else { return }
         phase = .handshaking
         // OpenSSL allocates memory for a handshake, so a server starts only after bytes from the peer arrive.
@@ -15,16 +13,16 @@ extension TLSStageCore {
     }
 
     mutating func answer(_ body: (any TLSEngine) -> Void) {
-        guard awaited == .answer, !isOver else { return }
-        awaited = .peer
+        guard phase == .awaitingAnswer, !isOver else { return }
+        phase = .handshaking
         body(engine)
         moveOn(stepping: true)
     }
 
     /// Processes the result from a background step. The stage may use the engine again.
     mutating func stepEnded(_ progress: TLSProgress) {
-        guard awaited == .step else { return }
-        awaited = .peer
+        guard phase == .awaitingStep else { return }
+        phase = .handshaking
         guard !isOver else { return }
         shakeHands(after: progress)
         moveOn()
@@ -34,7 +32,7 @@ extension TLSStageCore {
     ///
     /// - Parameter isStepping: Whether to continue the handshake without new ciphertext.
     mutating func moveOn(stepping isStepping: Bool = false) {
-        if phase == .handshaking, awaited == .peer { shakeHands(after: isStepping ? step(on: nil) : .needsCiphertext) }
+        if phase == .handshaking { shakeHands(after: isStepping ? step(on: nil) : .needsCiphertext) }
         if phase == .established { read() }
         noteDeadline()
     }
@@ -44,9 +42,9 @@ extension TLSStageCore {
         while phase == .handshaking, let progress = next {
             switch progress {
             case .needsCiphertext:
-                if let piece = nextPiece() {
+                if let piece = pendingCiphertext.popPiece() {
                     next = step(on: piece)
-                } else if tellEnd() {
+                } else if notifyEngineOfEnd() {
                     next = engine.handshake()
                 } else {
                     return
@@ -65,27 +63,20 @@ extension TLSStageCore {
     ///
     /// - Returns: The new state; `nil` if the step runs on a background thread.
     private mutating func step(on piece: ArraySlice<UInt8>?) -> TLSProgress? {
-        guard let home, engine.mayEvaluatePeer else { return TLSHandshakeStep.take(engine, on: piece) }
-        note(.step(TLSHandshakeStep(home, piece)))
-        awaited = .step
+        guard let shared, engine.mayEvaluatePeer else { return TLSHandshakeStep.take(engine, on: piece) }
+        note(.step(TLSHandshakeStep(shared, piece)))
+        phase = .awaitingStep
         return nil
     }
 
     private mutating func ask(_ question: TLSEvent) {
-        awaited = .answer
+        phase = .awaitingAnswer
         note(question)
     }
 
-    /// Returns the next ciphertext for the engine; with datagrams, one datagram.
-    mutating func nextPiece() -> ArraySlice<UInt8>? {
-        guard usesDatagrams else { return arrears.isEmpty ? nil : arrears.popPiece(atMost: Self.limit) }
-        return datagrams.pop().map { $0.bytes.bytes[...] }
-    }
-
     /// Reports the end of the transport to the engine, after all ciphertext was passed in. Returns whether it was reported.
-    mutating func tellEnd() -> Bool {
-        guard hasTransportEnded, !wasEngineTold else { return false }
-        wasEngineTold = true
+    mutating func notifyEngineOfEnd() -> Bool {
+        guard pendingCiphertext.takeEnd() else { return false }
         engine.ciphertextEnded()
         return true
     }

@@ -2,41 +2,30 @@ internal import CausewayProtocols
 
 extension TLSStageCore {
     /// Whether to drop received bytes, because nothing reads them any more.
-    @inline(__always) private var dropsInbound: Bool { isOver || hasPeerClosed }
+    @inline(__always) private var dropsInbound: Bool { isOver || plaintext.isClosed }
 
     var inboundRoom: Int {
         mutating get {
             if dropsInbound { return .max }
-            guard phase != .idle, plaintextRoom > 0 else { return 0 }
-            guard usesDatagrams else { return max(0, Self.limit - arrears.count) }
-            return max(0, Self.limit - datagrams.byteCount - datagramSoFar.count)
+            guard phase != .idle, plaintext.room > 0 else { return 0 }
+            return pendingCiphertext.room
         }
-    }
-
-    /// The plaintext bytes, or datagram bytes, that the queues can still accept.
-    @inline(__always) private var plaintextRoom: Int {
-        guard usesDatagrams else { return Self.limit - plaintext.count }
-        return messages.count < Self.maximumMessages ? Self.limit - messages.byteCount : 0
     }
 
     mutating func receive(_ chunk: MessageChunk, at now: Duration) {
-        self.now = now
-        guard !dropsInbound, phase != .idle, !hasTransportEnded else { return }
-        if usesDatagrams {
-            receiveDatagram(chunk)
-        } else {
-            arrears.append(chunk.bytes)
-        }
-        if chunk.isFinal { hasTransportEnded = true }
+        retransmission.now = now
+        guard !dropsInbound, phase != .idle, !pendingCiphertext.hasEnded else { return }
+        pendingCiphertext.append(chunk)
         moveOn()
     }
 
     /// Passes borrowed bytes to the engine without a copy, if no earlier bytes are waiting.
     mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration) {
-        let room = Self.limit - plaintext.count
-        guard phase == .established, !usesDatagrams, arrears.isEmpty, room > 0, !dropsInbound, !hasTransportEnded
+        let room = plaintext.room
+        guard phase == .established, !usesDatagrams, pendingCiphertext.isEmpty, room > 0, !dropsInbound,
+            !pendingCiphertext.hasEnded
         else { return receive(MessageChunk([UInt8](bytes), endsMessage: false), at: now) }
-        self.now = now
+        retransmission.now = now
         engine.ciphertextArrived(bytes) {
             // Plaintext is shorter than its ciphertext. More can result only if the engine held the start of a record.
             _ = keep(readOnce(atMost: min(room, bytes.count)))
@@ -48,10 +37,10 @@ extension TLSStageCore {
     mutating func receive(
         lent bytes: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, at now: Duration
     ) -> Int? {
-        guard phase == .established, !usesDatagrams, arrears.isEmpty, plaintext.isEmpty, events.isEmpty, !room.isEmpty,
-            !dropsInbound, !hasTransportEnded, !engine.mayHavePlaintext
+        guard phase == .established, !usesDatagrams, pendingCiphertext.isEmpty, plaintext.isEmpty, events.isEmpty,
+            !room.isEmpty, !dropsInbound, !pendingCiphertext.hasEnded, !engine.mayHavePlaintext
         else { return nil }
-        self.now = now
+        retransmission.now = now
         return engine.ciphertextArrived(bytes) {
             let result = engine.read(into: room)
             guard case .bytes(let count) = result else {
@@ -63,49 +52,31 @@ extension TLSStageCore {
         }
     }
 
-    private mutating func receiveDatagram(_ chunk: MessageChunk) {
-        datagramSoFar.append(chunk.bytes)
-        guard chunk.endsMessage, !datagramSoFar.isEmpty else { return }
-        let whole = datagramSoFar
-        datagramSoFar = ByteChain()
-        // An unlimited number of datagrams can arrive while the program validates a certificate, so the excess is dropped.
-        guard datagrams.count < Self.maximumMessages else { return }
-        datagrams.append(MessageChunk(whole))
-    }
-
     mutating func nextInbound(atMost limit: Int) -> MessageChunk? {
-        guard limit > 0, !hasFailed || abortion == nil else { return nil }
-        guard let chunk = takeInbound(atMost: limit) else {
-            guard hasPeerClosed, failure == nil, !wasEndDelivered else { return nil }
-            wasEndDelivered = true
-            return .end
+        guard limit > 0, !isAborted else { return nil }
+        guard let chunk = plaintext.pop(atMost: limit) else {
+            return !hasFailed && plaintext.takeEnd() ? .end : nil
         }
         if phase == .established, !hasFailed { read() }
         return chunk
     }
 
-    private mutating func takeInbound(atMost limit: Int) -> MessageChunk? {
-        if usesDatagrams { return messages.pop(atMost: limit) }
-        guard !plaintext.isEmpty else { return nil }
-        return MessageChunk(plaintext.take(atMost: limit), endsMessage: false)
-    }
-
     /// Decrypts received bytes while there is room.
     mutating func read() {
-        while !hasFailed, !hasPeerClosed {
-            let room = plaintextRoom
+        while !hasFailed, !plaintext.isClosed {
+            let room = plaintext.room
             guard room > 0 else { return }
             // First read the bytes that the engine kept when there was no capacity for their plaintext.
             if engine.mayHavePlaintext {
                 guard keep(readOnce(atMost: min(room, Self.record))) else { continue }
             }
-            if let piece = nextPiece() {
+            if let piece = pendingCiphertext.popPiece() {
                 let capacity = min(room, piece.count + Self.record)
                 let outcome = piece.withUnsafeBytes { bytes in
                     engine.ciphertextArrived(bytes) { readOnce(atMost: capacity) }
                 }
                 _ = keep(outcome)
-            } else if !tellEnd() {
+            } else if !notifyEngineOfEnd() {
                 return
             }
         }
@@ -133,7 +104,7 @@ extension TLSStageCore {
             let bytes = outcome.bytes
             let isLoose = bytes.count < bytes.capacity / 4
             let tight = isLoose ? bytes.withUnsafeBufferPointer { [UInt8]($0) } : bytes
-            if usesDatagrams { messages.append(MessageChunk(tight)) } else { plaintext.append(tight) }
+            plaintext.append(tight)
             return false
         case .needsCiphertext, .ended, .failed: return note(outcome.result)
         }
@@ -144,7 +115,7 @@ extension TLSStageCore {
         switch result {
         case .bytes: break
         case .needsCiphertext: return true
-        case .ended: hasPeerClosed = true
+        case .ended: plaintext.close()
         case .failed(let reason): fail(reason)
         }
         return false

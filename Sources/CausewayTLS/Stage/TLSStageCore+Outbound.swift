@@ -2,23 +2,23 @@ internal import CausewayProtocols
 
 extension TLSStageCore {
     @inline(__always) private var isOpenForContent: Bool {
-        phase == .established && !isFinishing && !isClosing && !isOver
+        phase == .established && outbound.isOpen && !isOver
     }
 
     var outboundRoom: Int {
         mutating get {
             guard isOpenForContent else { return 0 }
-            return max(0, Self.limit - outgoing.count - outgoingPiece.count - engine.unsentCount)
+            return max(0, Self.limit - outbound.count - engine.unsentCount)
         }
     }
 
     mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool {
-        self.now = now
+        retransmission.now = now
         guard isOpenForContent else { return false }
-        outgoing.append(chunk.bytes)
+        outbound.append(chunk.bytes)
         if usesDatagrams, chunk.endsMessage, !writeMessage() { return false }
         if chunk.isFinal {
-            isFinishing = true
+            outbound.end(passesEnd: true)
             encrypt(until: 0)
         }
         return true
@@ -27,13 +27,13 @@ extension TLSStageCore {
     /// Encrypts borrowed bytes without a copy, if no earlier bytes are waiting.
     mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: MessageChunk, at now: Duration) -> Bool {
         guard isOpenForContent, !usesDatagrams, !envelope.isFinal, !bytes.isEmpty, bytes.count <= Self.limit,
-            outgoing.isEmpty, outgoingPiece.isEmpty, engine.unsentCount == 0
+            outbound.isEmpty, engine.unsentCount == 0
         else { return send(envelope.holding(bytes), at: now) }
-        self.now = now
+        retransmission.now = now
         switch Result(catching: { () throws(TLSFailure) in try engine.write(bytes) }) {
         case .success(let taken):
             if taken < bytes.count {
-                outgoing.append([UInt8](UnsafeRawBufferPointer(rebasing: bytes[taken...])))
+                outbound.append([UInt8](UnsafeRawBufferPointer(rebasing: bytes[taken...])))
             }
         case .failure(let reason): fail(reason)
         }
@@ -42,8 +42,7 @@ extension TLSStageCore {
 
     /// Encrypts one message. Returns `false` if it does not fit in a datagram; the connection continues.
     private mutating func writeMessage() -> Bool {
-        let message = outgoing.bytes
-        outgoing = ByteChain()
+        let message = outbound.takeMessage()
         guard !message.isEmpty else { return true }
         switch write(message[...]) {
         case .success: return true
@@ -60,7 +59,7 @@ extension TLSStageCore {
     }
 
     mutating func nextOutbound(atMost limit: Int) -> MessageChunk? {
-        guard limit > 0, !hasFailed || abortion == nil, awaited != .step else { return nil }
+        guard limit > 0, !isAborted, phase != .awaitingStep else { return nil }
         let wanted = min(limit, Self.limit)
         encrypt(until: wanted)
         var taken: [UInt8] = []
@@ -70,15 +69,13 @@ extension TLSStageCore {
             return taken.count
         }
         if !taken.isEmpty { return MessageChunk(taken, endsMessage: usesDatagrams) }
-        guard isFinishing, wasClosureSent, !wasEndPassed, failure == nil else { return nil }
-        wasEndPassed = true
-        return .end
+        return !hasFailed && outbound.takeEnd() ? .end : nil
     }
 
     /// Copies the waiting ciphertext to `room`, if it fits. Copies nothing if plaintext must still be encrypted; use
     /// ``nextOutbound(atMost:)`` in that case.
     mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer) -> Int {
-        guard isOpenForContent, !usesDatagrams, outgoing.isEmpty, outgoingPiece.isEmpty else { return 0 }
+        guard isOpenForContent, !usesDatagrams, outbound.isEmpty else { return 0 }
         var taken = 0
         engine.sendCiphertext { bytes in
             guard taken == 0, bytes.count <= room.count else { return 0 }
@@ -91,29 +88,26 @@ extension TLSStageCore {
 
     /// Encrypts until `count` bytes of ciphertext are waiting. Adds the close_notify after the last content.
     private mutating func encrypt(until count: Int) {
-        guard phase == .established, !hasFailed || failure == nil, !usesDatagrams || isFinishing || isClosing else {
-            return
-        }
+        guard phase == .established, !hasFailed, !usesDatagrams || !outbound.isOpen else { return }
         while !usesDatagrams, engine.unsentCount < count {
-            if outgoingPiece.isEmpty { outgoingPiece = outgoing.popPiece(atMost: Self.limit) ?? [] }
-            guard !outgoingPiece.isEmpty else { break }
-            switch write(outgoingPiece) {
+            let piece = outbound.nextPiece()
+            guard !piece.isEmpty else { break }
+            switch write(piece) {
             case .success(let taken):
                 guard taken > 0 else { return }
-                outgoingPiece = outgoingPiece.dropFirst(taken)
+                outbound.drop(taken)
             case .failure(let reason): return fail(reason)
             }
         }
-        guard isFinishing || isClosing, outgoing.isEmpty, outgoingPiece.isEmpty, !wasClosureSent else { return }
-        wasClosureSent = true
-        engine.close()
+        if outbound.takeCloseNotify() { engine.close() }
     }
 
     mutating func close(at now: Duration) {
-        self.now = now
+        retransmission.now = now
         guard !isClosing, !isOver else { return }
         isClosing = true
-        if usesDatagrams { outgoing = ByteChain() }
+        outbound.end(passesEnd: false)
+        if usesDatagrams { outbound.removeAll() }
         encrypt(until: 0)
     }
 }

@@ -8,29 +8,34 @@ internal import CausewayTypes
 /// encrypted when the stage below requests it.
 struct TLSStageCore {
     enum Phase {
-        case idle, handshaking, established
+        case idle
+        /// The handshake waits for the peer.
+        case handshaking
+        /// The handshake waits for the owner's validation result or identity.
+        case awaitingAnswer
+        /// A handshake step runs on a background thread. The core must not use the engine until the step has ended.
+        case awaitingStep
+        case established
 
         var status: StageStatus {
             switch self {
             case .idle: .idle
-            case .handshaking: .opening
+            case .handshaking, .awaitingAnswer, .awaitingStep: .opening
             case .established: .ready
             }
         }
     }
 
-    /// The event that the handshake waits for.
-    enum Awaited {
-        case peer
-        /// The owner's validation result or identity.
-        case answer
-        /// A background handshake step. The core must not use the engine until the step has ended.
-        case step
+    /// Whether the connection has failed or was aborted. `indirect`, because the failures are large and this value is
+    /// checked often.
+    indirect enum Outcome {
+        case open
+        case failed(TLSFailure)
+        /// The owner has aborted the connection, maybe after it had failed.
+        case aborted(Failure, after: TLSFailure?)
     }
 
     static var limit: Int { TLSStage.bufferLimit }
-    /// The maximum number of unread messages, regardless of their size.
-    static let maximumMessages = 256
     /// The maximum plaintext size of a record in bytes.
     static let record = 16 << 10
 
@@ -38,75 +43,64 @@ struct TLSStageCore {
     let usesDatagrams: Bool
     /// The shared object that contains this core. The owner runs slow steps through it, see ``TLSEvent/step(_:)``;
     /// `nil` to run slow steps immediately.
-    weak var home: TLSStageHome?
+    weak var shared: SharedTLSStage?
     var phase = Phase.idle
-    var events: [TLSEvent] = []
-    private let keyLines = KeyLines()
-    var awaited = Awaited.peer
-    var failure: TLSFailure?
-    var abortion: Failure?
-    /// Whether the core has failed or was aborted. This flag is cheaper to check than the large optional values, and it
-    /// is checked often.
-    private(set) var hasFailed = false
-
-    /// Ciphertext not yet passed to the engine: a stream, or datagrams.
-    var arrears = ByteChain()
-    var datagrams = MessageChunkQueue()
-    /// The first part of a datagram that arrives in several chunks.
-    var datagramSoFar = ByteChain()
-    var hasTransportEnded = false
-    var wasEngineTold = false
-    /// Plaintext for the stage above: a stream, or messages.
-    var plaintext = ByteChain()
-    var messages = MessageChunkQueue()
-    var hasPeerClosed = false
-    var wasEndDelivered = false
-
-    /// Plaintext to encrypt: first `outgoingPiece`, then `outgoing`.
-    var outgoing = ByteChain()
-    var outgoingPiece: ArraySlice<UInt8> = []
-    /// Whether the stage above has sent its last content.
-    var isFinishing = false
+    private(set) var outcome = Outcome.open
+    /// Whether the owner has called ``close(at:)``.
     var isClosing = false
-    var wasClosureSent = false
-    var wasEndPassed = false
-
-    /// The time passed to the last call.
-    var now: Duration = .zero
-    /// The time of the engine's next retransmission.
-    private var retransmissionTime: Duration?
+    var events = TLSEventQueue()
+    var pendingCiphertext: CiphertextQueue
+    var plaintext: PlaintextQueue
+    var outbound = OutboundContent()
+    var retransmission = RetransmissionTimer()
 
     /// Creates the core.
     ///
     /// - Parameters:
     ///   - engine: The engine, used exclusively by this core.
     ///   - usesDatagrams: Whether the engine uses DTLS.
-    ///   - home: The shared object that contains this core, for slow steps; `nil` to run slow steps immediately.
-    init(_ engine: any TLSEngine, usesDatagrams: Bool, home: TLSStageHome?) {
+    ///   - shared: The shared object that contains this core, for slow steps; `nil` to run slow steps immediately.
+    init(_ engine: any TLSEngine, usesDatagrams: Bool, shared: SharedTLSStage?) {
         self.engine = engine
-        self.home = home
+        self.shared = shared
         self.usesDatagrams = usesDatagrams
-        // The engine calls this closure during another call, when the core is in exclusive use, so store the lines separately.
-        engine.keyLog = { [keyLines] in keyLines.waiting = keyLines.waiting + [$0] }
+        pendingCiphertext = CiphertextQueue(usesDatagrams: usesDatagrams)
+        plaintext = PlaintextQueue(usesDatagrams: usesDatagrams)
+        engine.keyLog = events.keyLog
     }
 
     // MARK: State
 
-    var hasPlaintext: Bool { !plaintext.isEmpty || !messages.isEmpty }
+    /// Whether the core has failed or was aborted.
+    @inline(__always) var hasFailed: Bool {
+        if case .open = outcome { false } else { true }
+    }
+
+    var isAborted: Bool {
+        if case .aborted = outcome { true } else { false }
+    }
+
+    var failure: TLSFailure? {
+        switch outcome {
+        case .open: nil
+        case .failed(let failure): failure
+        case .aborted(_, let failure): failure
+        }
+    }
 
     // Getters are `mutating` to read in place; otherwise Swift copies the whole core.
 
     var pendingFlags: StagePendingFlags {
         mutating get {
-            guard !hasFailed, !usesDatagrams, !isFinishing, !isClosing else {
+            guard !hasFailed, !usesDatagrams, outbound.isOpen else {
                 if case .failed = status { return StagePendingFlags(hasFailed: true) }
                 return StagePendingFlags(hasFailed: false)
             }
+            let isStepRunning = phase == .awaitingStep
             return StagePendingFlags(
-                hasFailed: false, mayHaveEvent: !events.isEmpty || hasKeyLines,
-                mayHaveInbound: !plaintext.isEmpty || hasPeerClosed,
-                mayHaveOutbound: !outgoing.isEmpty || !outgoingPiece.isEmpty
-                    || awaited != .step && engine.unsentCount > 0,
+                hasFailed: false, mayHaveEvent: !events.isEmpty || !isStepRunning && events.hasKeyLines,
+                mayHaveInbound: !plaintext.isEmpty || plaintext.isClosed,
+                mayHaveOutbound: !outbound.isEmpty || !isStepRunning && engine.unsentCount > 0,
                 mayHaveWakeUp: false)
         }
     }
@@ -117,103 +111,86 @@ struct TLSStageCore {
 
     private var currentStatus: StageStatus {
         guard hasFailed || isClosing else { return phase.status }
-        if let abortion { return .failed(abortion) }
-        // Deliver content received before a failure first.
-        if let failure, !hasPlaintext { return .failed(failure.failure) }
-        if isClosing, hasSaidEverything { return .closed }
-        return phase.status
+        switch outcome {
+        case .open: break
+        case .aborted(let reason, _): return .failed(reason)
+        case .failed(let reason):
+            // Deliver content received before a failure first.
+            if plaintext.isEmpty { return .failed(reason.failure) }
+        }
+        return isClosing && isFlushed ? .closed : phase.status
     }
 
-    @inline(__always) private var hasSaidEverything: Bool {
-        if failure != nil { return engine.unsentCount == 0 }
+    /// Whether everything was sent that must precede ``StageStatus/closed``.
+    @inline(__always) private var isFlushed: Bool {
+        if hasFailed { return engine.unsentCount == 0 }
         if phase != .established { return true }
-        return wasClosureSent && engine.unsentCount == 0 && (!isFinishing || wasEndPassed)
+        return outbound.isComplete && engine.unsentCount == 0
     }
 
     /// Whether the connection is over: nothing is received or sent, except bytes that the engine still has to send.
-    @inline(__always) var isOver: Bool { hasFailed || isClosing && hasSaidEverything }
+    @inline(__always) var isOver: Bool { hasFailed || isClosing && isFlushed }
 
     var awaitsPeer: Bool {
-        mutating get { phase == .handshaking && awaited == .peer && !isOver }
+        mutating get { phase == .handshaking && !isOver }
     }
 
-    var negotiation: TLSNegotiation? { awaited == .step ? nil : engine.negotiation }
+    var negotiation: TLSNegotiation? { phase == .awaitingStep ? nil : engine.negotiation }
 
     func exportSecret(label: String, context: [UInt8]?, count: Int) -> [UInt8]? {
-        awaited == .step ? nil : engine.exportSecret(label: label, context: context, count: count)
+        phase == .awaitingStep ? nil : engine.exportSecret(label: label, context: context, count: count)
     }
 
     mutating func nextEvent() -> TLSEvent? {
-        if hasKeyLines { noteKeyLines() }
-        return events.isEmpty ? nil : events.removeFirst()
+        if phase != .awaitingStep { events.collectKeyLines() }
+        return events.popFirst()
     }
 
     /// Adds an event after the key log lines that preceded it.
     mutating func note(_ event: TLSEvent) {
-        noteKeyLines()
+        if phase != .awaitingStep { events.collectKeyLines() }
         events.append(event)
     }
 
-    /// Whether there are key log lines to report. `false` while a step runs on a background thread, because the step may be adding lines.
-    private var hasKeyLines: Bool { awaited != .step && !keyLines.waiting.isEmpty }
-
-    private mutating func noteKeyLines() {
-        guard awaited != .step else { return }
-        for line in keyLines.waiting { events.append(.keyLog(line)) }
-        keyLines.waiting = []
-    }
-
     mutating func fail(_ reason: TLSFailure) {
-        guard failure == nil else { return }
-        (failure, hasFailed) = (reason, true)
+        guard !hasFailed else { return }
+        outcome = .failed(reason)
         note(.failed(reason))
-        outgoing = ByteChain()
-        outgoingPiece = []
-        dropArrears()
-    }
-
-    private mutating func dropArrears() {
-        arrears = ByteChain()
-        datagrams.removeAll()
-        datagramSoFar = ByteChain()
+        outbound.removeAll()
+        pendingCiphertext.removeAll()
     }
 
     mutating func abort(_ reason: Failure) {
-        guard abortion == nil else { return }
-        (abortion, hasFailed) = (reason, true)
-        outgoing = ByteChain()
-        outgoingPiece = []
-        plaintext = ByteChain()
-        messages.removeAll()
-        dropArrears()
+        guard !isAborted else { return }
+        outcome = .aborted(reason, after: failure)
+        outbound.removeAll()
+        plaintext.removeAll()
+        pendingCiphertext.removeAll()
     }
 
     // MARK: Time
 
     var deadline: Duration? {
         mutating get {
-            guard usesDatagrams, !isOver, awaited == .peer, phase != .idle else { return nil }
-            return retransmissionTime
+            guard usesDatagrams, !isOver else { return nil }
+            switch phase {
+            case .handshaking, .established: return retransmission.deadline
+            case .idle, .awaitingAnswer, .awaitingStep: return nil
+            }
         }
     }
 
-    /// Stores the next retransmission time. The engine computes its timeout from its own clock, so reading the timeout
-    /// again later would give a different time.
+    /// Updates the time of the next retransmission after a use of the engine.
     mutating func noteDeadline() {
-        guard awaited != .step else { return }
-        retransmissionTime = usesDatagrams ? engine.timeout.map { now + $0 } : nil
+        guard usesDatagrams, phase != .awaitingStep else { return }
+        retransmission.set(after: engine.timeout)
     }
 
     mutating func advance(to now: Duration) {
-        self.now = max(self.now, now)
-        guard usesDatagrams, !isOver, phase != .idle, awaited == .peer else { return }
+        retransmission.now = max(retransmission.now, now)
+        guard usesDatagrams, !isOver, phase == .handshaking || phase == .established else { return }
         guard let timeout = engine.timeout, timeout <= .zero else { return noteDeadline() }
         if case .failed(let reason) = engine.timeoutElapsed() { return fail(reason) }
         moveOn(stepping: true)
     }
-}
-
-/// Key log lines not yet reported.
-private final class KeyLines {
-    var waiting: [String] = []
 }

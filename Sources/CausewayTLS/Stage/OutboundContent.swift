@@ -1,0 +1,71 @@
+internal import CausewayProtocols
+
+/// Plaintext to encrypt, and the progress of the outbound direction's end.
+struct OutboundContent {
+    enum Phase: Hashable {
+        case open
+        /// A close_notify follows the waiting content. `passesEnd` tells whether the stage below must then end its
+        /// direction too: yes if the stage above has sent its last content, no if it only closes.
+        case ending(passesEnd: Bool)
+        case closeNotifySent(passesEnd: Bool)
+        case endPassed
+    }
+
+    private(set) var phase = Phase.open
+    /// The content starts with `piece`; `rest` follows.
+    private var piece: ArraySlice<UInt8> = []
+    private var rest = ByteChain()
+
+    @inline(__always) var isOpen: Bool {
+        if case .open = phase { true } else { false }
+    }
+    var isEmpty: Bool { rest.isEmpty && piece.isEmpty }
+    var count: Int { rest.count + piece.count }
+
+    /// Whether nothing follows what the engine has to send.
+    var isComplete: Bool { phase == .closeNotifySent(passesEnd: false) || phase == .endPassed }
+
+    mutating func append(_ bytes: ByteChain) { rest.append(bytes) }
+    mutating func append(_ bytes: [UInt8]) { rest.append(bytes) }
+
+    /// Returns the next bytes to encrypt; empty if there are none.
+    mutating func nextPiece() -> ArraySlice<UInt8> {
+        if piece.isEmpty { piece = rest.popPiece(atMost: TLSStage.bufferLimit) ?? [] }
+        return piece
+    }
+
+    /// Removes encrypted bytes from the piece that ``nextPiece()`` returned.
+    mutating func drop(_ count: Int) { piece = piece.dropFirst(count) }
+
+    /// Removes and returns all content, which is one message.
+    mutating func takeMessage() -> [UInt8] {
+        let message = rest.bytes
+        rest = ByteChain()
+        return message
+    }
+
+    /// Drops all content.
+    mutating func removeAll() {
+        piece = []
+        rest = ByteChain()
+    }
+
+    /// Accepts no more content. Has no effect if the direction is already ending.
+    mutating func end(passesEnd: Bool) {
+        if isOpen { phase = .ending(passesEnd: passesEnd) }
+    }
+
+    /// Returns `true` once, after the last content was encrypted. The caller then sends the close_notify.
+    mutating func takeCloseNotify() -> Bool {
+        guard case .ending(let passesEnd) = phase, isEmpty else { return false }
+        phase = .closeNotifySent(passesEnd: passesEnd)
+        return true
+    }
+
+    /// Returns `true` once, after the close_notify was sent, if the stage below must then end its direction.
+    mutating func takeEnd() -> Bool {
+        guard phase == .closeNotifySent(passesEnd: true) else { return false }
+        phase = .endPassed
+        return true
+    }
+}

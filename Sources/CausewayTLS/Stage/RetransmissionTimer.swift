@@ -1,0 +1,11 @@
+/// The time of a DTLS engine's next retransmission (RFC 6347 §4.2.4).
+struct RetransmissionTimer {
+    /// The time passed to the stage's last call.
+    var now: Duration = .zero
+    /// `nil` without a pending retransmission.
+    private(set) var deadline: Duration?
+
+    /// Sets the deadline. The engine computes its timeout from its own clock, so reading the timeout again later would
+    /// give a different time.
+    mutating func set(after timeout: Duration?) { deadline = timeout.map { now + $0 } }
+}

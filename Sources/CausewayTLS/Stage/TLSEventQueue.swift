@@ -1,0 +1,32 @@
+/// A stage's events in order, and the key log lines that become events.
+struct TLSEventQueue {
+    private var events: [TLSEvent] = []
+    private let keyLines = KeyLines()
+
+    /// Whether there are no events. Key log lines do not count.
+    var isEmpty: Bool { events.isEmpty }
+    /// Whether there are key log lines. A handshake step on a background thread may be adding lines.
+    var hasKeyLines: Bool { !keyLines.waiting.isEmpty }
+
+    /// A closure for the engine, which calls it during another call, when the queue's owner is in exclusive use. It
+    /// therefore stores the lines separately.
+    var keyLog: (String) -> Void {
+        { [keyLines] in keyLines.waiting = keyLines.waiting + [$0] }
+    }
+
+    mutating func append(_ event: TLSEvent) { events.append(event) }
+
+    /// Turns all key log lines into events. Do not call while a step runs on a background thread.
+    mutating func collectKeyLines() {
+        guard hasKeyLines else { return }
+        for line in keyLines.waiting { events.append(.keyLog(line)) }
+        keyLines.waiting = []
+    }
+
+    mutating func popFirst() -> TLSEvent? { events.isEmpty ? nil : events.removeFirst() }
+
+    /// Key log lines not yet reported.
+    private final class KeyLines {
+        var waiting: [String] = []
+    }
+}
