@@ -1,7 +1,7 @@
 internal import CCausewayOpenSSL
 
 extension TLSIdentity {
-    /// Signs bytes with the private key and SHA-256; an Ed25519 key uses its own digest.
+    /// Signs bytes with the private key and SHA-256; an Edwards curve key uses its own digest.
     ///
     /// - Returns: The signature; for elliptic curves, ECDSA-Sig-Value in DER (RFC 3279 §2.2.3).
     /// - Throws: ``TLSFailure`` with `errSSLInternal` if OpenSSL fails.
@@ -22,8 +22,7 @@ extension Certificate {
             cw_EVP_MD_CTX_free(context)
             cw_ERR_clear_error()
         }
-        let name = cw_EVP_PKEY_get0_type_name(key).map { String(cString: $0) } ?? ""
-        let digest = name == "ED25519" ? nil : cw_EVP_sha256()
+        let digest = EdwardsCurve(key) != nil ? nil : cw_EVP_sha256()
         return cw_EVP_DigestVerifyInit(context, nil, digest, nil, key) == 1
             && cw_EVP_DigestVerify(context, signature, signature.count, bytes, bytes.count) == 1
     }

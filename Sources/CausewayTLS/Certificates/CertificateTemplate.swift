@@ -46,7 +46,8 @@ package struct CertificateTemplate: Sendable {
     /// - Parameters:
     ///   - issuer: The signing identity; `nil` for a self-signed certificate.
     ///   - holder: An identity whose key the certificate is for; `nil` to generate a key.
-    /// - Throws: ``TLSFailure`` with `errSSLInternal` if OpenSSL fails.
+    /// - Throws: ``TLSFailure`` with `errSSLInternal` if OpenSSL fails, or with `errSSLBadConfiguration` if the
+    ///   issuer's type of key cannot sign certificates.
     package func issue(
         by issuer: TLSIdentity? = nil, for holder: TLSIdentity? = nil
     ) throws(TLSFailure) -> TLSIdentity {
@@ -74,7 +75,7 @@ package struct CertificateTemplate: Sendable {
     private func certificate(
         _ publicKey: [UInt8], issuer: TLSIdentity?, issuerKey: SharedObject
     ) throws(TLSFailure) -> Certificate {
-        let algorithm = Self.signatureAlgorithm(issuerKey, usesSHA1: usesSHA1)
+        let algorithm = try Self.signatureAlgorithm(issuerKey, usesSHA1: usesSHA1)
         let body = certificateBody(publicKey, issuer: issuer, algorithm: algorithm)
         let signature = try Self.sign(body, issuerKey, usesSHA1: usesSHA1)
         return try Certificate(der: DERWriter.sequence(body, algorithm, DERWriter.bits(signature)))
@@ -168,27 +169,28 @@ package struct CertificateTemplate: Sendable {
         return try PrivateKey.make(name, parameter: parameter, value)
     }
 
-    private static func kindName(_ key: SharedObject) -> String {
-        cw_EVP_PKEY_get0_type_name(key.pointer).map { String(cString: $0) } ?? ""
-    }
-
-    static func signatureAlgorithm(_ key: SharedObject, usesSHA1: Bool) -> [UInt8] {
-        switch kindName(key) {
-        case "ED25519": DERWriter.sequence(DERWriter.identifier(1, 3, 101, 112))
+    /// Returns the AlgorithmIdentifier of signatures by a key, in DER.
+    ///
+    /// - Throws: ``TLSFailure`` with `errSSLBadConfiguration` for a key of another type, such as RSA-PSS.
+    static func signatureAlgorithm(_ key: SharedObject, usesSHA1: Bool) throws(TLSFailure) -> [UInt8] {
+        if let curve = EdwardsCurve(key.pointer) { return curve.algorithm }
+        switch cw_EVP_PKEY_get0_type_name(key.pointer).map({ String(cString: $0) }) {
         case "RSA":
-            DERWriter.sequence(
+            return DERWriter.sequence(
                 DERWriter.identifier(1, 2, 840, 113_549, 1, 1, usesSHA1 ? 5 : 11), DERWriter.value(0x05, []))
-        default:
-            DERWriter.sequence(
+        case "EC":
+            return DERWriter.sequence(
                 usesSHA1
                     ? DERWriter.identifier(1, 2, 840, 10_045, 4, 1) : DERWriter.identifier(1, 2, 840, 10_045, 4, 3, 2))
+        case let name:
+            throw TLSFailure(.badConfiguration, "cannot sign a certificate with a key of type \(name ?? "unknown")")
         }
     }
 
     static func sign(_ bytes: [UInt8], _ key: SharedObject, usesSHA1: Bool) throws(TLSFailure) -> [UInt8] {
         guard let context = cw_EVP_MD_CTX_new() else { throw TLSFailure(.library, OpenSSLLibrary.takeReason()) }
         defer { cw_EVP_MD_CTX_free(context) }
-        let digest = kindName(key) == "ED25519" ? nil : usesSHA1 ? cw_EVP_sha1() : cw_EVP_sha256()
+        let digest = EdwardsCurve(key.pointer) != nil ? nil : usesSHA1 ? cw_EVP_sha1() : cw_EVP_sha256()
         var signature = [UInt8](repeating: 0, count: 1_024)
         var count = signature.count
         guard cw_EVP_DigestSignInit(context, nil, digest, nil, key.pointer) == 1,

@@ -32,13 +32,7 @@ package struct TLSIdentity: Sendable {
     package var privateKey: PrivateKey { PrivateKey(key) }
 
     /// OpenSSL's signature scheme name for an Edwards curve key; `nil` for other keys.
-    var edwardsScheme: String? {
-        switch cw_EVP_PKEY_get0_type_name(key.pointer).map({ String(cString: $0) }) {
-        case "ED25519": "ed25519"
-        case "ED448": "ed448"
-        default: nil
-        }
-    }
+    var edwardsScheme: String? { EdwardsCurve(key.pointer)?.schemeName }
 
     /// Parses PEM certificates and a PEM key, which may be in the same text.
     ///

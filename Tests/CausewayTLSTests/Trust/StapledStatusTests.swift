@@ -24,7 +24,7 @@ struct StapledStatusTests {
             DERWriter.tagged(1, authority.certificate.subjectDER), DERWriter.generalizedTime(start),
             DERWriter.sequence(single))
         let signature = try CertificateTemplate.sign(body, signer.key, usesSHA1: false)
-        let basic = DERWriter.sequence(
+        let basic = try DERWriter.sequence(
             body, CertificateTemplate.signatureAlgorithm(signer.key, usesSHA1: false), DERWriter.bits(signature))
         let kind = DERWriter.identifier(1, 3, 6, 1, 5, 5, 7, 48, 1, 1)
         return DERWriter.sequence(
