@@ -99,15 +99,7 @@ struct CertificateFields: Sendable {
         guard (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 60 else {
             throw DERError("invalid date or time")
         }
-        let hours: Int64 = daysSince1970(year, month, day) * 24 + Int64(hour)
-        return hours * 3_600 + Int64(minute * 60 + second)
-    }
-
-    /// Returns the days since 1970-01-01 in the Gregorian calendar. Years are counted from March, so that a leap day ends the year.
-    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int64 {
-        let shifted = month > 2 ? year : year - 1
-        let monthFromMarch = (month + 9) % 12
-        let leapDays = shifted / 4 - shifted / 100 + shifted / 400
-        return Int64(shifted * 365 + leapDays + (monthFromMarch * 153 + 2) / 5 + day - 1 - 719_468)
+        let hours = GregorianCalendar.dayNumber(year, month, day) * 24 + hour
+        return Int64(hours * 3_600 + minute * 60 + second)
     }
 }

@@ -50,45 +50,27 @@ package enum DERWriter {
         return [0x80 | UInt8(digits.count)] + digits
     }
 
-    /// Encodes a time, in seconds since 1970, in the format for its year (RFC 5280 §4.1.2.5).
+    /// The times that have a four-digit year, in seconds since 1970.
+    private static let encodableTimes: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
+    /// The years 1950 to 2049, in seconds since 1970.
+    private static let timesWithShortYear: Range<Int64> = -631_152_000..<2_524_608_000
+
+    /// Encodes a time, in seconds since 1970, in the format for its year (RFC 5280 §4.1.2.5): UTCTime, with a two-digit
+    /// year, from 1950 to 2049, otherwise GeneralizedTime.
     package static func time(_ seconds: Int64) -> [UInt8] {
         let long = generalizedTime(seconds)
-        // From 2050 on, the format is GeneralizedTime, with a four-digit year.
-        return seconds >= 2_524_608_000 ? long : value(0x17, Array(long.dropFirst(4)))
+        return timesWithShortYear.contains(seconds) ? value(0x17, Array(long.dropFirst(4))) : long
     }
 
-    /// Encodes a time, in seconds since 1970, as GeneralizedTime.
+    /// Encodes a time, in seconds since 1970, as GeneralizedTime. Times before the year 0 or after 9999 become the
+    /// first or last time that has an encoding. The last one means that a certificate does not expire.
     package static func generalizedTime(_ seconds: Int64) -> [UInt8] {
-        let dayCount = (Double(seconds) / 86_400).rounded(.down)
-        let (year, month, day) = date(ofDay: Int(dayCount))
-        let second = Int(seconds - Int64(dayCount) * 86_400)
+        let time = Int(min(max(seconds, encodableTimes.lowerBound), encodableTimes.upperBound))
+        let second = (time % 86_400 + 86_400) % 86_400
+        let (year, month, day) = GregorianCalendar.date(ofDay: (time - second) / 86_400)
         let parts = [year / 100, year % 100, month, day, second / 3_600, second / 60 % 60, second % 60]
         return value(0x18, Array((parts.map(pair).joined() + "Z").utf8))
     }
 
     private static func pair(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-
-    /// Returns the Gregorian date for a day number. Day 0 is 1970-01-01.
-    private static func date(ofDay day: Int) -> (year: Int, month: Int, day: Int) {
-        var year = 1_970
-        var rest = day
-        while true {
-            let days = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 366 : 365
-            if rest >= 0, rest < days { break }
-            year += rest < 0 ? -1 : 1
-            if rest < 0 {
-                rest += year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 366 : 365
-            } else {
-                rest -= days
-            }
-        }
-        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        var month = 1
-        for days in [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
-            if rest < days { break }
-            rest -= days
-            month += 1
-        }
-        return (year, month, rest + 1)
-    }
 }

@@ -25,8 +25,11 @@ struct CertificateTests {
     }
 
     @Test(
-        "Dates before and after 2050",
-        arguments: [0, 951_782_400, 1_790_000_000, 2_524_607_999, 2_524_608_000, 4_107_542_399])
+        "Dates before 1950, from then on, and after 2050",
+        arguments: [
+            -62_135_596_800, -631_152_001, -631_152_000, 0, 951_782_400, 1_790_000_000, 2_524_607_999, 2_524_608_000,
+            4_107_542_399,
+        ])
     func dates(_ seconds: Int64) throws {
         let template = CertificateTemplate(subject: "t", notBefore: seconds, notAfter: seconds)
         #expect(try template.issue().certificates[0].notBefore == seconds)
