@@ -64,6 +64,8 @@
     F(const ASN1_INTEGER *, X509_get0_serialNumber, (const X509 *a), (a)) \
     F(void *, X509_get_ext_d2i, (const X509 *a, int b, int *c, int *d), (a, b, c, d)) \
     F(int, X509_get_ext_by_NID, (const X509 *a, int b, int c), (a, b, c)) \
+    F(X509_EXTENSION *, X509_get_ext, (const X509 *a, int b), (a, b)) \
+    F(ASN1_OCTET_STRING *, X509_EXTENSION_get_data, (X509_EXTENSION *a), (a)) \
     F(uint32_t, X509_get_extension_flags, (X509 *a), (a)) \
     F(EVP_PKEY *, X509_get0_pubkey, (const X509 *a), (a)) \
     F(X509_PUBKEY *, X509_get_X509_PUBKEY, (const X509 *a), (a)) \

@@ -51,7 +51,27 @@ extension Certificate {
     }
 
     /// Whether the TLS server must staple an OCSP response in each handshake (RFC 7633 §4).
-    package var mustStaple: Bool { cw_X509_get_ext_by_NID(object.pointer, CInt(CW_NID_TLS_FEATURE), -1) >= 0 }
+    ///
+    /// A malformed list of features counts as such a requirement.
+    package var mustStaple: Bool {
+        let index = cw_X509_get_ext_by_NID(object.pointer, CInt(CW_NID_TLS_FEATURE), -1)
+        guard index >= 0 else { return false }
+        let content = Self.bytes(of: cw_X509_EXTENSION_get_data(cw_X509_get_ext(object.pointer, index)))
+        return (try? Self.tlsFeatures(content).contains(Self.statusRequest)) ?? true
+    }
+
+    /// The feature number of a stapled OCSP response: its TLS extension number (RFC 6066 §8).
+    private static let statusRequest = 5
+
+    /// Parses the TLS features: the numbers of the extensions that the server must support (RFC 7633 §4.1).
+    private static func tlsFeatures(_ content: [UInt8]) throws(DERError) -> [Int] {
+        var outer = DERReader(content[...])
+        let list = try outer.next(DERTag.sequence)
+        try outer.end()
+        var features: [Int] = []
+        try DERReader.all(list) { reader throws(DERError) in features.append(try reader.smallNumber()) }
+        return features
+    }
 
     /// The subject alternative names; empty if the extension is missing or malformed.
     package var alternativeNames: [SubjectAlternativeName] {

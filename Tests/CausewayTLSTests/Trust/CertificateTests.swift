@@ -36,6 +36,20 @@ struct CertificateTests {
     }
 
     @Test(
+        "Only the feature status_request requires a stapled response",
+        arguments: [
+            ([0x30, 3, 2, 1, 5], true), ([0x30, 3, 2, 1, 17], false), ([0x30, 6, 2, 1, 17, 2, 1, 5], true),
+            ([0x30, 0], false), ([0x30, 3, 2, 1], true), ([2, 1, 17], true), ([], true),
+        ] as [([UInt8], Bool)])
+    func features(_ content: [UInt8], _ isRequired: Bool) throws {
+        let feature = DERWriter.identifier(1, 3, 6, 1, 5, 5, 7, 1, 24)
+        let identity = try Authority.shared.issue {
+            $0.extraExtensions = [CertificateTemplate.certificateExtension(feature, content)]
+        }
+        #expect(identity.certificates[0].mustStaple == isRequired)
+    }
+
+    @Test(
         "Invalid DER and PEM are refused",
         arguments: [[], [0x30], [0x30, 0x80], Array("-----BEGIN CERTIFICATE-----".utf8)])
     func garbage(_ bytes: [UInt8]) {
