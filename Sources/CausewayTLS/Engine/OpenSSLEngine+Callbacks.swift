@@ -131,9 +131,10 @@ extension OpenSSLEngine {
     /// Returns the next retransmission timeout in microseconds: twice the previous one, up to a minute
     /// (RFC 6347 §4.2.4.1).
     fileprivate func nextTimeout(after previous: UInt32) -> UInt32 {
-        let (seconds, attoseconds) = settings.firstRetransmission.components
-        let first = UInt32(clamping: seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
-        return previous == 0 ? first : min(previous.multipliedReportingOverflow(by: 2).partialValue, 60_000_000)
+        let timeout = previous == 0 ? settings.firstRetransmission : .microseconds(previous) * 2
+        // Zero would not grow by doubling: the timer would always be due.
+        let (seconds, attoseconds) = min(max(timeout, .microseconds(1)), .seconds(60)).components
+        return UInt32(seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
     }
 }
 

@@ -67,8 +67,9 @@ package struct TLSSettings: Hashable, Sendable {
     package var isFallbackAttempt = false
     /// Whether to report the secrets through ``TLSEngine/keyLog``.
     package var logsKeys = false
-    /// DTLS: maximum datagram size in bytes, and the first retransmission timeout.
+    /// DTLS: maximum datagram size in bytes.
     package var maximumDatagram = 1_400
+    /// DTLS: first retransmission timeout, at most a minute.
     package var firstRetransmission: Duration = .seconds(1)
 
     /// Creates default settings. A client authenticates its server; a server does not request a client certificate.
