@@ -78,9 +78,11 @@ enum StapledStatus: Equatable {
             return .unusable("the OCSP response is for another certificate")
         }
         let start = cw_seconds(thisUpdate)
-        guard start != .min, start <= now + tolerance else { return .unusable("the OCSP response is not valid yet") }
+        // The response's times have four-digit years, so sums with them cannot overflow. The program's time can have
+        // any value.
+        guard start != .min, start - tolerance <= now else { return .unusable("the OCSP response is not valid yet") }
         let end = nextUpdate.map { cw_seconds($0) } ?? start + usualLife
-        guard now <= end.addingReportingOverflow(tolerance).partialValue else {
+        guard end != .min, now <= end + tolerance else {
             return .unusable("the OCSP response has expired")
         }
         switch Int(status) {

@@ -61,6 +61,21 @@ struct StapledStatusTests {
         }
     }
 
+    @Test("A response is not valid at the first and last time that a program can set", arguments: [Int64.min, .max])
+    func extremes(_ time: Int64) throws {
+        let leaf = try Identities.server.get().certificates[0]
+        for end in [Authority.now + 60, nil] {
+            let response = try statement(for: leaf, until: end)
+            guard
+                case .unusable = StapledStatus(
+                    response, leaf: leaf, issuer: Authority.shared.certificate, time: time)
+            else {
+                Issue.record("accepted at \(time)")
+                return
+            }
+        }
+    }
+
     @Test(
         "In the handshake: revoked is refused, and so is a promised response that is missing or invalid",
         arguments: [TLSVersion.tls12, .tls13])
