@@ -18,8 +18,11 @@ package enum SignatureDigest: Int, CaseIterable, Hashable, Sendable {
         guard (try? OpenSSLLibrary.load()) != nil else { return nil }
         var digest = [UInt8](repeating: 0, count: byteCount)
         var count: CUnsignedInt = 0
-        let isDone = cw_EVP_Digest(bytes, bytes.count, &digest, &count, method, nil) == 1
-        return isDone && count == byteCount ? digest : nil
+        guard cw_EVP_Digest(bytes, bytes.count, &digest, &count, method, nil) == 1, count == byteCount else {
+            OpenSSLLibrary.forgetErrors()
+            return nil
+        }
+        return digest
     }
 
     private var method: OpaquePointer? {

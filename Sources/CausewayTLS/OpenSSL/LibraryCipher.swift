@@ -3,16 +3,22 @@ internal import CCausewayOpenSSL
 /// Message authentication and AES by OpenSSL, for single short messages.
 ///
 /// Each function returns `nil` if OpenSSL cannot be loaded, if a length is wrong, or if OpenSSL fails. Any thread may call them.
+/// A failure leaves no errors in the thread's queue, because a connection would report them as its own.
 package enum LibraryCipher {
     private static let (keyLength, blockLength, nonceLength, tagLength, digestLength) = (16, 16, 12, 16, 32)
 
     /// Computes HMAC with SHA-256 (RFC 2104): 32 bytes.
     package static func hmacSHA256(key: [UInt8], message: [UInt8]) -> [UInt8]? {
-        guard isLoaded else { return nil }
+        guard isLoaded, let keyLength = CInt(exactly: key.count) else { return nil }
         var digest = [UInt8](repeating: 0, count: digestLength)
         var count: CUnsignedInt = 0
-        let result = cw_HMAC(cw_EVP_sha256(), key, CInt(key.count), message, message.count, &digest, &count)
-        return result != nil && count == digestLength ? digest : nil
+        guard cw_HMAC(cw_EVP_sha256(), key, keyLength, message, message.count, &digest, &count) != nil,
+            count == digestLength
+        else {
+            OpenSSLLibrary.forgetErrors()
+            return nil
+        }
+        return digest
     }
 
     /// Encrypts one block of 16 bytes with AES-128 (FIPS 197).
@@ -46,12 +52,11 @@ package enum LibraryCipher {
 
     private static var isLoaded: Bool { (try? OpenSSLLibrary.load()) != nil }
 
-    /// Calls `body` with a new context. Clears this thread's OpenSSL error queue after a failure, because a connection
-    /// would otherwise report these errors as its own.
+    /// Calls `body` with a new context. Clears the error queue after a failure.
     private static func withContext(_ body: (OpaquePointer) -> [UInt8]?) -> [UInt8]? {
-        guard let context = cw_EVP_CIPHER_CTX_new() else { return nil }
+        let context = cw_EVP_CIPHER_CTX_new()
         defer { cw_EVP_CIPHER_CTX_free(context) }
-        let result = body(context)
+        let result = context.flatMap(body)
         if result == nil { OpenSSLLibrary.forgetErrors() }
         return result
     }

@@ -15,7 +15,10 @@ package final class LibrarySHA256 {
     package init?() {
         guard (try? OpenSSLLibrary.load()) != nil, let context = cw_EVP_MD_CTX_new() else { return nil }
         self.context = context
-        guard cw_EVP_DigestInit_ex(context, cw_EVP_sha256(), nil) == 1 else { return nil }
+        guard cw_EVP_DigestInit_ex(context, cw_EVP_sha256(), nil) == 1 else {
+            OpenSSLLibrary.forgetErrors()
+            return nil
+        }
     }
 
     deinit { cw_EVP_MD_CTX_free(context) }
@@ -29,7 +32,10 @@ package final class LibrarySHA256 {
     package func finish() -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: Self.byteCount)
         var count: CUnsignedInt = 0
-        guard isSound, cw_EVP_DigestFinal_ex(context, &digest, &count) == 1, count == Self.byteCount else { return [] }
+        guard isSound, cw_EVP_DigestFinal_ex(context, &digest, &count) == 1, count == Self.byteCount else {
+            OpenSSLLibrary.forgetErrors()
+            return []
+        }
         isSound = false
         return digest
     }

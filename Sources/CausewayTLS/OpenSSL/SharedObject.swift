@@ -53,10 +53,13 @@ func withStack<R>(of certificates: [Certificate], _ body: (OpaquePointer?) -> R)
     return body(stack)
 }
 
-/// Returns the SHA-256 digest of `bytes`: 32 bytes.
+/// Returns the SHA-256 digest of `bytes`: 32 bytes. Returns an empty array if OpenSSL fails.
 func sha256(_ bytes: [UInt8]) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: 32)
     var count: CUnsignedInt = 0
-    guard cw_EVP_Digest(bytes, bytes.count, &digest, &count, cw_EVP_sha256(), nil) == 1, count == 32 else { return [] }
+    guard cw_EVP_Digest(bytes, bytes.count, &digest, &count, cw_EVP_sha256(), nil) == 1, count == 32 else {
+        OpenSSLLibrary.forgetErrors()
+        return []
+    }
     return digest
 }

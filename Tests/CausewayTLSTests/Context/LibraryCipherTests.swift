@@ -1,3 +1,4 @@
+import CCausewayOpenSSL
 import Testing
 
 @testable import CausewayTLS
@@ -53,5 +54,23 @@ struct LibraryCipherTests {
             key: Self.zeros, nonce: [UInt8](repeating: 0, count: 12), authenticated: [],
             sealed: Self.bytes("58e2fccefa7e3061367f1d57a4e7455a"))
         #expect(opened == [])
+    }
+
+    @Test("A failure leaves no errors that a connection would report as its own")
+    func errors() async {
+        await #expect(processExitsWith: .success) {
+            try OpenSSLLibrary.load()
+            // This provider has no algorithms, and OpenSSL loads its usual provider only if the program has loaded
+            // none.
+            try #require(cw_OSSL_PROVIDER_load(nil, "null") != nil)
+            #expect(LibraryCipher.hmacSHA256(key: [1], message: [2]) == nil)
+            #expect(OpenSSLLibrary.takeReason() == "no reason given", "HMAC")
+            #expect(SignatureDigest.sha384.hash([1]) == nil)
+            #expect(OpenSSLLibrary.takeReason() == "no reason given", "digest")
+            #expect(LibrarySHA256() == nil)
+            #expect(OpenSSLLibrary.takeReason() == "no reason given", "incremental digest")
+            #expect(sha256([1]).isEmpty)
+            #expect(OpenSSLLibrary.takeReason() == "no reason given", "SHA-256")
+        }
     }
 }
