@@ -76,7 +76,7 @@ package struct CertificateTemplate: Sendable {
         _ publicKey: [UInt8], issuer: TLSIdentity?, issuerKey: SharedObject
     ) throws(TLSFailure) -> Certificate {
         let algorithm = try Self.signatureAlgorithm(issuerKey, usesSHA1: usesSHA1)
-        let body = certificateBody(publicKey, issuer: issuer, algorithm: algorithm)
+        let body = try certificateBody(publicKey, issuer: issuer, algorithm: algorithm)
         let signature = try Self.sign(body, issuerKey, usesSHA1: usesSHA1)
         return try Certificate(der: DERWriter.sequence(body, algorithm, DERWriter.bits(signature)))
     }
@@ -84,9 +84,10 @@ package struct CertificateTemplate: Sendable {
     // MARK: The certificate
 
     /// Encodes the TBSCertificate (RFC 5280 §4.1).
-    private func certificateBody(_ publicKey: [UInt8], issuer: TLSIdentity?, algorithm: [UInt8]) -> [UInt8] {
-        var serial = [UInt8](repeating: 0, count: 16)
-        cw_RAND_bytes(&serial, CInt(serial.count))
+    private func certificateBody(
+        _ publicKey: [UInt8], issuer: TLSIdentity?, algorithm: [UInt8]
+    ) throws(TLSFailure) -> [UInt8] {
+        var serial = try LibraryRandom.bytes(16)
         serial[0] = serial[0] & 0x3f | 0x40
         let ownName = Self.name(subject)
         let keyIdentifier = Array(sha256(publicKey).prefix(20))

@@ -119,12 +119,12 @@ package final class OpenSSLEngine: TLSEngine {
     ///   - host: For a client, the server's host: the certificate must contain this name, and the server name
     ///     extension sends it. If the program sets a separate name for TLS, pass that name.
     ///   - port: Distinguishes resumable sessions together with `host`.
-    /// - Throws: ``TLSFailure`` with `errSSLInternal` if memory allocation fails.
+    /// - Throws: ``TLSFailure`` with `errSSLInternal` if memory allocation or random number generation fails.
     package init(_ context: TLSContext, host: NWEndpoint.Host? = nil, port: UInt16 = 0) throws(TLSFailure) {
         self.context = context
         usesDatagrams = context.settings.usesDatagrams
         connection = try LibraryConnection(context, usesDatagrams: context.settings.usesDatagrams)
-        role = Self.role(context.settings, host, port)
+        role = try Self.role(context.settings, host, port)
         cw_SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
         if usesDatagrams {
             cw_SSL_ctrl(ssl, CInt(CW_CTRL_SET_MTU), settings.maximumDatagram, nil)
@@ -136,17 +136,16 @@ package final class OpenSSLEngine: TLSEngine {
         }
     }
 
-    private static func role(_ settings: TLSSettings, _ host: NWEndpoint.Host?, _ port: UInt16) -> Role {
+    private static func role(
+        _ settings: TLSSettings, _ host: NWEndpoint.Host?, _ port: UInt16
+    ) throws(TLSFailure) -> Role {
         switch settings.side {
         case .client:
             return .client(
                 reference: host.flatMap { ReferenceName($0) },
                 sessionPeer: host.map { SessionCache.Peer($0, port: port) })
         case .server:
-            guard settings.usesDatagrams else { return .server(cookie: []) }
-            var cookie = [UInt8](repeating: 0, count: 16)
-            cw_RAND_bytes(&cookie, CInt(cookie.count))
-            return .server(cookie: cookie)
+            return .server(cookie: settings.usesDatagrams ? try LibraryRandom.bytes(16) : [])
         }
     }
 
