@@ -72,6 +72,16 @@ struct SecurityExceptionTests {
         #expect(!SecTrustEvaluateWithError(elsewhere, nil))
     }
 
+    @Test("A date before or after all others makes a certificate invalid", arguments: [-Double.infinity, 1e300, .nan])
+    func extremeDate(_ seconds: Double) throws {
+        let leaf = try Self.leaf()
+        let trust = try Self.trust(leaf)
+        SecTrustSetAnchorCertificates(trust, [leaf])
+        let status = SecTrustSetVerifyDate(trust, Date(timeIntervalSince1970: seconds))
+        #expect(status == (seconds.isNaN ? errSecParam : errSecSuccess))
+        #expect(SecTrustEvaluateWithError(trust, nil) == seconds.isNaN)
+    }
+
     @Test("A trusted leaf needs no exceptions, and has none")
     func trusted() throws {
         let leaf = try Self.leaf()

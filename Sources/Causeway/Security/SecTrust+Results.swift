@@ -72,12 +72,15 @@ public func SecTrustEvaluateAsyncWithError(
     return errSecSuccess
 }
 
-/// Sets the validation time; the default is the current time.
+/// Sets the validation time; the default is the current time. A date that is not a number is refused with `errSecParam`.
 ///
 /// Counterpart: macOS 10.3, iOS 2.
 @discardableResult
 public func SecTrustSetVerifyDate(_ trust: SecTrust, _ verifyDate: CFDate) -> OSStatus {
-    trust.update { $0.time = Int64(verifyDate.timeIntervalSince1970.rounded(.down)) }
+    let seconds = verifyDate.timeIntervalSince1970.rounded(.down)
+    guard !seconds.isNaN else { return errSecParam }
+    // Dates beyond the integers have the meaning of the last one before.
+    trust.update { $0.time = Int64(exactly: seconds) ?? (seconds < 0 ? .min : .max) }
     return errSecSuccess
 }
 
