@@ -70,7 +70,7 @@ extension LinkBridge {
         for type in [DNSRecordType.srv, .txt] { actions.append(.stop(DNSQuestion(name, type), on: side)) }
         // The service limit was reached: adopt one service that it excluded.
         guard let link = links[side], link.services.count == serviceLimit - 1,
-            let next = link.found.keys.first(where: { link.services[$0] == nil })
+            let next = link.found.keys.lazy.filter({ link.services[$0] == nil }).min(by: Self.precedes)
         else { return }
         adopt(next, side, at: now)
         review(Place(name: next, side: side), at: now)
@@ -119,7 +119,9 @@ extension LinkBridge {
         for type in [DNSRecordType.a, .aaaa] { actions.append(.stop(DNSQuestion(host, type), on: side)) }
     }
 
+    /// Reviews the services of a host, in the order of their names: the rate limit decides by the order, which may not be random.
     mutating func reviewUsers(of host: DNSName, _ side: Side, at now: Duration) {
-        for user in links[side]?.hosts[host]?.users ?? [] { review(Place(name: user, side: side), at: now) }
+        let users = (links[side]?.hosts[host]?.users ?? []).sorted(by: Self.precedes)
+        for user in users { review(Place(name: user, side: side), at: now) }
     }
 }

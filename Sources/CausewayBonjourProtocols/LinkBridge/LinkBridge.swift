@@ -120,7 +120,7 @@ package struct LinkBridge: Sendable {
         }
     }
 
-    private static func precedes(_ left: DNSName, _ right: DNSName) -> Bool {
+    static func precedes(_ left: DNSName, _ right: DNSName) -> Bool {
         left.wire.lexicographicallyPrecedes(right.wire)
     }
 

@@ -113,4 +113,33 @@ struct LinkBridgeTests {
         #expect(links.known() == [.text([1, 65])])
         #expect(links.known(2) == [.ipv4(IPv4Address("10.0.9.2")!)])
     }
+
+    @Test("The services of a host are registered in the order of their names, and so are those that the limit excluded")
+    func order() throws {
+        let names = ["e", "b", "d", "a", "c", "f"]
+        var bridge = LinkBridge([try DNSServiceType("_ipp._tcp")], from: [.far], serviceLimit: names.count)
+        bridge.start(at: .zero)
+        let excluded = ["z", "x", "w", "y"]
+        for name in names + excluded {
+            for record in Printer.records(name) {
+                let question = DNSQuestion(record.name, record.type)
+                bridge.changed(question, on: .far, added: [record], removed: [], at: .zero)
+            }
+        }
+        let now = LinkBridge.settling * 2
+        bridge.advance(to: now)
+        _ = bridge.takeActions()
+        let host = DNSQuestion("alpha.local", .a)
+        bridge.changed(host, on: .far, added: Printer.address("alpha", "10.0.9.1"), removed: [], at: now)
+        let registered: [DNSName] = bridge.takeActions().compactMap {
+            if case .register(_, let name, _) = $0 { name } else { nil }
+        }
+        #expect(registered == names.sorted().compactMap { DNSName($0, in: Printer.type) })
+        bridge.changed(
+            DNSQuestion(Printer.type, .ptr), on: .far, added: [], removed: [Printer.records("a")[0]], at: now)
+        let asked = bridge.takeActions().contains {
+            if case .ask(let question, _) = $0 { question.name == DNSName("w", in: Printer.type) } else { false }
+        }
+        #expect(asked)
+    }
 }
