@@ -127,7 +127,7 @@ package struct MulticastLink: Sendable {
 
     /// Sends goodbyes and answers nothing until ``restart(at:)``, because the host is about to sleep (RFC 6762 §10.1).
     ///
-    /// - Parameter isRepresented: Whether a sleep proxy answers in the meantime. In this case no goodbyes are sent.
+    /// - Parameter isRepresented: Whether a sleep proxy answers in the meantime. In this case only unregistered records get goodbyes.
     package mutating func sleep(isRepresented: Bool = false) {
         actions += responder.sleep(isRepresented: isRepresented)
     }
@@ -214,7 +214,7 @@ package struct MulticastLink: Sendable {
     /// Returns the actions to perform, in order, and clears the list.
     package mutating func takeActions() -> [MulticastAction] {
         var result: [MulticastAction] = []
-        actions += responder.takeGoodbyes(at: lastTime)
+        if responder.hasUnsentGoodbyes { actions += responder.advance(to: lastTime) }
         while !actions.isEmpty {
             let batch = actions
             actions = []

@@ -1,11 +1,14 @@
+internal import CausewayMachines
 internal import CausewayTypes
 internal import CausewayWire
 
 /// A link's querier: continuous queries and the record cache (RFC 6762 §5).
 ///
-/// The querier does no I/O and reads no clock. ``MulticastLink`` reports messages and the time, and performs the returned actions.
-struct MulticastQuerier: Sendable {
-    /// Random delay before the first query, so that hosts that start together do not send together (RFC 6762 §5.2).
+/// The querier does no I/O and reads no clock. Its owner reports messages and the time, and collects messages and changes.
+struct MulticastQuerier: ReturningMachine, Sendable {
+    typealias Action = MulticastAction
+
+    /// The delay before the first query, so that hosts that start together do not send together (RFC 6762 §5.2).
     private static let firstDelay: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(120)
     /// New questions that become due within this time are sent early, in the same message.
     static let gathering: Duration = .milliseconds(100)
@@ -18,19 +21,6 @@ struct MulticastQuerier: Sendable {
     private static let unicastWindow: Duration = .seconds(2)
     /// How long a doubted record stays valid without confirmation (RFC 6762 §10.4).
     private static let reconfirmation: Duration = .seconds(10)
-
-    struct Running: Sendable {
-        var listeners: Set<QuestionID>
-        var interval: Duration = MulticastQuerier.shortestInterval
-        var sent = 0
-        var lastSent: Duration?
-        /// When the question was last asked in this series, by this host or by another host whose question suppressed it.
-        var lastCounted: Duration?
-        /// When a unicast response was last requested.
-        var lastUnicast: Duration?
-        /// Whether the series has stopped because the answer is unique. The next query is sent when that answer is about to expire.
-        var isSettled = false
-    }
 
     var running: [DNSQuestion: Running] = [:]
     /// Each question's next query time.
@@ -205,16 +195,27 @@ struct MulticastQuerier: Sendable {
 
     // MARK: Time
 
+    var hasEnded: Bool { false }
+
     var deadline: Duration? {
-        guard let question = schedule.next else { return cache.nextEvent }
-        return cache.nextEvent.map { min($0, question) } ?? question
+        guard let question = schedule.next else { return cache.deadline }
+        return cache.deadline.map { min($0, question) } ?? question
     }
 
-    /// Sends due queries and removes expired records.
+    /// Advances the time for a host whose own records are in the cache.
+    mutating func advance(to now: Duration) -> [MulticastAction] { advance(to: now, knowing: nil) }
+
+    /// Sends queries that are due and removes expired records.
     ///
     /// - Parameter own: This host's own records, if they are not in the cache.
     mutating func advance(to now: Duration, knowing own: OwnRecords?) -> [MulticastAction] {
-        let (removed, aging) = cache.advance(to: now)
+        var (removed, aging): ([DNSRecord], [DNSRecord]) = ([], [])
+        for action in cache.advance(to: now) {
+            switch action {
+            case .expired(let record): removed.append(record)
+            case .refresh(let record): aging.append(record)
+            }
+        }
         var actions = changes(added: [], removed: removed)
         for record in removed where record.flushesCache {
             // The unique answer has expired: restart the query series.
@@ -249,7 +250,7 @@ struct MulticastQuerier: Sendable {
         }
         for (question, time) in early { schedule[question] = time }
         for question in refreshed where running[question]?.lastSent != now { asked.append(said(question, at: now)) }
-        var known = knownAnswers(to: asked, at: now)
+        var known = cache.knownAnswers(to: asked, at: now)
         if let own { known += own.knownAnswers(to: asked) }
         return QueryMessages.make(asked, knowing: known, limit: messageByteLimit)
     }
@@ -266,20 +267,6 @@ struct MulticastQuerier: Sendable {
         return asked
     }
 
-    /// Returns the known answers for a query: records with more than half their TTL left (RFC 6762 §7.1).
-    private func knownAnswers(to questions: [DNSQuestion], at now: Duration) -> [DNSRecord] {
-        questions.flatMap { question in
-            cache.answers(to: question, at: now).compactMap { entry in
-                guard entry.expires - now > entry.lifetime / 2 else { return nil }
-                var record = entry.record
-                record.flushesCache = false
-                record.timeToLive = entry.remaining(at: now)
-                return record
-            }
-        }
-    }
-
-    /// Groups changed records by question, and reports them to each listener.
     private func changes(added: [DNSRecord], removed: [DNSRecord]) -> [MulticastAction] {
         guard !added.isEmpty || !removed.isEmpty else { return [] }
         var order: [DNSQuestion] = []

@@ -1,3 +1,4 @@
+internal import CausewayMachines
 internal import CausewayWire
 
 /// Records registered and removed together, and their state from the first probe to the last announcement (RFC 6762 §8).
@@ -20,15 +21,24 @@ struct MulticastRegistration: Sendable {
         case off
     }
 
+    enum Action: Equatable, Sendable {
+        case probe(isFirst: Bool)
+        /// Report that the registration answers queries.
+        case established
+        case announce(isFirst: Bool)
+    }
+
     private(set) var content: RecordSet
-    var phase: Phase
-    /// Whether a first conflict during probing was ignored. It may come from this host's own old record, in a late or repeated packet.
-    var wasForgiven = false
-    /// Whether the registration lost a tie-break and waits one second before it probes again (RFC 6762 §8.2).
-    var isDeferred = false
-    /// Whether `established` was reported since the registration last began to answer queries.
-    var isTold = false
-    /// Announcement times for the latest changes, at most ``updateLimit``.
+    private(set) var phase: Phase
+    /// Whether a first conflict during probing was ignored. Such a conflict may be caused by an old record of this host itself.
+    private(set) var wasForgiven = false
+    /// Whether the registration lost a tie-break and waits before it probes again (RFC 6762 §8.2).
+    private(set) var isDeferred = false
+    /// Whether ``Action/established`` was returned since the last probe.
+    private var didReportEstablished = false
+    /// The number of announcements. RFC 6762 §8.3 requires two.
+    var announcementCount: UInt8 = 2
+    /// The announcement times of the changes within ``updateWindow``.
     private var updates: [Duration] = []
 
     init(_ content: RecordSet, phase: Phase) {
@@ -45,9 +55,26 @@ struct MulticastRegistration: Sendable {
         return names
     }
 
-    /// Replaces the records. Returns when to announce them: now, or later after ten changes within a minute.
-    mutating func exchange(_ new: RecordSet, at now: Duration) -> Duration {
+    // MARK: Events
+
+    /// Replaces the records. New unique names are probed; other records are announced: now, or later if the records change too often.
+    ///
+    /// - Returns: Whether there are new unique names.
+    mutating func recordsChanged(to new: RecordSet, at now: Duration) -> Bool {
+        let oldNames = uniqueNames
         content = new
+        let isRenamed = !Set(uniqueNames).isSubset(of: oldNames)
+        let time = announcementTime(at: now)
+        switch phase {
+        case .announcing, .established:
+            phase = isRenamed ? .probing(sent: 0, next: now) : .announcing(sent: 0, next: time)
+        case .probing: if isRenamed { phase = .probing(sent: 0, next: now) }
+        case .asleep, .off: break
+        }
+        return isRenamed
+    }
+
+    private mutating func announcementTime(at now: Duration) -> Duration {
         updates.removeAll { now - $0 >= Self.updateWindow }
         // A delayed announcement is already scheduled: share it.
         if let waiting = updates.last, waiting > now { return waiting }
@@ -57,13 +84,47 @@ struct MulticastRegistration: Sendable {
         return time
     }
 
-    /// Whether queries are answered from the records.
+    /// Probes and announces again, because the link or the host was down.
+    mutating func restarted(start: Duration) {
+        guard phase != .off else { return }
+        phase = uniqueNames.isEmpty ? .announcing(sent: 0, next: start) : .probing(sent: 0, next: start)
+        wasForgiven = false
+        isDeferred = false
+    }
+
+    mutating func fellAsleep() {
+        if phase != .off { phase = .asleep }
+    }
+
+    /// Probes again at `retry`, because another host has one of the names (RFC 6762 §9).
+    mutating func conflicted(retry: Duration) {
+        switch phase {
+        case .probing, .announcing, .established:
+            wasForgiven = true
+            phase = .probing(sent: 0, next: retry)
+        case .asleep, .off: break
+        }
+    }
+
+    /// Probes again at `retry`, because another host that probes for the name has won the tie-break (RFC 6762 §8.2).
+    mutating func tieBreakLost(retry: Duration) {
+        guard case .probing = phase else { return }
+        isDeferred = true
+        phase = .probing(sent: 0, next: retry)
+    }
+
+    /// Ends the registration, because another host has one of the names.
+    mutating func nameLost() { phase = .off }
+
+    /// Whether queries are answered with the records.
     var isAnswering: Bool {
         switch phase {
         case .announcing, .established: true
         case .probing, .asleep, .off: false
         }
     }
+
+    // MARK: Time
 
     var deadline: Duration? {
         switch phase {
@@ -72,25 +133,32 @@ struct MulticastRegistration: Sendable {
         }
     }
 
-    /// Counts a probe or an announcement sent at `now`. Returns whether the registration now owns its names.
-    mutating func advance(announcements: Int, at now: Duration) -> Bool {
+    /// Returns the probe or announcement that is due. After the last probe, the first announcement is due at once.
+    mutating func advance(to now: Duration) -> [Action] {
+        guard let deadline, deadline <= now else { return [] }
         switch phase {
-        case .probing(Self.probeCount, _):
-            phase = .announcing(sent: 0, next: now)
-            return true
-        case .probing(let sent, _):
+        case .probing(let sent, _) where sent < Self.probeCount:
             isDeferred = false
+            didReportEstablished = false
             phase = .probing(sent: sent + 1, next: now + Self.probeInterval)
-        case .announcing(let sent, _):
-            // Each interval is twice the previous one (RFC 6762 §8.3). The announcements are sent after 0, 1, 3 and 7 seconds.
-            phase =
-                sent + 1 < announcements ? .announcing(sent: sent + 1, next: now + .seconds(1 << sent)) : .established
-        case .established, .asleep, .off: break
+            return [.probe(isFirst: sent == 0)]
+        case .probing: return announce(after: 0, isNew: true, at: now)
+        case .announcing(let sent, _): return announce(after: sent, isNew: sent == 0 && !didReportEstablished, at: now)
+        case .established, .asleep, .off: return []
         }
-        return false
     }
 
-    /// The records for a probe's authority section: unique records, without the cache-flush bit (RFC 6762 §8.1, §10.2).
+    private mutating func announce(after sent: Int, isNew: Bool, at now: Duration) -> [Action] {
+        didReportEstablished = true
+        // Each interval is twice the previous one (RFC 6762 §8.3). The announcements are sent after 0, 1, 3 and 7 seconds.
+        phase =
+            sent + 1 < announcementCount ? .announcing(sent: sent + 1, next: now + .seconds(1 << sent)) : .established
+        return isNew ? [.established, .announce(isFirst: true)] : [.announce(isFirst: sent == 0)]
+    }
+
+    // MARK: Probes
+
+    /// The proposed records of probes: the unique records, without the cache-flush bit (RFC 6762 §8.1, §10.2).
     var proposals: [DNSRecord] {
         records.filter(\.flushesCache).map { record in
             var record = record
@@ -115,4 +183,9 @@ struct MulticastRegistration: Sendable {
     }
 
     private static func precedes(_ left: [UInt8], _ right: [UInt8]) -> Bool { left.lexicographicallyPrecedes(right) }
+}
+
+extension MulticastRegistration: ReturningMachine {
+    /// Whether another host has one of the names.
+    var hasEnded: Bool { phase == .off }
 }

@@ -2,10 +2,10 @@ internal import CausewayWire
 
 /// Probes and announcements (RFC 6762 §8).
 extension MulticastResponder {
-    /// Announcements per registration. RFC 6762 §8.3 requires two. With at most ``fewRegistrations``, two more are sent
-    /// for hosts that missed the first two: at 50 % packet loss, four announcements within nine seconds reach 99 % of
-    /// all hosts, and three reach 98 %.
-    private static let announcementCount = (few: 4, many: 2)
+    /// The number of announcements per registration. RFC 6762 §8.3 requires two. The other announcements are for hosts that missed the
+    /// first two; they are left out if there are many registrations. If half of all packets are lost, four announcements within nine
+    /// seconds reach 99 % of the hosts, and three reach 98 %.
+    private static let announcementCount: (few: UInt8, many: UInt8) = (few: 4, many: 2)
     private static let fewRegistrations = 100
     /// Maximum number of registrations per ``speak(at:)`` call, to limit memory for their messages.
     private static let speakerLimit = 512
@@ -20,24 +20,23 @@ extension MulticastResponder {
         var established: [RegistrationID] = []
         for _ in 0..<Self.speakerLimit {
             guard let id = deadlines.popDue(at: now) else { break }
-            guard let registration = registrations[id] else { continue }
-            switch registration.phase {
-            case .probing(let sent, _) where sent < MulticastRegistration.probeCount:
-                // Only the first probe asks for a unicast response, and none does if unicast may go to another process on the same port.
-                probes.append((registration, acceptsUnicast && sent == 0))
-            case .announcing(let sent, _):
-                let records = registration.records.filter { seen.insert($0).inserted }
-                announced += records.filter { !pending.isRecent($0, at: now) }
-                if isFew, sent > 0 { postpone(records, at: now) }
-                if sent == 0, !registration.isTold { established.append(id) }
-            case .probing, .established, .asleep, .off: break
-            }
-            var isSettled = false
+            var actions: [MulticastRegistration.Action] = []
             change(id) { registration in
-                isSettled = registration.advance(announcements: announcements, at: now)
-                registration.isTold = registration.isAnswering
+                registration.announcementCount = announcements
+                actions = registration.advance(to: now)
             }
-            if isSettled { established.append(id) }
+            guard let registration = registrations[id] else { continue }
+            for action in actions {
+                switch action {
+                // Unicast responses may not arrive on a shared port: only the first probe asks for unicast responses.
+                case .probe(let isFirst): probes.append((registration, acceptsUnicast && isFirst))
+                case .established: established.append(id)
+                case .announce(let isFirst):
+                    let records = registration.records.filter { seen.insert($0).inserted }
+                    announced += records.filter { !pending.isRecent($0, at: now) }
+                    if isFew, !isFirst { postpone(records, at: now) }
+                }
+            }
         }
         if !established.isEmpty { lastEstablished = now }
         for record in announced { pending.wasSent(record, at: now) }

@@ -35,10 +35,7 @@ extension MulticastResponder {
             if arrival.isMulticast, !registration.wasForgiven, !registration.isDeferred {
                 starts.conflicted(at: now)
                 let next = starts.retry(at: now, after: MulticastRegistration.deferral)
-                change(id) { registration in
-                    registration.wasForgiven = true
-                    registration.phase = .probing(sent: 0, next: next)
-                }
+                change(id) { $0.conflicted(retry: next) }
             } else {
                 lose(id, record.name, at: now)
             }
@@ -48,10 +45,7 @@ extension MulticastResponder {
             guard arrival.isMulticast, own.contains(where: { $0.type == record.type }) else { return }
             starts.conflicted(at: now)
             let next = starts.retry(at: now, after: .zero)
-            change(id) { registration in
-                registration.phase = .probing(sent: 0, next: next)
-                registration.wasForgiven = true
-            }
+            change(id) { $0.conflicted(retry: next) }
         case .asleep, .off: break
         }
     }
@@ -65,10 +59,7 @@ extension MulticastResponder {
                     registration.loses(question.name, to: message.authorities)
                 else { continue }
                 let next = starts.retry(at: now, after: MulticastRegistration.deferral)
-                change(id) { registration in
-                    registration.isDeferred = true
-                    registration.phase = .probing(sent: 0, next: next)
-                }
+                change(id) { $0.tieBreakLost(retry: next) }
             }
         }
     }

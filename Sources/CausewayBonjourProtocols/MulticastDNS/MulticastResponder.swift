@@ -1,3 +1,4 @@
+internal import CausewayMachines
 internal import CausewayWire
 
 /// A link's responder: registers and defends this host's records, and answers queries from them (RFC 6762 §6, §8, §9).
@@ -86,7 +87,7 @@ struct MulticastResponder: Sendable {
         starts.next(at: now, calm, using: &random)
     }
 
-    /// Removes a registration. Its goodbyes (RFC 6762 §10.1) share messages with other goodbyes at the next ``takeGoodbyes(at:)``.
+    /// Removes a registration. Its goodbyes (RFC 6762 §10.1) share messages with other goodbyes at the next ``advance(to:)``.
     mutating func unregister(_ id: RegistrationID) {
         guard let registration = remove(id), registration.isAnswering else { return }
         departing += registration.records
@@ -111,15 +112,9 @@ struct MulticastResponder: Sendable {
         let gone = old.records.filter { !records.contains($0) }
         pending.drop(gone)
         var new = old
-        let time = new.exchange(content, at: now)
-        let isRenamed = !Set(new.uniqueNames).isSubset(of: old.uniqueNames)
-        if old.isAnswering {
-            new.phase = isRenamed ? .probing(sent: 0, next: now) : .announcing(sent: 0, next: time)
-            // A new unique record replaces the old one in caches, so only shared records need goodbyes.
-            departing += isRenamed ? old.records : gone.filter { !$0.flushesCache }
-        } else if isRenamed, case .probing = old.phase {
-            new.phase = .probing(sent: 0, next: now)
-        }
+        let isRenamed = new.recordsChanged(to: content, at: now)
+        // A new unique record replaces the old one in caches, so only shared records need goodbyes.
+        if old.isAnswering { departing += isRenamed ? old.records : gone.filter { !$0.flushesCache } }
         registrations[id] = new
         deadlines[id] = new.deadline
         index(new, id)
@@ -129,15 +124,10 @@ struct MulticastResponder: Sendable {
     /// Probes and announces everything again after the link or the host was down (RFC 6762 §8).
     mutating func restart(at now: Duration) {
         calm.upheaval = now
-        for (id, registration) in registrations where registration.phase != .off {
+        // In the order of the identifiers, so that equal seeds give equal delays and messages.
+        for id in registrations.keys.sorted(by: { $0.rawValue < $1.rawValue }) where registrations[id]?.phase != .off {
             let start = probeStart(at: now)
-            change(id) { registration in
-                registration.phase =
-                    registration.uniqueNames.isEmpty
-                    ? .announcing(sent: 0, next: start) : .probing(sent: 0, next: start)
-                registration.wasForgiven = false
-                registration.isDeferred = false
-            }
+            change(id) { $0.restarted(start: start) }
         }
         pending = PendingAnswers()
         repeated = RepeatedQuestions()
@@ -178,16 +168,14 @@ struct MulticastResponder: Sendable {
     /// Ends a registration because another host owns `name`.
     mutating func lose(_ id: RegistrationID, _ name: DNSName, at now: Duration) {
         starts.conflicted(at: now)
-        change(id) { $0.phase = .off }
+        change(id) { $0.nameLost() }
         urgent.append(.conflicted(id, name))
     }
 
     // MARK: Goodbyes
 
-    /// Returns goodbyes for all answered records.
-    func farewell() -> [MulticastAction] {
-        goodbye(registrations.values.filter(\.isAnswering).flatMap(\.records))
-    }
+    /// Returns goodbyes for all records, including those removed since the last ``advance(to:)``.
+    mutating func farewell() -> [MulticastAction] { goodbye(takeDeparted() + records) }
 
     /// All records that this host answers with, each once.
     var records: [DNSRecord] {
@@ -196,25 +184,34 @@ struct MulticastResponder: Sendable {
             .flatMap(\.value.records).filter { seen.insert($0).inserted }
     }
 
-    /// Stops answering until ``restart(at:)``. Sends goodbyes unless a sleep proxy answers in the meantime.
+    /// Stops answering until the next restart. Sends goodbyes for removed records, and for all other records unless a sleep proxy answers in
+    /// the meantime.
     mutating func sleep(isRepresented: Bool) -> [MulticastAction] {
-        let said = isRepresented ? [] : farewell()
-        for id in registrations.keys { change(id) { if $0.phase != .off { $0.phase = .asleep } } }
-        (pending, repeated, farewells, departing) = (PendingAnswers(), RepeatedQuestions(), [], [])
+        let said = isRepresented ? goodbye(takeDeparted()) : farewell()
+        for id in registrations.keys { change(id) { $0.fellAsleep() } }
+        (pending, repeated, farewells) = (PendingAnswers(), RepeatedQuestions(), [])
         return said
     }
 
-    /// Returns goodbyes for records removed since the last call, and schedules their repeats.
-    mutating func takeGoodbyes(at now: Duration) -> [MulticastAction] {
+    /// Returns goodbyes for the records removed since the last call.
+    private mutating func takeGoodbyes(at now: Duration) -> [MulticastAction] {
         guard !departing.isEmpty else { return [] }
-        departing.removeAll { own.held($0) != nil }
-        let records = departing
-        departing = []
+        let records = takeDeparted()
         if records.count <= Self.repeatedGoodbyeLimit, !records.isEmpty {
             farewells.append((now + Self.goodbyeSpacing, Self.goodbyeCount - 1, records))
         }
         return goodbye(records)
     }
+
+    /// Removes and returns the records that need goodbyes, unless they are registered again.
+    private mutating func takeDeparted() -> [DNSRecord] {
+        let records = departing.filter { own.held($0) == nil }
+        departing = []
+        return records
+    }
+
+    /// Whether goodbyes are due at once.
+    var hasUnsentGoodbyes: Bool { !departing.isEmpty }
 
     /// Whether goodbyes must still be repeated.
     var isDeparting: Bool { !farewells.isEmpty || !departing.isEmpty }
@@ -244,23 +241,36 @@ struct MulticastResponder: Sendable {
     // MARK: Time
 
     var deadline: Duration? {
-        if !urgent.isEmpty { return .zero }
+        if !urgent.isEmpty || !departing.isEmpty { return .zero }
         return [deadlines.next, pending.deadline, farewells.lazy.map(\.due).min()].compactMap { $0 }.min()
     }
 
     mutating func advance(to now: Duration) -> [MulticastAction] {
         var actions = urgent
         urgent = []
+        // The goodbye for a replaced record precedes the announcement of the new one.
+        actions += takeGoodbyes(at: now)
         actions += speak(at: now)
         actions += repeatGoodbyes(at: now)
-        for (peer, reply) in pending.takeDirect(at: now) {
-            if reply.isRepeat { actions.append(.checkNeighbour(peer)) }
-            actions += ResponseMessages.make(reply.records, additionals(for: reply.records), limit: messageByteLimit)
-                .map { .reply($0, to: peer) }
-        }
-        let records = pending.take(at: now)
-        let additionals = additionals(for: records).filter { !pending.isRecent($0, at: now) }
-        if !records.isEmpty { for record in additionals { pending.wasSent(record, at: now) } }
-        return actions + ResponseMessages.make(records, additionals, limit: messageByteLimit).map { .send($0) }
+        for answer in pending.takeActions(dueAt: now) { actions += messages(of: answer, at: now) }
+        return actions
     }
+
+    private mutating func messages(of answer: PendingAnswers.Action, at now: Duration) -> [MulticastAction] {
+        switch answer {
+        case .reply(let records, let peer, let isRepeat):
+            let replies = ResponseMessages.make(records, additionals(for: records), limit: messageByteLimit)
+            return (isRepeat ? [.checkNeighbour(peer)] : []) + replies.map { .reply($0, to: peer) }
+        case .multicast(let records):
+            let additionals = additionals(for: records).filter { !pending.isRecent($0, at: now) }
+            for record in additionals { pending.wasSent(record, at: now) }
+            return ResponseMessages.make(records, additionals, limit: messageByteLimit).map { .send($0) }
+        }
+    }
+}
+
+extension MulticastResponder: ReturningMachine {
+    typealias Action = MulticastAction
+
+    var hasEnded: Bool { false }
 }

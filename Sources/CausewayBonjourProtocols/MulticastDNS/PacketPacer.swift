@@ -1,3 +1,4 @@
+internal import CausewayMachines
 internal import DequeModule
 
 /// Limits the sending rate, so that the receivers' socket buffers do not overflow, for example when thousands of
@@ -18,6 +19,9 @@ package struct PacketPacer: Sendable {
 
     /// A message and its destination; `nil` for the multicast group.
     package typealias Outgoing = (bytes: [UInt8], peer: MulticastPeer?)
+
+    /// The time between two bursts while messages wait, because each timer wake-up has a cost.
+    private static let pause: Duration = .milliseconds(10)
 
     private var waiting = Deque<[UInt8]>()
     private var replies: [MulticastPeer: Deque<[UInt8]>] = [:]
@@ -47,17 +51,31 @@ package struct PacketPacer: Sendable {
         replyCount += 1
     }
 
-    /// Removes and returns the messages to send now.
-    package mutating func take(at now: Duration) -> [Outgoing] {
-        let passed = max(now - lastTime, .zero) / .seconds(1)
-        lastTime = now
-        credit = min(credit + passed * Double(Self.rate), Double(Self.burst))
+    /// Removes and returns the messages that may be sent now. Returns none before ``deadline``.
+    package mutating func takeActions(dueAt now: Duration) -> [Outgoing] {
+        guard let deadline, deadline <= now else { return [] }
+        earnCredit(until: now)
         var messages: [Outgoing] = []
         while credit >= 1, let message = next() {
             messages.append(message)
             credit -= 1
         }
         return messages
+    }
+
+    /// Removes and returns all messages, without rate limit. They count against the limit of later messages.
+    package mutating func takeAll(at now: Duration) -> [Outgoing] {
+        earnCredit(until: now)
+        var messages: [Outgoing] = []
+        while let message = next() { messages.append(message) }
+        credit = max(credit - Double(messages.count), 0)
+        return messages
+    }
+
+    private mutating func earnCredit(until now: Duration) {
+        let passed = max(now - lastTime, .zero) / .seconds(1)
+        lastTime = now
+        credit = min(credit + passed * Double(Self.rate), Double(Self.burst))
     }
 
     /// Removes and returns the next message. Alternates between multicast and unicast messages while both are waiting.
@@ -70,6 +88,15 @@ package struct PacketPacer: Sendable {
         return (message, peer)
     }
 
-    /// When to call ``take(at:)`` next; `nil` if no message waits. Calls are 10 ms apart, because each timer wake-up has a cost.
-    package var deadline: Duration? { isEmpty ? nil : lastTime + .milliseconds(10) }
+    /// The time of the next call to ``takeActions(dueAt:)``; `nil` if no message waits.
+    package var deadline: Duration? {
+        guard !isEmpty else { return nil }
+        return credit >= 1 ? lastTime : lastTime + Self.pause
+    }
+}
+
+extension PacketPacer: StateMachine {
+    package typealias Action = Outgoing
+
+    package var hasEnded: Bool { false }
 }

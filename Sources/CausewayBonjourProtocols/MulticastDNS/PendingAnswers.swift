@@ -1,3 +1,4 @@
+internal import CausewayMachines
 internal import CausewayWire
 
 /// Answers that are not yet due, and the time at which each record was last multicast.
@@ -6,9 +7,9 @@ struct PendingAnswers: Sendable {
     static let spacing: Duration = .seconds(1)
     /// Minimum time before a record is multicast again to defend its name against a probe (RFC 6762 §6).
     private static let defenceSpacing: Duration = .milliseconds(250)
-    /// Answers due within this time may be sent early, with answers due now (RFC 6762 §6.4).
-    private static let gathering: Duration = .milliseconds(120)
-    /// Maximum number of peers with pending unicast answers. Further peers must ask again.
+    /// Answers that are due within this time are sent with earlier ones (RFC 6762 §6.4).
+    static let gathering: Duration = .milliseconds(120)
+    /// The maximum number of peers with pending unicast answers. Further peers must ask again.
     private static let peerLimit = 256
     /// Maximum number of stored queriers per record. If more ask, the record is sent regardless of known answers.
     private static let askerLimit = 16
@@ -39,41 +40,18 @@ struct PendingAnswers: Sendable {
         var isRepeat = false
     }
 
+    /// A message to send.
+    enum Action: Equatable, Sendable {
+        /// - Parameter isRepeat: Whether the answer was sent before.
+        case reply([DNSRecord], to: MulticastPeer, isRepeat: Bool)
+        case multicast([DNSRecord])
+    }
+
     /// A unicast answer.
-    struct Direct: Sendable {
+    private struct Direct: Sendable {
         var records: [DNSRecord]
         /// Whether the answer was sent before.
         var isRepeat = false
-    }
-
-    /// When the answer to a query is due.
-    struct Due: Sendable {
-        var time: Duration
-        /// Whether the time is random, to avoid collisions with other hosts. The query's second copy, over the other
-        /// address family, then does not change it: the earlier of two random times would not be uniformly distributed
-        /// (RFC 6762 §6).
-        var isRandom = false
-        /// Whether the answer defends a name against a probe.
-        var isDefence = false
-        /// How often to repeat the answer; greater than 0 if the querier seems to have missed earlier ones.
-        var repeats = 0
-
-        init(_ time: Duration, isRandom: Bool = false, isDefence: Bool = false, repeats: Int = 0) {
-            (self.time, self.isRandom, self.isDefence, self.repeats) = (time, isRandom, isDefence, repeats)
-        }
-
-        func later(by delay: Duration) -> Due {
-            var due = self
-            due.time += delay
-            return due
-        }
-
-        /// Combines this time with the time `old`, at which the answer is already due: a random `old` time within
-        /// ``gathering`` stays, otherwise the earlier time applies.
-        func time(after old: Duration?, at now: Duration) -> Duration {
-            guard let old else { return time }
-            return isRandom && old <= now + PendingAnswers.gathering ? old : min(old, time)
-        }
     }
 
     private var waiting: [DNSRecord: Waiting] = [:]
@@ -82,9 +60,10 @@ struct PendingAnswers: Sendable {
     private var directDues = DeadlineIndex<MulticastPeer>()
     /// When the last ``crowd`` unicast answers were sent.
     private var directTimes: [Duration] = []
-    /// Repeated answers from the last ``takeDirect(at:)``, until the driver has checked the querier's link-layer address.
-    private var unconfirmed: [MulticastPeer: [DNSRecord]] = [:]
-    /// Removed records that may be in waiting unicast answers. They must not be sent after their goodbyes.
+    /// The unicast answers that were repeated within the last second, and whose querier may be unreachable. Other messages may be processed
+    /// before the owner has checked the querier.
+    private var unconfirmed: [MulticastPeer: (records: [DNSRecord], time: Duration)] = [:]
+    /// Removed records that are part of waiting unicast answers. They must not be sent after their goodbyes.
     private var dropped: Set<DNSRecord> = []
     private var sent = SendingTimes()
     /// Maximum dictionary capacity kept when no answer waits.
@@ -173,6 +152,7 @@ struct PendingAnswers: Sendable {
         if direct[peer]?.records.isEmpty == true {
             direct[peer] = nil
             directDues[peer] = nil
+            if direct.isEmpty { dropped = [] }
         }
     }
 
@@ -220,8 +200,17 @@ struct PendingAnswers: Sendable {
         return directDues.next.map { min($0, one) } ?? one
     }
 
-    /// Removes and returns the due multicast answers, and further ones that fit into the same message (RFC 6762 §6.4).
-    mutating func take(at now: Duration) -> [DNSRecord] {
+    /// Removes and returns the answers that are due: the replies, then all multicast answers in one action.
+    mutating func takeActions(dueAt now: Duration) -> [Action] {
+        guard let deadline, deadline <= now else { return [] }
+        var actions = takeReplies(at: now)
+        let records = takeMulticast(at: now)
+        if !records.isEmpty { actions.append(.multicast(records)) }
+        return actions
+    }
+
+    /// Removes and returns the answers that are due, and those that may be sent with them in one message (RFC 6762 §6.4).
+    private mutating func takeMulticast(at now: Duration) -> [DNSRecord] {
         guard let next = dues.next, next <= now else { return [] }
         var taken: [DNSRecord] = []
         var kept: [(DNSRecord, Duration)] = []
@@ -267,16 +256,15 @@ struct PendingAnswers: Sendable {
         entry.earliest <= now && !entry.askers.contains { peer in expected[peer].map { $0 > now } ?? false }
     }
 
-    /// Removes and returns the due unicast answers, and schedules a second copy for the small ones. Clears ``unconfirmed`` each time.
-    mutating func takeDirect(at now: Duration) -> [(MulticastPeer, Direct)] {
+    private mutating func takeReplies(at now: Duration) -> [Action] {
         defer { if direct.isEmpty { dropped = [] } }
-        unconfirmed = [:]
+        if !unconfirmed.isEmpty { unconfirmed = unconfirmed.filter { now - $0.value.time < Self.spacing } }
         return directDues.takeDue(at: now).compactMap { peer in
             guard var said = direct.removeValue(forKey: peer) else { return nil }
             if !dropped.isEmpty { said.records.removeAll { dropped.contains($0) } }
             guard !said.records.isEmpty else { return nil }
             if said.isRepeat {
-                unconfirmed[peer] = said.records
+                unconfirmed[peer] = (said.records, now)
             } else {
                 noteDirect(at: now)
                 if !isCrowded(at: now), said.records.count <= Self.directRepeatedLimit {
@@ -284,13 +272,13 @@ struct PendingAnswers: Sendable {
                     directDues[peer] = now + Self.directGap
                 }
             }
-            return (peer, said)
+            return .reply(said.records, to: peer, isRepeat: said.isRepeat)
         }
     }
 
     /// Removes and returns the records in the second copy that was just sent to the peer.
     mutating func takeUnconfirmed(of peer: MulticastPeer) -> [DNSRecord] {
-        unconfirmed.removeValue(forKey: peer) ?? []
+        unconfirmed.removeValue(forKey: peer)?.records ?? []
     }
 
     private mutating func noteDirect(at now: Duration) {
@@ -302,4 +290,8 @@ struct PendingAnswers: Sendable {
         guard directTimes.count == Self.crowd, let oldest = directTimes.first else { return false }
         return now - oldest < Self.spacing
     }
+}
+
+extension PendingAnswers: StateMachine {
+    var hasEnded: Bool { false }
 }

@@ -1,3 +1,4 @@
+internal import CausewayMachines
 internal import CausewayTypes
 internal import CausewayWire
 
@@ -14,6 +15,13 @@ struct RecordCache: Sendable {
         var name: DNSName
         var type: DNSRecordType
         var recordClass: DNSRecordClass
+    }
+
+    enum Action: Equatable, Sendable {
+        /// The record has expired and was removed.
+        case expired(DNSRecord)
+        /// Query for the record, because a refresh time has passed and a question asks for the record.
+        case refresh(DNSRecord)
     }
 
     enum Insertion: Equatable, Sendable {
@@ -74,6 +82,19 @@ struct RecordCache: Sendable {
     /// Returns the unexpired answers to a question.
     func answers(to question: DNSQuestion, at now: Duration) -> [Entry] {
         keys(of: question).flatMap { entries(of: $0) }.filter { $0.expires > now }
+    }
+
+    /// Returns the known answers for a query: records with more than half of their lifetime left (RFC 6762 §7.1).
+    func knownAnswers(to questions: [DNSQuestion], at now: Duration) -> [DNSRecord] {
+        questions.flatMap { question in
+            answers(to: question, at: now).compactMap { entry in
+                guard entry.expires - now > entry.lifetime / 2 else { return nil }
+                var record = entry.record
+                record.flushesCache = false
+                record.timeToLive = entry.remaining(at: now)
+                return record
+            }
+        }
     }
 
     // MARK: Adding and removing
@@ -192,26 +213,29 @@ struct RecordCache: Sendable {
 
     // MARK: Time
 
-    /// When a record next expires or should be refreshed.
-    var nextEvent: Duration? { events.next }
+    /// The next time at which a record expires or should be refreshed.
+    var deadline: Duration? { events.next }
 
-    /// Removes expired records. Returns them, and the watched records whose refresh time has passed.
-    mutating func advance(to now: Duration) -> (removed: [DNSRecord], aging: [DNSRecord]) {
-        var removed: [DNSRecord] = []
-        var aging: [DNSRecord] = []
+    /// Removes and returns expired records, and returns watched records whose refresh time has passed.
+    mutating func advance(to now: Duration) -> [Action] {
+        var actions: [Action] = []
         while let slot = events.popDue(at: now) {
             guard let entry = slots[slot] else { continue }
             if entry.expires <= now {
-                if let record = remove(slot) { removed.append(record) }
+                if let record = remove(slot) { actions.append(.expired(record)) }
                 continue
             }
             change(slot) { entry in
                 while let moment = entry.nextRefresh, moment <= now { entry.refreshes += 1 }
             }
-            aging.append(entry.record)
+            actions.append(.refresh(entry.record))
         }
-        return (removed, aging)
+        return actions
     }
+}
+
+extension RecordCache: ReturningMachine {
+    var hasEnded: Bool { false }
 }
 
 extension RecordCache.Key {

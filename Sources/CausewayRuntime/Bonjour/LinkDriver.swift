@@ -90,9 +90,8 @@ final class LinkDriver {
 
     /// Sends as many queued messages as the rate limit permits. If `all` is set, sends every message.
     func flush(all: Bool = false) {
-        var messages = pacer.take(at: System.now)
-        while all, !pacer.isEmpty { messages += pacer.take(at: System.now + .seconds(1)) }
-        for (bytes, peer) in messages {
+        let now = System.now
+        for (bytes, peer) in all ? pacer.takeAll(at: now) : pacer.takeActions(dueAt: now) {
             let address = peer.map { SocketAddress($0, on: interface) }
             for socket in sockets where address == nil || address?.family == socket.family {
                 socket.send(bytes, to: address ?? MulticastSocket.group(socket.family, on: interface.index))

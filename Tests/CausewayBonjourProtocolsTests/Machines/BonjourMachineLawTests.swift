@@ -6,9 +6,8 @@ import Testing
 
 @Suite("The five laws of Bonjour's state machines")
 struct BonjourMachineLawTests {
-    static let trials: [any MachineTesting] = [
-        BonjourTrials.claim, BonjourTrials.sleepProxy, BonjourTrials.bridge, BonjourTrials.link,
-    ]
+    static let trials: [any MachineTesting] =
+        [BonjourTrials.claim, BonjourTrials.sleepProxy, BonjourTrials.bridge, BonjourTrials.link] + MulticastTrials.all
 
     @Test("A machine obeys the five laws in random histories", arguments: trials)
     func obeysLaws(_ trial: any MachineTesting) {
@@ -17,7 +16,11 @@ struct BonjourMachineLawTests {
 
     @Test("Each machine has one trial")
     func hasOneTrial() {
-        #expect(Self.trials.map(\.name) == ["LinkLocalClaim", "SleepProxyClient", "LinkBridge", "MulticastLink"])
+        let names = [
+            "LinkLocalClaim", "SleepProxyClient", "LinkBridge", "MulticastLink", "MulticastQuerier",
+            "MulticastRegistration", "MulticastResponder", "PacketPacer", "PendingAnswers", "RecordCache",
+        ]
+        #expect(Self.trials.map(\.name) == names)
     }
 }
 

@@ -143,6 +143,20 @@ struct MulticastConflictTests {
     }
 
     @Test(
+        "Goodbyes of removed records are due at once, and are sent even if the host falls asleep",
+        arguments: [false, true])
+    func removedBeforeSleep(_ isRepresented: Bool) {
+        let wire = VirtualLink.settled()
+        let before = wire.packets.count
+        wire.hosts[0].link.unregister(Printer.id, at: wire.now)
+        #expect(wire.hosts[0].link.deadline == .zero)
+        wire.hosts[0].link.sleep(isRepresented: isRepresented)
+        wire.settle()
+        let goodbyes = wire.packets[before...].flatMap(\.message.answers)
+        #expect(goodbyes.count == 4 && goodbyes.allSatisfy { $0.timeToLive == 0 })
+    }
+
+    @Test(
         "C62 C109: before sleep, goodbyes are sent for all records, and nothing is answered until they are probed for again"
     )
     func sleep() {

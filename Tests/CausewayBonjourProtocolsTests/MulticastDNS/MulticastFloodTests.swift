@@ -89,7 +89,7 @@ struct MulticastFloodTests {
         }
         pacer.add([1], to: Self.honest)
         pacer.add([2])
-        let first = pacer.take(at: .seconds(1))
+        let first = pacer.takeActions(dueAt: .seconds(1))
         #expect(first.count == PacketPacer.burst)
         #expect(first.prefix(16).contains { $0.peer == nil })
         #expect(first.prefix(16).contains { $0.peer == Self.honest })
@@ -97,7 +97,7 @@ struct MulticastFloodTests {
         var now = Duration.seconds(1)
         while let next = pacer.deadline {
             now = next
-            count += pacer.take(at: now).count
+            count += pacer.takeActions(dueAt: now).count
         }
         #expect(count <= PacketPacer.replyLimit + 2)
     }

@@ -166,6 +166,27 @@ struct MulticastResponderTests {
         }
     }
 
+    @Test("A repeated timer does not prevent the multicast answer to a querier with an unknown link-layer address")
+    func unresolvedLate() {
+        var link = VirtualLink.settled().hosts[0].link
+        let peer = MulticastPeer(.ipv4(IPv4Address(bits: 0x0A00_0002)), port: MulticastDNS.port)
+        let query = DNSMessage.query(DNSQuestion(Printer.type, .ptr, acceptsUnicast: true)).encoded()
+        // The first answer to a querier is always multicast too.
+        for start in [Duration.seconds(100), .seconds(200)] {
+            var (now, sent) = (start, 0)
+            link.received(query.span, MulticastArrival(from: peer), at: now)
+            while let next = link.deadline {
+                now = max(now, next)
+                link.advance(to: now)
+                link.advance(to: now)
+                let actions = link.takeActions()
+                for case .checkNeighbour(let peer) in actions { link.neighbourUnresolved(peer, at: now) }
+                for case .send in actions + link.takeActions() { sent += 1 }
+            }
+            #expect(sent == 1, "\(start)")
+        }
+    }
+
     @Test(
         "For a minute after an unresolved address, answers are multicast twice, unless the querier lists known answers")
     func lossy() {

@@ -120,14 +120,28 @@ struct MulticastScaleTests {
         var pacer = PacketPacer()
         for number in 0..<1_000 { pacer.add([UInt8(truncatingIfNeeded: number)]) }
         var now = Duration.seconds(100)
-        var sent = pacer.take(at: now).count
+        var sent = pacer.takeActions(dueAt: now).count
         #expect(sent == PacketPacer.burst)
         while let next = pacer.deadline {
             now = next
-            sent += pacer.take(at: now).count
+            sent += pacer.takeActions(dueAt: now).count
         }
         #expect(sent == 1_000)
         let least = Duration.seconds(Double(1_000 - PacketPacer.burst) / Double(PacketPacer.rate))
         #expect(now - .seconds(100) >= least && now - .seconds(100) <= least + .milliseconds(20))
+    }
+
+    @Test("Before its deadline the pacer sends nothing; messages that were sent without rate limit count against it")
+    func paceEarly() {
+        var pacer = PacketPacer()
+        for _ in 0..<100 { pacer.add([0]) }
+        let now = Duration.seconds(100)
+        #expect(pacer.takeActions(dueAt: now).count == PacketPacer.burst)
+        #expect(pacer.takeActions(dueAt: now + .milliseconds(5)).isEmpty)
+        #expect(pacer.deadline == now + .milliseconds(10))
+        #expect(pacer.takeAll(at: now + .milliseconds(6)).count == 100 - PacketPacer.burst && pacer.isEmpty)
+        pacer.add([0])
+        #expect(pacer.takeActions(dueAt: now + .milliseconds(7)).isEmpty)
+        #expect(pacer.deadline == now + .milliseconds(16))
     }
 }

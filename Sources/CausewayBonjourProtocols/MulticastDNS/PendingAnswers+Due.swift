@@ -1,0 +1,31 @@
+internal import CausewayWire
+
+extension PendingAnswers {
+    /// The time at which the answer to a query is due.
+    struct Due: Sendable {
+        var time: Duration
+        /// Whether the time is random, to avoid collisions with other hosts. A second copy of the query, which comes over the other address
+        /// family, then does not change it: the earlier of two random times would not be uniformly distributed (RFC 6762 §6).
+        var isRandom = false
+        /// Whether the answer defends a name against a probe.
+        var isDefence = false
+        /// The number of times to repeat the answer; greater than 0 if the querier seems to have missed earlier answers.
+        var repeats = 0
+
+        init(_ time: Duration, isRandom: Bool = false, isDefence: Bool = false, repeats: Int = 0) {
+            (self.time, self.isRandom, self.isDefence, self.repeats) = (time, isRandom, isDefence, repeats)
+        }
+
+        func later(by delay: Duration) -> Due {
+            var due = self
+            due.time += delay
+            return due
+        }
+
+        /// Returns the time for an answer that is already due at `old`.
+        func time(after old: Duration?, at now: Duration) -> Duration {
+            guard let old else { return time }
+            return isRandom && old <= now + PendingAnswers.gathering ? old : min(old, time)
+        }
+    }
+}
