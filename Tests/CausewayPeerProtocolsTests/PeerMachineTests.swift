@@ -140,7 +140,7 @@ struct PeerMachineTests {
         #expect(network.total == 10_000_000)
     }
 
-    @Test("An acknowledgment is due 50 ms after a frame, and at once after a resumption, whatever the clock shows")
+    @Test("An acknowledgment is due 50 ms after a frame, and at once after a resumption, at any reading of the clock")
     func acknowledgmentTime() {
         var queue = ReliableQueue()
         queue.frameArrived(100, at: .seconds(-9))

@@ -97,7 +97,7 @@ struct LinkMachine: ReturningMachine, Sendable {
         }
     }
 
-    /// Whether a link may begin with this frame type. Another protocol is thus detected from its first byte, without waiting for a payload.
+    /// Whether a link may begin with this frame type. This detects another protocol from its first byte, without waiting for a payload.
     func mayBegin(with type: UInt8?) -> Bool {
         guard let type, type & 0x80 == 0 else { return true }
         return [.hello, .lane, .bye].contains(PeerFrameType(rawValue: type))
