@@ -66,6 +66,14 @@ extension Runtime {
                         }))
             }
 
+            /// Runs `body` before the next turn. Turns run on the queue, beside the test.
+            func beforeTurn(_ body: () -> Void) {
+                stage.queue.suspend()
+                body()
+                stage.queue.resume()
+                stage.settle()
+            }
+
             /// Queues a receive without running a turn.
             func receiveLater(_ name: String) {
                 channel.receive(minimum: 1, maximum: 9) { [log = stage.log] in log.note(Self.line(name, $0)) }
@@ -257,11 +265,12 @@ extension Runtime {
             let rig = Rig(room: room)
             _ = rig.stage.log.take()
             // Nothing of this has begun to leave when the channel closes.
-            for text in ["one", String(repeating: "x", count: 100), "two"] { rig.queue(text) }
-            rig.receiveLater("1")
-            rig.channel.close(abortively: false) { [log = rig.stage.log] in log.note("closed") }
-            rig.queue("late")
-            rig.stage.settle()
+            rig.beforeTurn {
+                for text in ["one", String(repeating: "x", count: 100), "two"] { rig.queue(text) }
+                rig.receiveLater("1")
+                rig.channel.close(abortively: false) { [log = rig.stage.log] in log.note("closed") }
+                rig.queue("late")
+            }
             for _ in 0..<40 where room < .max { rig.stage.addRoom(4) }
             #expect(rig.written == "Hone\n" + String(repeating: "x", count: 100) + "\ntwo\nB\n")
             let events = rig.stage.log.all
@@ -314,8 +323,10 @@ extension Runtime {
             let rig = Rig(greets: isReady)
             _ = rig.stage.log.take()
             rig.receiveMessage("1")
-            rig.queue("abc")
-            rig.close(abortively: true)
+            rig.beforeTurn {
+                rig.queue("abc")
+                rig.channel.close(abortively: true) { [log = rig.stage.log] in log.note("closed") }
+            }
             #expect(rig.stage.log.all == ["1 error \(ECANCELED)", "send abc error \(ECANCELED)", "closed"])
             #expect(rig.written == "H")
         }

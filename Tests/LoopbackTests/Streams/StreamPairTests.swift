@@ -252,6 +252,8 @@ extension Loopback {
                 ends.open()
                 _ = try await accepted.next()
                 #expect(try await proxy.requests.next() == "inner.test:7")
+                // A stream that closes before it has the proxy's reply resets the connection.
+                try await ends.inputEvents.expect(.openCompleted)
                 ends.input.close()
                 ends.output.close()
             }
