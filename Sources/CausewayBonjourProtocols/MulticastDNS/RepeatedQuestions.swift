@@ -44,8 +44,8 @@ struct RepeatedQuestions: Sendable {
             let seconds = Int64((gap / .seconds(1)).rounded())
             let error = gap - .seconds(seconds)
             let isWhole = max(error, .zero - error) <= Self.tolerance + gap / 100
-            // If questions in between were lost, the gap is a sum of consecutive powers of two: adjacent 1 bits in
-            // binary. The lowest bit is the interval that was expected. The next interval is the sum plus the lowest
+            // If questions in between were lost, the gap adds up consecutive powers of two: adjacent 1 bits in binary.
+            // The lowest bit is the interval that was expected. The next interval is the sum plus the lowest
             // bit.
             let lowest = seconds & -seconds
             let next = seconds + lowest

@@ -7,7 +7,7 @@ struct FramerReading: Sendable {
         case pending(windows: Int, passesThrough: Bool)
     }
 
-    /// The progress of the end of input. Each case includes the ones before it.
+    /// How far the end was passed on. Each case includes the ones before it.
     private enum End {
         /// The framer has not been called for the end.
         case unreported

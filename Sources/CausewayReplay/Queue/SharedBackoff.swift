@@ -1,4 +1,4 @@
-/// The backoff of all lanes of a queue after attempts that did not reach the server.
+/// A queue's backoff after attempts that did not reach the server. All lanes share it.
 ///
 /// One operation probes the server, and the others wait for its end. An operation that was never tried does not wait: neither the
 /// failure of another operation nor a network that seems unreachable blocks a first attempt. A plain value: the queue states the deadline.

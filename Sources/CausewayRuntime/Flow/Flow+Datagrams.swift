@@ -62,7 +62,7 @@ extension PacketReader {
         return trains
     }
 
-    /// Returns where the train from `start` ends: a run of single datagrams of equal length, of which the last can be
+    /// Returns where the train from `start` ends: single datagrams that are equally long, except that the last one can be
     /// shorter.
     private func endOfRun(from start: Int, before limit: Int) -> Int {
         let (count, segment) = shape(of: start)

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 
 /// Datagrams for one system call. Datagrams of equal length form trains for segmentation offload.
 struct DatagramPlan {
-    /// A single datagram, or a run of datagrams of equal length; the last one can be shorter.
+    /// A single datagram, or several that are equally long; the last one can be shorter.
     struct Group {
         var range: Range<Int>
         /// Bytes per datagram; 0 for a single datagram.

@@ -9,7 +9,7 @@ package final class ListenerDriver: ReadinessHandler {
     package typealias Lifecycle = ListenerLifecycle
     package typealias State = Lifecycle.State
 
-    /// The maximum number of simultaneous peers of one datagram listener. This limits the effect of forged source
+    /// A datagram listener's maximum number of simultaneous peers. This limits the effect of forged source
     /// addresses.
     static let peerLimit = 65_536
     private static let backlog: CInt = 4_096

@@ -12,17 +12,15 @@ extension StackChannel {
 
     /// The maximum number of steps in one turn. After that, the queue's other work runs first.
     private static let turnBudget = 256
-    /// The maximum number of callbacks in one turn, and the time after which no further one begins. A program receives
-    /// again in its callback: without a limit, the queue's other connections would wait until all of this one's content
-    /// is received.
+    /// The maximum number of callbacks in one turn, and the time after which no further one begins. Without a limit, a program that
+    /// receives again in its callback keeps the queue's other connections waiting until all of its content is received.
     private static let callBudget = (count: 16, time: Duration.milliseconds(2))
     /// The maximum number of steps that a turn performs before it releases the lock.
     private static let stepsAtOnce = 16
 
     // MARK: Turns
 
-    /// Requests a turn on the connection's queue or loop. A running turn needs no request: it looks for new work before
-    /// it ends.
+    /// Requests a turn on the connection's queue or loop. A running turn needs none: it looks for new work before it ends.
     func requestTurn() {
         arrange(state.withLock { state in state.isTurning ? nil : state.isDirect ? .loop : .queue })
     }
@@ -131,8 +129,7 @@ extension StackChannel {
         return callCount
     }
 
-    /// Releases the held results once the `ready` report is in the program's queue, so that the program receives them
-    /// after that report.
+    /// Releases the held results once the `ready` report is in the program's queue, so that the program receives them after that report.
     package func readyIsTold() {
         guard state.withLock({ state in state.isHeld }) else { return }
         onQueue {
@@ -206,8 +203,7 @@ extension StackChannel {
         if state.stack?.mayHaveEvent == true, let event = state.stack?.nextEvent(at: now) {
             return take(event, &state)
         }
-        // Report `ready` before writing the last handshake message: the peer's reaction to that message then reaches a
-        // ready connection.
+        // Report `ready` before writing the last handshake message: the peer's reaction to that message then reaches a ready connection.
         if case .ready = state.outcome, let report = state.report {
             (state.outcome, state.early) = (nil, [])
             state.isHeld = state.delivery != nil

@@ -163,7 +163,7 @@ extension PrivateDirectory {
         }
     }
 
-    /// Returns the size of one of the program's files, and its modification time in nanoseconds since 1970.
+    /// Returns a file's size, and its modification time in nanoseconds since 1970.
     package static func facts(of path: String) throws(SystemError) -> (byteCount: Int, changed: Int64) {
         var facts = stat()
         guard stat(path, &facts) == 0 else { throw SystemError(errno: errno, call: "stat") }

@@ -2,7 +2,7 @@ import CausewayTestKit
 
 @testable import CausewayPeerProtocols
 
-/// Trials of the machines of one link or member.
+/// Trials of link and member machines.
 enum LinkTrials {
     static var keepalive: any MachineTesting {
         MachineTrial("Keepalive", model: false) { random in
