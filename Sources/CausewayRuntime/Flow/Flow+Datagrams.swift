@@ -33,9 +33,9 @@ extension Flow {
         var deferred = DeferredActions()
         var hasRoom = true
         let (delivery, isAbove) = state.withLock { state -> (Delivery?, Bool) in
-            guard state.phase != .closed, state.closing == nil else { return (nil, false) }
+            guard !state.link.isEnding else { return (nil, false) }
             for train in trains { hasRoom = state.accept(train) && hasRoom }
-            state.datagrams[0].hasDeepSocket = isSocketDeep
+            state.datagrams[0].room.isSocketDeep = isSocketDeep
             state.match(nil, &deferred)
             return (state.delivery, state.datagrams[0].isAboveMark)
         }
@@ -101,21 +101,21 @@ extension PacketBlock {
 
 extension Flow.State {
     mutating func accept(_ train: DatagramBatch.Train) -> Bool {
-        receivedByteCount &+= UInt64(train.bytes.count)
+        reading.byteCount &+= UInt64(train.bytes.count)
         return datagrams[0].inbox.append(train)
     }
 
     mutating func finishReadingDatagrams(
         _ trains: [DatagramBatch.Train], isFull: Bool, _ failure: SystemError?, _ deferred: inout DeferredActions
     ) {
-        isReading = false
-        guard closing == nil else { return }
-        if isFull { isReadable = true }
+        reading.isReading = false
+        guard !link.isEnding else { return }
+        if isFull { reading.isReadable = true }
         for train in trains { _ = accept(train) }
         if let failure {
             // A host or router on the path rejected an earlier datagram. One receive reports the error; the flow stays
             // open.
-            isReadable = true
+            reading.isReadable = true
             datagrams[0].refusal = Failure(errno: failure.errno)
         }
         match(nil, &deferred)
@@ -125,7 +125,7 @@ extension Flow.State {
     /// the program's queue, which delivers one datagram after another (``Flow/deliverDatagrams()``), so a batch costs
     /// one dispatch.
     mutating func matchDatagrams(_ deferred: inout DeferredActions) {
-        while let isOfQueue = waiters.first?.isOfQueue, datagrams[0].hasAnswer {
+        while let isOfQueue = reading.receives.waiters.first?.isOfQueue, datagrams[0].hasAnswer {
             if isOfQueue, let delivery, delivery.isSerial, let flow = datagrams[0].flow {
                 return postDatagrams(of: flow, on: delivery, &deferred)
             }
@@ -138,7 +138,7 @@ extension Flow.State {
     /// Stops the shared socket's reader until the program has received half of the datagrams. Returns `false` if too
     /// few datagrams wait to stop it.
     mutating func beginHold() -> Bool {
-        guard kind == .datagram, closing == nil, phase != .closed else { return false }
+        guard kind == .datagram, !link.isEnding else { return false }
         return datagrams[0].beginHold()
     }
 
@@ -150,13 +150,13 @@ extension Flow.State {
     /// Ends a hold if the program has received half of the datagrams. Returns the shared socket whose reader must then
     /// continue; otherwise `nil`.
     mutating func takeReleased() -> SharedDatagramSocket? {
-        guard datagrams[0].inbox.releaseHold(), case .peer(let socket, _) = transport else { return nil }
+        guard datagrams[0].inbox.releaseHold(), case .peer(let socket, _) = link.transport else { return nil }
         return socket
     }
 
     /// Completes receives with datagrams that arrived before the flow ended.
     mutating func answerWithDatagrams(_ deferred: inout DeferredActions) {
-        guard mayTransfer else { return }
+        guard link.mayTransfer else { return }
         while let (waiter, answer) = takeDatagramAnswer() { self.answer(waiter, answer, &deferred) }
         releaseHold(&deferred)
     }
@@ -170,7 +170,8 @@ extension Flow.State {
 
     /// Removes the oldest receive and returns it with its result; `nil` if it must keep waiting.
     mutating func takeDatagramAnswer() -> (ReceiveWaiter, DatagramAnswer)? {
-        guard let takesBatch = waiters.first?.takesBatch, let demand = receive.oldest else { return nil }
+        guard let takesBatch = reading.receives.waiters.first?.takesBatch, let demand = reading.receives.queue.oldest
+        else { return nil }
         let answer: DatagramAnswer
         if let refused = datagrams[0].refusal.take() {
             answer = .content(ReceivedContent(error: refused))
@@ -181,8 +182,8 @@ extension Flow.State {
             guard let (data, mark, isWhole) = datagrams[0].inbox.next(maximum: demand.maximum) else { return nil }
             answer = .content(ReceivedContent(data: data, packet: mark, isComplete: isWhole))
         }
-        receive.dropOldest()
-        return waiters.popFirst().map { ($0, answer) }
+        reading.receives.queue.dropOldest()
+        return reading.receives.waiters.popFirst().map { ($0, answer) }
     }
 }
 

@@ -42,7 +42,8 @@ extension Flow {
     /// suspend.
     package func takeDatagram() -> (data: Data, mark: PacketMark)? {
         state.withLock { state in
-            guard state.kind == .datagram, state.mayTransfer, state.waiters.isEmpty, state.closing == nil,
+            guard state.kind == .datagram, state.link.mayTransfer, state.reading.receives.waiters.isEmpty,
+                !state.link.isEnding,
                 state.failure == nil
             else { return nil }
             return state.datagrams[0].takeImmediately()
@@ -70,8 +71,7 @@ extension Flow.State {
         guard waiter.isOfQueue, failure == nil, datagrams[0].isDelivering, delivery?.isDraining == true else {
             return false
         }
-        demand(&receive)
-        waiters.append(waiter)
+        reading.receives.append(waiter, demand)
         return true
     }
 
@@ -93,17 +93,17 @@ extension Flow.State {
     /// which ``takeDatagramCall()`` handles. The usual case is separate because an enumeration with this many fields is
     /// expensive to copy.
     fileprivate mutating func takeDatagramForCallback() -> (ReceiveCompletion, Data, PacketMark, isWhole: Bool)? {
-        guard mayTransfer, closing == nil, phase == .open, case .callback(let completion)? = waiters.first,
-            let demand = receive.oldest, datagrams[0].refusal == nil,
+        guard link.mayTransfer, link.isOpen, case .callback(let completion)? = reading.receives.waiters.first,
+            let demand = reading.receives.queue.oldest, datagrams[0].refusal == nil,
             let (data, mark, isWhole) = datagrams[0].inbox.next(maximum: demand.maximum)
         else { return nil }
-        receive.dropOldest()
-        waiters.dropFirst()
+        reading.receives.queue.dropOldest()
+        reading.receives.waiters.dropFirst()
         return (completion, data, mark, isWhole)
     }
 
     fileprivate mutating func takeDatagramCall() -> DatagramCall? {
-        guard mayTransfer, closing == nil, phase == .open, waiters.first?.isOfQueue == true,
+        guard link.mayTransfer, link.isOpen, reading.receives.waiters.first?.isOfQueue == true,
             let (waiter, answer) = takeDatagramAnswer()
         else { return nil }
         switch (waiter, answer) {
@@ -120,27 +120,8 @@ extension Flow.State {
         guard kind == .datagram, !datagrams.isEmpty else { return }
         datagrams[0].isDelivering = false
         releaseHold(&deferred)
-        guard closing == nil, phase == .open else { return }
+        guard link.isOpen else { return }
         match(nil, &deferred)
-    }
-}
-
-extension Flow.State.DatagramSide {
-    /// Whether a receive can be completed now.
-    var hasAnswer: Bool { refusal != nil || !inbox.isEmpty }
-
-    /// Whether the waiting datagrams exceed the mark, so that the shared socket's reader must stop.
-    var isAboveMark: Bool { inbox.isAbove(mark) }
-
-    private var mark: DatagramInbox.Mark { readsOnLoop ? .near : hasDeepSocket ? .close : .far }
-
-    mutating func beginHold() -> Bool { inbox.hold(above: mark) }
-
-    fileprivate mutating func takeImmediately() -> (data: Data, mark: PacketMark)? {
-        guard refusal == nil, immediateCount < Flow.immediateBudget, let (data, mark, _) = inbox.next(maximum: .max)
-        else { return nil }
-        immediateCount += 1
-        return (data, mark)
     }
 }
 

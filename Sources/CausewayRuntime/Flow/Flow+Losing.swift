@@ -16,13 +16,6 @@ extension Flow {
         case contentAndEnd
     }
 
-    /// How far the sending direction has ended.
-    enum OutboundEnd: UInt8, Sendable {
-        case none, sent
-        /// The owner was notified that both directions have ended.
-        case told
-    }
-
     /// Checks a broken transport for its error and for unread content. Leaves this to the reader if a read is active or
     /// due.
     func examineLoss() {
@@ -40,13 +33,13 @@ extension Flow {
         var mustAwait = false
         var isMuted = false
         let delivery = state.withLock { state -> Delivery? in
-            state.isReading = false
+            state.reading.isReading = false
             if loss.code != 0 { state.failed(Failure(errno: loss.code), isBehindEnd: loss.isBehindEnd, &deferred) }
             state.settleLoss(hasUnread: hasUnread, &deferred)
             next = state.beginRead()
             closing = state.takeClosing()
-            mustAwait = !state.isReadable && next == nil
-            if mustAwait { isMuted = state.takeMuting() }
+            mustAwait = !state.reading.isReadable && next == nil
+            if mustAwait { isMuted = state.reading.reports.wasReadOut() }
             return state.delivery
         }
         deferred.perform(delivery, on: loop)
@@ -58,23 +51,23 @@ extension Flow {
 
 extension Flow.State {
     /// Whether the transport broke while earlier content may still be unread. Sends then fail and receives continue.
-    var isDraining: Bool { remainder != .nothing && closing == nil && phase == .open }
+    var isDraining: Bool { reading.remainder != .nothing && link.isOpen }
 
     /// Claims the reading side to query the pending error, unless a read is active or due. In that case the reader sees
     /// the error, or queries it afterwards. If query and read ran at once, one could take the error, and the other
     /// would see only an end of stream.
     mutating func beginErrorCheck() -> Transport? {
-        guard phase == .open, closing == nil, let transport else { return nil }
-        let isLeftToReader = isReading || hasReadWork
+        guard link.isOpen, let transport = link.transport else { return nil }
+        let isLeftToReader = reading.isReading || hasReadWork
         // While draining a broken transport, check after each read whether content remains.
-        hasErrorPending = isLeftToReader || isDraining
+        reading.signs.set(.error, to: isLeftToReader || isDraining)
         guard !isLeftToReader else { return nil }
-        isReading = true
+        reading.isReading = true
         return transport
     }
 
     fileprivate mutating func failed(_ error: Failure, isBehindEnd: Bool, _ deferred: inout DeferredActions) {
-        guard closing == nil else { return }
+        guard !link.isEnding else { return }
         if kind == .stream { return lose(error, isBehindEnd: isBehindEnd, &deferred) }
         // A datagram socket stays open: one datagram was rejected (RFC 1122 §4.1.3.3). One receive reports the error.
         datagrams[0].refusal = error
@@ -83,37 +76,36 @@ extension Flow.State {
 
     /// Records that the transport broke. The caller must then call ``Flow/examineLoss()``, which checks for unread content.
     mutating func lose(_ error: Failure, isBehindEnd: Bool, _ deferred: inout DeferredActions) {
-        guard kind == .stream, phase == .open else { return breakDown(error, &deferred) }
-        guard closing == nil else { return }
+        guard !link.isEnding else { return }
+        guard kind == .stream, link.isOpen else { return breakDown(error, &deferred) }
         guard failure == nil else {
             // EPIPE means only that an earlier call received the cause. Keep that cause instead.
             if failure == Failure(errno: Errno.brokenPipe) { failure = error }
             return
         }
         failure = error
-        remainder = isBehindEnd ? .contentAndEnd : .content
-        (isReadable, hasErrorPending, hasEndPending, isEndDoubtful) = (true, true, true, false)
+        reading.broke(isBehindEnd: isBehindEnd)
         // Leave the entries of an active write to that write's result: the break can be the peer's reply to its
         // content.
-        answerSends(error, keeping: isWriting ? Int(writtenEntryCount) : 0, &deferred)
+        answerSends(error, keeping: Int(writing.activeEntryCount ?? 0), &deferred)
     }
 
     /// Fails the flow if nothing is left to read; otherwise notifies the owner.
     fileprivate mutating func settleLoss(hasUnread: Bool, _ deferred: inout DeferredActions) {
         guard isDraining, let failure else { return }
-        isReadable = true
-        if mayTransfer, !waiters.isEmpty { return }
-        guard hasUnread || !leftover.isEmpty else { return breakDown(failure, &deferred) }
-        if let owner { deferred.resume(.lost(owner, failure)) }
+        reading.isReadable = true
+        if link.mayTransfer, !reading.receives.waiters.isEmpty { return }
+        guard hasUnread || !reading.receives.leftover.isEmpty else { return breakDown(failure, &deferred) }
+        if let owner = link.owner { deferred.resume(.lost(owner, failure)) }
     }
 
     /// Ends the flow after a read found no more content in a broken transport.
     mutating func finishDraining(_ deferred: inout DeferredActions) {
         // If a receive was cancelled during the read, its content waits for the next receive.
-        guard !waiters.isEmpty || leftover.isEmpty else { return }
-        if remainder == .contentAndEnd {
-            if !waiters.isEmpty { remainder = .nothing }
-            receive.ended()
+        guard !reading.receives.waiters.isEmpty || reading.receives.leftover.isEmpty else { return }
+        if reading.remainder == .contentAndEnd {
+            if !reading.receives.waiters.isEmpty { reading.remainder = .nothing }
+            reading.receives.queue.ended()
             match(nil, &deferred)
         }
         if let failure { breakDown(failure, &deferred) }
@@ -122,23 +114,21 @@ extension Flow.State {
     /// Completes a receive requested after the transport failed. If the peer ended its side before the failure, the
     /// first such receive returns the end of the stream.
     mutating func answerLate(_ waiter: ReceiveWaiter, _ failure: Failure, _ deferred: inout DeferredActions) {
-        guard remainder == .contentAndEnd, case .broken = closing else {
+        guard reading.remainder == .contentAndEnd, link.isBroken else {
             return answer(waiter, ReceivedContent(error: failure), &deferred)
         }
-        remainder = .nothing
+        reading.remainder = .nothing
         answer(waiter, ReceivedContent(isFinal: true, isComplete: true), &deferred)
     }
 
     /// Completes every outstanding send with `error`, except the first `kept` ones in flight.
     mutating func answerSends(_ error: Failure, keeping kept: Int = 0, _ deferred: inout DeferredActions) {
-        for entry in inFlight.dropFirst(kept) { finish(entry, error, &deferred) }
-        inFlight.removeLast(max(0, inFlight.count - kept))
-        inFlightByteCount = inFlight.reduce(0) { $0 + $1.outbound.remaining }
-        for entry in backlog?.removeAll() ?? [] {
+        for entry in writing.flight.removeAll(keeping: kept) { finish(entry, error, &deferred) }
+        for entry in writing.backlog?.removeAll() ?? [] {
             entry.ticket?.progress = .failed
             answer(entry.payload.waiter, error, &deferred)
         }
-        backlog = nil
+        writing.backlog = nil
     }
 
     /// Completes content that was being written when the transport broke: entries written whole succeed, the others

@@ -43,9 +43,8 @@ extension Flow {
         var isPostponed = false
         let isPlaced = state.withLock { state in
             if state.kind == .datagram { return state.joinDelivery(waiter, demand) }
-            guard state.failure == nil, state.receive.isIdle else { return false }
-            demand(&state.receive)
-            state.waiters.append(waiter)
+            guard state.failure == nil, state.reading.receives.queue.isIdle else { return false }
+            state.reading.receives.append(waiter, demand)
             plan = state.beginRead(onLoop: loop.isCurrent, &isPostponed)
             return true
         }
@@ -63,9 +62,10 @@ extension Flow {
             if let failure = state.failure, !state.isDraining {
                 state.answerLate(waiter, failure, &deferred)
             } else {
-                if state.kind == .datagram { state.datagrams[0].readsOnLoop = !waiter.isOfQueue && loop.isCurrent }
-                demand(&state.receive)
-                state.waiters.append(waiter)
+                if state.kind == .datagram {
+                    state.datagrams[0].room.isReadOnLoop = !waiter.isOfQueue && loop.isCurrent
+                }
+                state.reading.receives.append(waiter, demand)
                 state.match(nil, &deferred)
                 plan = state.beginRead(onLoop: loop.isCurrent, &isPostponed)
                 if plan == nil, !isPostponed, state.isDraining { suspect = state.beginErrorCheck() }
@@ -82,7 +82,7 @@ extension Flow {
 
     func readOnQueue() {
         let plan = state.withLock { state in
-            state.isReadPosted = false
+            state.reading.isPosted = false
             return state.beginRead()
         }
         if let plan { pumpReads(plan) }
@@ -111,8 +111,8 @@ extension Flow {
         var onLoop = false
         state.withLock { state in
             guard state.hasReadWork else { return }
-            if state.waiters.first?.isDirect == false, let delivery = state.delivery {
-                if state.postRead(self, on: delivery) { posted = delivery }
+            if state.reading.receives.waiters.first?.isDirect == false, let delivery = state.delivery {
+                if state.reading.post(self, on: delivery) { posted = delivery }
             } else {
                 onLoop = true
             }
@@ -154,16 +154,16 @@ extension Flow {
         let count = content.count
         let isPassed = state.withLock { state in
             guard state.finishRead(forOne: count, length) else { return false }
-            mustAwait = !state.isReadable
-            if mustAwait { isMuted = state.takeMuting() }
-            switch state.waiters.first {
+            mustAwait = !state.reading.isReadable
+            if mustAwait { isMuted = state.reading.reports.wasReadOut() }
+            switch state.reading.receives.waiters.first {
             case .task(_, let continuation): task = continuation
             case .distantTask(_, let continuation): (task, isDistant) = (continuation, true)
             case .callback(let completion):
                 posted = state.post(.received(completion, ReceivedContent(data: copy content)))
             default: break
             }
-            state.waiters.first = nil
+            state.reading.receives.waiters.first = nil
             return true
         }
         guard isPassed else { return content }
@@ -190,14 +190,14 @@ extension Flow {
         var suspect: Transport?
         let delivery = state.withLock { state -> Delivery? in
             next = finish(&state, &deferred)
-            if next == nil, state.isPipeBroken, state.failure == nil {
+            if next == nil, state.reading.signs.contains(.brokenPipe), state.failure == nil {
                 state.lose(Failure(errno: Errno.brokenPipe), isBehindEnd: false, &deferred)
                 next = state.beginRead()
             }
-            if next == nil, state.hasErrorPending { suspect = state.beginErrorCheck() }
+            if next == nil, state.reading.signs.contains(.error) { suspect = state.beginErrorCheck() }
             closing = state.takeClosing()
-            mustAwait = !state.isReadable && next == nil
-            if mustAwait { isMuted = state.takeMuting() }
+            mustAwait = !state.reading.isReadable && next == nil
+            if mustAwait { isMuted = state.reading.reports.wasReadOut() }
             return state.delivery
         }
         deferred.perform(delivery, on: loop)

@@ -24,15 +24,13 @@ enum Arrived {
 
 extension Flow.State {
     mutating func beginRead() -> ReadPlan? {
-        guard hasReadWork, let transport else { return nil }
+        guard hasReadWork, let transport = link.transport else { return nil }
         if case .peer = transport { return nil }
-        isReading = true
-        // Clear the flag before the call, so that an edge during the call is not lost.
-        isReadable = false
-        let length = min(max(receive.wanted, Flow.readAhead), 256 << 10)
+        reading.claim()
+        let length = min(max(reading.receives.queue.wanted, Flow.readAhead), 256 << 10)
         var plan = ReadPlan(transport: transport, length: length, isDatagram: kind == .datagram)
-        if waiters.first?.takesLoans == true { plan.isForChannel = true }
-        plan.isForOne = waiters.first?.takesAll == true && waiters.rest.isEmpty
+        if reading.receives.waiters.first?.takesLoans == true { plan.isForChannel = true }
+        plan.isForOne = reading.receives.waiters.first?.takesAll == true && reading.receives.waiters.rest.isEmpty
         return plan
     }
 
@@ -41,33 +39,33 @@ extension Flow.State {
     /// peer and the task receiving from it could occupy the thread.
     mutating func beginRead(onLoop isOnLoop: @autoclosure () -> Bool, _ isPostponed: inout Bool) -> ReadPlan? {
         guard hasReadWork else { return nil }
-        readBurst += 1
-        guard readBurst >= Flow.readBudget else { return beginRead() }
-        readBurst = 0
+        reading.burst += 1
+        guard reading.burst >= Flow.readBudget else { return beginRead() }
+        reading.burst = 0
         isPostponed = isOnLoop()
         return isPostponed ? nil : beginRead()
     }
 
     mutating func finishRead(_ result: IOResult, _ length: Int, _ arrived: Arrived?, _ deferred: inout DeferredActions)
     {
-        isReading = false
-        guard closing == nil else { return }
+        reading.isReading = false
+        guard !link.isEnding else { return }
         switch result {
         case .moved(0) where isDraining:
             finishDraining(&deferred)
         case .wouldBlock where isDraining:
-            remainder = .content
+            reading.remainder = .content
             finishDraining(&deferred)
-        case .moved(0) where isWriting || claims > 0 || isPipeBroken:
+        case .moved(0) where writing.isWriting || link.claims > 0 || reading.signs.contains(.brokenPipe):
             // The kernel reports a reset to one call only; later reads return an end of stream. If another thread used
             // the transport during this read, this end can hide a reset.
-            isEndDoubtful = true
+            reading.signs.insert(.doubtfulEnd)
         case .moved(0):
-            receive.ended()
+            reading.receives.queue.ended()
             match(nil, &deferred)
         case .moved(let count):
-            noteRead(count, length)
-            receive.arrived(count)
+            reading.moved(count, into: length)
+            reading.receives.queue.arrived(count)
             switch arrived {
             case .data(let data): match(data, &deferred)
             case .lent(let count): lend(count, &deferred)
@@ -75,7 +73,7 @@ extension Flow.State {
             }
         case .wouldBlock:
             break
-        case .failed(let code) where waiters.isEmpty && !leftover.isEmpty:
+        case .failed(let code) where reading.receives.waiters.isEmpty && !reading.receives.leftover.isEmpty:
             lose(Failure(errno: code), isBehindEnd: false, &deferred)
         case .failed(let code):
             breakDown(Failure(errno: code), &deferred)
@@ -85,38 +83,31 @@ extension Flow.State {
     /// Ends a read's claim if one receive consumes everything that was read and no earlier content waits. The caller
     /// completes the receive.
     mutating func finishRead(forOne count: Int, _ length: Int) -> Bool {
-        guard closing == nil, mayTransfer, !hasErrorPending, !isPipeBroken, waiters.rest.isEmpty,
-            waiters.first?.takesAll == true,
-            receive.passes(count)
+        guard !link.isEnding, link.mayTransfer, reading.signs.isDisjoint(with: [.error, .brokenPipe]),
+            reading.receives.passes(count)
         else { return false }
-        isReading = false
-        noteRead(count, length)
+        reading.isReading = false
+        reading.moved(count, into: length)
         return true
-    }
-
-    private mutating func noteRead(_ count: Int, _ length: Int) {
-        // A large read suggests that more content has arrived, and one more read costs little in comparison. While
-        // arrival reports are off, always read again.
-        if count == length || hasEndPending || count >= Flow.handOverByteCount || arrivalInterest == .nothing {
-            isReadable = true
-        }
-        receivedByteCount &+= UInt64(count)
     }
 
     /// Permits another read after an end of stream that may hide a reset, once no other thread uses the transport.
     /// Returns whether the caller must read again.
     mutating func settleEnd() -> Bool {
-        guard isEndDoubtful, !isWriting, claims == 0, closing == nil else { return false }
-        isEndDoubtful = false
-        isReadable = true
+        guard reading.signs.contains(.doubtfulEnd), !writing.isWriting, link.claims == 0, !link.isEnding else {
+            return false
+        }
+        reading.signs.remove(.doubtfulEnd)
+        reading.isReadable = true
         return true
     }
 
     /// Lends the content to the protocols above if no earlier content waits.
     private mutating func lend(_ arrived: Int, _ deferred: inout DeferredActions) {
-        guard mayTransfer, leftover.isEmpty, waiters.first?.takesLoans == true,
-            case .bytes(_, let maximum) = receive.oldest, arrived <= maximum,
-            case .content(_, let endsMessage, let endsStream) = receive.next(), let waiter = waiters.popFirst()
+        guard link.mayTransfer, reading.receives.leftover.isEmpty, reading.receives.waiters.first?.takesLoans == true,
+            case .bytes(_, let maximum) = reading.receives.queue.oldest, arrived <= maximum,
+            case .content(_, let endsMessage, let endsStream) = reading.receives.queue.next(),
+            let waiter = reading.receives.waiters.popFirst()
         else {
             return match(Data(UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<arrived])), &deferred)
         }
@@ -131,11 +122,11 @@ extension Flow.State {
     /// Completes every receive for which there is enough content: leftover bytes from earlier reads, followed by
     /// `arrived`.
     mutating func match(_ arrived: Data?, _ deferred: inout DeferredActions) {
-        guard mayTransfer else { return }
+        guard link.mayTransfer else { return }
         if kind == .datagram { return matchDatagrams(&deferred) }
-        if arrived == nil, receive.isIdle { return }
-        var pending = Backlog(taking: &leftover, arrived: arrived)
-        while let outcome = receive.next(), let waiter = waiters.popFirst() {
+        if arrived == nil, reading.receives.queue.isIdle { return }
+        var pending = Backlog(taking: &reading.receives.leftover, arrived: arrived)
+        while let outcome = reading.receives.queue.next(), let waiter = reading.receives.waiters.popFirst() {
             switch outcome {
             case .content(let count, let endsMessage, let endsStream):
                 let data = count == 0 ? nil : pending.take(count)
@@ -146,8 +137,8 @@ extension Flow.State {
                 answer(waiter, ReceivedContent(isFinal: true, isComplete: true, error: error), &deferred)
             }
         }
-        leftover = pending.rest()
-        if receive.hasEnded { noteEnds(&deferred) }
+        reading.receives.leftover = pending.rest()
+        if reading.receives.queue.hasEnded { noteEnds(&deferred) }
     }
 }
 

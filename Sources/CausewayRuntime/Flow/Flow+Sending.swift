@@ -49,7 +49,7 @@ extension Flow {
             if let failure = state.failure {
                 ticket?.progress = .failed
                 state.answer(outbound.waiter, failure, &deferred)
-            } else if state.sendingHasEnded {
+            } else if state.writing.end != .open {
                 state.answer(outbound.waiter, Failure(errno: Errno.brokenPipe), &deferred)
             } else {
                 enqueue(&state)
@@ -73,7 +73,7 @@ extension Flow {
     private func expire(at time: Duration) {
         var deferred = DeferredActions()
         let delivery = state.withLock { state -> Delivery? in
-            state.expiryTimes.removeAll { $0 == time }
+            state.writing.expiryTimes.removeAll { $0 == time }
             state.dropLost(at: max(time, System.now), &deferred)
             return state.delivery
         }
@@ -125,12 +125,12 @@ extension Flow {
         case .moved(let some): sent = some
         case .wouldBlock: break
         case .failed(let code) where code == Errno.noBuffers || code == Errno.noMemory: retry = .later
-        case .failed(let code) where state.withLock({ state in state.leavesToReader(code) }): break
+        case .failed(let code) where state.withLock({ state in state.reading.takesOver(code) }): break
         case .failed(let code):
             failWrite(Failure(errno: code), waiter)
             return .done(Failure(errno: code))
         }
-        state.withLock { state in state.sentByteCount &+= UInt64(sent) }
+        state.withLock { state in state.writing.byteCount &+= UInt64(sent) }
         return .partial(sent, retry)
     }
 
@@ -140,11 +140,11 @@ extension Flow {
         var mustWrite = false
         var mustRead = false
         let closing = state.withLock { state -> Closing? in
-            state.isWritable = true
-            state.isWriting = false
-            state.sentByteCount &+= UInt64(count)
+            state.writing.isWritable = true
+            state.writing.endClaim()
+            state.writing.byteCount &+= UInt64(count)
             // The flow was cancelled during the write, so it is unknown which bytes reach the peer.
-            if state.closing != nil { failure = state.failure }
+            if state.link.isEnding { failure = state.failure }
             if case .callback(let completion) = waiter { posted = state.post(.sent(completion, failure)) }
             // Other threads may have queued content during the claim.
             mustWrite = state.hasWriteWork
@@ -165,7 +165,7 @@ extension Flow {
     private func failWrite(_ failure: Failure, _ waiter: SendWaiter) {
         var deferred = DeferredActions()
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
-            state.isWriting = false
+            state.writing.endClaim()
             let told = state.failure ?? failure
             state.lose(failure, isBehindEnd: failure.code == Errno.brokenPipe, &deferred)
             state.answer(waiter, told, &deferred)
@@ -182,29 +182,28 @@ extension Flow {
         var deferred = DeferredActions()
         var mustRead = false
         let (delivery, closing, transport) = state.withLock { state -> (Delivery?, Closing?, Transport?) in
-            state.isWriting = false
+            state.writing.endClaim()
             mustRead = state.settleEnd()
             if let failure = state.failure {
                 state.answer(outbound.waiter, failure, &deferred)
             } else {
-                state.inFlightByteCount += outbound.remaining
-                state.inFlight.prepend(State.InFlight(outbound: outbound, ticket: nil, endsMessage: true))
+                state.writing.flight.prepend(outbound)
             }
-            return (state.delivery, state.takeClosing(), state.transport)
+            return (state.delivery, state.takeClosing(), state.link.transport)
         }
         deferred.perform(delivery, on: loop)
         closing?.perform(on: loop)
         if mustRead { requeueRead() }
         guard closing == nil, let transport else { return }
         // If a writable edge has arrived since the write, the transport already has room.
-        if state.withLock({ state in state.isWritable }) { pumpWrites() } else { arrange(retry, transport) }
+        if state.withLock({ state in state.writing.isWritable }) { pumpWrites() } else { arrange(retry, transport) }
     }
 
     /// Collects content without writing it until ``uncork()``, which sends it in as few system calls as possible.
-    package func cork() { state.withLock { state in state.isCorked = true } }
+    package func cork() { state.withLock { state in state.writing.isCorked = true } }
 
     package func uncork() {
-        state.withLock { state in state.isCorked = false }
+        state.withLock { state in state.writing.isCorked = false }
         pumpWrites()
     }
 

@@ -53,8 +53,8 @@ extension Flow.State {
     /// Groups the datagrams in flight: datagrams of equal length form a train if the kernel can segment it.
     func planDatagrams() -> DatagramPlan {
         var plan = DatagramPlan()
-        append(inFlight.first, to: &plan)
-        for entry in inFlight.dropFirst() {
+        append(writing.flight.entries.first, to: &plan)
+        for entry in writing.flight.entries.dropFirst() {
             guard plan.contents.count < Self.datagramLimit, entry.outbound.isDatagram else { break }
             guard plan.groups.count < Socket.packetLimit else { break }
             append(entry, to: &plan)
@@ -62,11 +62,13 @@ extension Flow.State {
         return plan
     }
 
-    private func append(_ entry: InFlight?, to plan: inout DatagramPlan) {
+    private func append(_ entry: Flight.Entry?, to plan: inout DatagramPlan) {
         guard let outbound = entry?.outbound else { return }
         let index = plan.contents.count
         let count = outbound.data.count
-        if hasSegmentOffload, var group = plan.groups.last, group.trafficClass == outbound.trafficClass, count > 0 {
+        if datagrams[0].hasSegmentOffload, var group = plan.groups.last, group.trafficClass == outbound.trafficClass,
+            count > 0
+        {
             let first = plan.contents[group.range.lowerBound].count
             let last = plan.contents[group.range.upperBound - 1].count
             let fits =
@@ -90,22 +92,22 @@ extension Flow.State {
     ) -> Flow.Retry {
         switch result {
         case .moved(let count):
-            isWritable = true
+            writing.isWritable = true
             for group in plan.groups.prefix(count) {
                 for _ in group.range { finishDatagram(nil, &deferred) }
             }
             return .none
         case .wouldBlock:
             // An edge during the call has set `isWritable`, and the loop does not report that edge again.
-            return isWritable ? .none : .whenWritable
+            return writing.isWritable ? .none : .whenWritable
         case .failed(Errno.noBuffers), .failed(Errno.noMemory):
             return .later
         case .failed(let code):
-            isWritable = true
+            writing.isWritable = true
             if (plan.groups.first?.segment ?? 0) > 0, Self.meansNoOffload(code) {
                 // Not every device and path supports segmentation offload. From now on this flow sends its datagrams
                 // one by one.
-                hasSegmentOffload = false
+                datagrams[0].hasSegmentOffload = false
             } else {
                 // Fail only the first datagram: an earlier datagram was rejected, or sending is not permitted at
                 // present.
@@ -123,9 +125,8 @@ extension Flow.State {
     }
 
     private mutating func finishDatagram(_ error: Failure?, _ deferred: inout DeferredActions) {
-        guard let head = inFlight.popFirst() else { return }
-        inFlightByteCount -= head.outbound.data.count
-        if error == nil { sentByteCount &+= UInt64(head.outbound.data.count) }
+        guard let head = writing.flight.popFirst() else { return }
+        if error == nil { writing.byteCount &+= UInt64(head.outbound.data.count) }
         finish(head, error, &deferred)
     }
 }

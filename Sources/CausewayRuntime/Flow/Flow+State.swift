@@ -6,7 +6,6 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
-    enum Phase: Sendable { case idle, open, closed }
     enum Ending: Sendable {
         case graceful, abortive
         /// The transport is closed, and the flow waits for another one. The value is the failure that broke the
@@ -47,152 +46,114 @@ extension Flow {
         }
     }
 
-    /// The state behind the flow's lock.
-    ///
-    /// This state is most of an idle connection's memory. Small members are therefore grouped, and members that few
-    /// connections need are behind a reference.
-    struct State: ~Copyable, Sendable {
-        let kind: Kind
+    /// The transport, and how far its life has come.
+    struct Link: Sendable {
+        enum Phase: Sendable {
+            /// There is no transport yet.
+            case idle
+            case open
+            /// The transport is closed when the last thread gives back its claim.
+            case closing(Ending)
+            case closed(Ending)
+        }
+
         var phase = Phase.idle
+        /// Whether requests may use the transport.
         var mayTransfer = false
         /// Whether the protocols above have not completed their handshake yet. If the transport breaks before that,
         /// another one can replace it.
         var isProvisional = false
-
-        var isReadable = false
-        var isReading = false
-        var isReadPosted = false
-        /// Whether the loop has reported the end of the peer's stream. After a short read, that end may still be
-        /// unread.
-        var hasEndPending = false
-        var arrivalInterest = ArrivalInterest.all
-        /// The number of redundant arrival reports since the reader last emptied the transport.
-        var redundantEvents: UInt8 = 0
-        /// Whether the end of the stream was read while another thread used the transport.
-        var isEndDoubtful = false
-        /// Whether a failure was reported during a read.
-        var hasErrorPending = false
-        /// Whether a write failed with EPIPE during a read.
-        var isPipeBroken = false
-        var remainder = Flow.Remainder.nothing
-
-        var isWritable = true
-        var isWriting = false
-        /// The number of entries of `inFlight`, from the first, that the active write may read.
-        var writtenEntryCount: UInt8 = 0
-        var isCorked = false
-        /// The number of immediate writes since the last suspension.
-        var burst: UInt8 = 0
-        /// The number of receives that have read from the transport themselves since the last postponed read.
-        var readBurst: UInt8 = 0
-        var sendingHasEnded = false
-        var outboundEnd = Flow.OutboundEnd.none
-        var hasSegmentOffload = true
-
         /// The number of threads that now use the transport for purposes other than reading and writing.
         var claims: Int32 = 0
-        var closing: Ending?
-        var failure: Failure?
         var owner: (any FlowOwner)?
         var transport: Transport?
+
+        var isOpen: Bool { if case .open = phase { true } else { false } }
+
+        /// Whether the transport is closed, or will be as soon as no thread uses it.
+        var isEnding: Bool {
+            switch phase {
+            case .idle, .open: false
+            case .closing, .closed: true
+            }
+        }
+
+        var isClosed: Bool { if case .closed = phase { true } else { false } }
+
+        /// Whether the transport ends because it broke.
+        var isBroken: Bool {
+            switch phase {
+            case .closing(.broken), .closed(.broken): true
+            case .idle, .open, .closing, .closed: false
+            }
+        }
+    }
+
+    /// The state behind the flow's lock.
+    ///
+    /// This state is most of an idle connection's memory. Small members are therefore grouped, and members that few
+    /// connections need are behind a reference. A side knows only its own direction; the rules that join both, such as
+    /// those of a transport that breaks, are methods of this type.
+    struct State: ~Copyable, Sendable {
+        let kind: Kind
+        var link = Link()
+        var reading = ReadSide()
+        var writing = WriteSide()
+        var failure: Failure?
         var delivery: Delivery?
-
-        var receive = ReceiveQueue()
-        var waiters = InlineFirstQueue<ReceiveWaiter>()
-        /// Received bytes that no request has consumed yet; at most one read-ahead.
-        var leftover = Data()
-        /// A datagram flow's own state: one element for a datagram flow, none for a stream. The array keeps it on the
-        /// heap, so that streams need no memory for it.
+        /// One element for a datagram flow, none for a stream. The array keeps it on the heap, so that streams need no
+        /// memory for it.
         var datagrams: [DatagramSide] = []
-
-        /// Content whose transmission cannot start yet. Created on first use, because most connections never need it.
-        var backlog: SendQueue<Outbound>?
-        /// When the timers for expiring messages fire.
-        var expiryTimes: [Duration] = []
-        /// Content whose transmission has started, in order.
-        var inFlight: Deque<InFlight> = []
-        var inFlightByteCount = 0
-
-        var receivedByteCount: UInt64 = 0
-        var sentByteCount: UInt64 = 0
 
         init(kind: Kind) {
             self.kind = kind
             if kind == .datagram { datagrams = [DatagramSide()] }
-        }
-
-        struct DatagramSide: Sendable {
-            /// Datagrams that have arrived but were not received by the program yet.
-            var inbox = DatagramInbox()
-            /// The error for an earlier datagram that a host or router on the path rejected; no receive has reported it
-            /// yet.
-            var refusal: Failure?
-            /// The first parts of a datagram whose last part is still missing.
-            var outgoing = Data()
-            /// This state's flow, for posting to the program's queue.
-            unowned var flow: Flow?
-            /// Whether a delivery on the program's queue is scheduled.
-            var isPosted = false
-            var isDelivering = false
-            /// Whether the program receives in a task on the loop's thread. The shared socket's reader must not run
-            /// ahead of such a task.
-            var readsOnLoop = false
-            /// Whether the kernel's buffer is large, so that the inbox need not hold many datagrams.
-            var hasDeepSocket = false
-            /// The number of datagrams that tasks have received since one last suspended.
-            var immediateCount = 0
-        }
-
-        struct InFlight: Sendable {
-            var outbound: Outbound
-            var ticket: MessageTicket?
-            var endsMessage: Bool
         }
     }
 }
 
 extension Flow.State {
     var hasReadWork: Bool {
-        mayTransfer && isReadable && !isReading && closing == nil && phase == .open && !waiters.isEmpty
+        link.mayTransfer && reading.isReadable && !reading.isReading && link.isOpen && !reading.receives.waiters.isEmpty
             && (kind == .stream || !datagrams[0].hasAnswer)
     }
 
     var hasWriteWork: Bool {
-        mayTransfer && isWritable && !isWriting && !isCorked && closing == nil && phase == .open
-            && (!inFlight.isEmpty || backlog != nil)
+        link.mayTransfer && writing.isWritable && !writing.isWriting && !writing.isCorked && link.isOpen
+            && (!writing.flight.entries.isEmpty || writing.backlog != nil)
     }
 
     /// Returns the pending close once no thread claims the transport; otherwise `nil`.
     mutating func takeClosing() -> Flow.Closing? {
-        guard let ending = closing, phase != .closed, claims == 0, !isReading, !isWriting else { return nil }
-        if case .detached(let reason) = ending { return takeDetaching(reason) }
-        phase = .closed
+        guard case .closing(let ending) = link.phase, link.claims == 0, !reading.isReading, !writing.isWriting else {
+            return nil
+        }
+        if case .detached = ending { return takeDetaching(ending) }
+        link.phase = .closed(ending)
         let work = Flow.Closing(
-            transport: transport.take(), ending: ending, isReadOut: receive.hasEnded, owner: owner.take())
-        leftover = Data()
+            transport: link.transport.take(), ending: ending, isReadOut: reading.receives.queue.hasEnded,
+            owner: link.owner.take())
+        reading.receives.leftover = Data()
         if kind == .datagram { datagrams = [DatagramSide()] }
         return work
     }
 
-    private mutating func takeDetaching(_ reason: Failure?) -> Flow.Closing {
-        phase = .idle
-        closing = nil
-        mayTransfer = false
-        (isReadable, isWritable) = (false, true)
-        (hasEndPending, isEndDoubtful, hasErrorPending, isPipeBroken) = (false, false, false, false)
-        isProvisional = false
-        (arrivalInterest, redundantEvents) = (.all, 0)
-        return Flow.Closing(transport: transport.take(), ending: .detached(reason), owner: owner.take())
+    private mutating func takeDetaching(_ ending: Flow.Ending) -> Flow.Closing {
+        let work = Flow.Closing(transport: link.transport.take(), ending: ending, owner: link.owner.take())
+        link = Flow.Link()
+        reading.forgetTransport()
+        writing.isWritable = true
+        return work
     }
 
     mutating func breakDown(_ error: Failure, _ deferred: inout DeferredActions) {
-        guard closing == nil, phase != .closed else { return }
-        if isProvisional {
+        guard !link.isEnding else { return }
+        if link.isProvisional {
             abandon(error, &deferred)
-            closing = .detached(error)
+            link.phase = .closing(.detached(error))
             return
         }
-        closing = .broken(error)
+        link.phase = .closing(.broken(error))
         failure = error
         answerAll(error, &deferred)
     }
@@ -201,24 +162,20 @@ extension Flow.State {
     mutating func answerAll(_ error: Failure, _ deferred: inout DeferredActions) {
         failure = failure ?? error
         if kind == .datagram, error != Failure(errno: Errno.cancelled) { answerWithDatagrams(&deferred) }
-        _ = receive.abandon()
-        var rest: Data? = leftover.count == 0 ? nil : leftover
-        leftover = Data()
-        for waiter in waiters.removeAll() {
-            answer(waiter, ReceivedContent(data: rest.take(), error: error), &deferred)
-        }
+        var (waiters, bytes) = reading.receives.removeAll()
+        for waiter in waiters { answer(waiter, ReceivedContent(data: bytes.take(), error: error), &deferred) }
         answerSends(error, &deferred)
     }
 
     /// Completes every outstanding request with an error and resets the state.
     mutating func abandon(_ error: Failure, _ deferred: inout DeferredActions) {
         answerAll(error, &deferred)
-        (failure, remainder) = (nil, .nothing)
-        receive = ReceiveQueue()
-        (sendingHasEnded, outboundEnd) = (false, .none)
+        (failure, reading.remainder) = (nil, .nothing)
+        reading.receives.queue = ReceiveQueue()
+        writing.end = .open
     }
 
-    mutating func finish(_ entry: InFlight, _ error: Failure?, _ deferred: inout DeferredActions) {
+    mutating func finish(_ entry: Flight.Entry, _ error: Failure?, _ deferred: inout DeferredActions) {
         if let ticket = entry.ticket {
             if error != nil { ticket.progress = .failed } else if entry.endsMessage { ticket.progress = .sent }
         }
@@ -268,12 +225,5 @@ extension Flow.State {
         // The program supplies the queue when it starts the flow. Until then, completions run on a global queue.
         let delivery = delivery ?? Delivery.fallback
         return delivery.add(item) ? delivery : nil
-    }
-
-    /// Schedules a read on the program's queue. Returns whether the caller must dispatch the delivery.
-    mutating func postRead(_ flow: Flow, on delivery: Delivery) -> Bool {
-        guard !isReadPosted else { return false }
-        isReadPosted = true
-        return delivery.add(.call { flow.readOnQueue() })
     }
 }

@@ -237,7 +237,7 @@ extension Flow {
     }
 
     private func cancelSend(_ id: UInt64) {
-        let waiter = state.withLock { state in state.forgetSend(id) }
+        let waiter = state.withLock { state in state.writing.forget(ofTask: id) }
         waiter?.resume(returning: Failure(errno: Errno.cancelled))
     }
 }
@@ -245,46 +245,8 @@ extension Flow {
 extension Flow.State {
     /// Completes a cancelled task's receive with `ECANCELED`. Returns `false` if it is already complete.
     mutating func forgetReceive(_ id: UInt64, _ deferred: inout DeferredActions) -> Bool {
-        var position = -1
-        let found = waiters.removeFirst { waiter in
-            position += 1
-            switch waiter {
-            case .task(let number, _), .distantTask(let number, _), .contentTask(let number, _): return number == id
-            case .callback, .channel, .stack, .batch, .batchTask: return false
-            }
-        }
-        guard let found else { return false }
-        _ = receive.forgetDemand(at: position)
-        answer(found, ReceivedContent(error: Failure(errno: Errno.cancelled)), &deferred)
+        guard let waiter = reading.receives.remove(ofTask: id) else { return false }
+        answer(waiter, ReceivedContent(error: Failure(errno: Errno.cancelled)), &deferred)
         return true
-    }
-
-    /// Detaches a cancelled task's send and returns its continuation; `nil` if the send is already complete. Removes
-    /// content whose transmission has not started.
-    fileprivate mutating func forgetSend(_ id: UInt64) -> UnsafeContinuation<Failure?, Never>? {
-        for index in inFlight.indices {
-            guard case .task(id, let waiter) = inFlight[index].outbound.waiter else { continue }
-            let entry = inFlight[index]
-            let isBeingWritten = isWriting && index < Int(writtenEntryCount)
-            // An active write may have read the content already. An end of stream stays queued: nothing can be sent
-            // after it.
-            if isBeingWritten || entry.outbound.offset > 0 || entry.outbound.endsStream {
-                inFlight[index].outbound.waiter = .unobserved
-            } else {
-                inFlight.remove(at: index)
-                inFlightByteCount -= entry.outbound.remaining
-                entry.ticket?.progress = .failed
-            }
-            return waiter
-        }
-        var found: UnsafeContinuation<Failure?, Never>?
-        let entry = backlog?.withdraw { outbound in
-            guard !outbound.endsStream, case .task(id, let waiter) = outbound.waiter else { return false }
-            found = waiter
-            return true
-        }
-        entry?.ticket?.progress = .failed
-        if backlog?.isEmpty == true { backlog = nil }
-        return entry == nil ? nil : found
     }
 }

@@ -38,11 +38,12 @@ package final class Flow: ReadinessHandler {
     package var isDatagram: Bool { state.withLock { state in state.kind == .datagram } }
 
     /// The number of bytes that were read from the transport and wait for a receive.
-    package var unreadByteCount: Int { state.withLock { state in state.leftover.count } }
+    package var unreadByteCount: Int { state.withLock { state in state.reading.receives.leftover.count } }
 
     /// The number of bytes that wait until the transport accepts them.
     package var unsentByteCount: Int {
-        state.withLock { state in state.inFlightByteCount + (state.backlog?.total { $0.remaining } ?? 0) }
+        state.withLock { state in state.writing.flight.byteCount + (state.writing.backlog?.total { $0.remaining } ?? 0)
+        }
     }
 
     // MARK: Life
@@ -64,11 +65,11 @@ package final class Flow: ReadinessHandler {
     ) {
         var deferred = DeferredActions()
         let (isGone, delivery) = state.withLock { state -> (Bool, Delivery?) in
-            guard state.phase == .idle else { return (true, nil) }
-            state.phase = .open
-            state.transport = transport
-            state.owner = owner
-            state.isProvisional = isProvisional
+            guard case .idle = state.link.phase else { return (true, nil) }
+            state.link.phase = .open
+            state.link.transport = transport
+            state.link.owner = owner
+            state.link.isProvisional = isProvisional
             if sentEarly > 0 { state.advance(by: sentEarly, &deferred) }
             return (false, state.delivery)
         }
@@ -77,7 +78,7 @@ package final class Flow: ReadinessHandler {
     }
 
     /// Confirms the transport after the handshake above it is complete: from now on, no other transport replaces it.
-    package func confirm() { state.withLock { state in state.isProvisional = false } }
+    package func confirm() { state.withLock { state in state.link.isProvisional = false } }
 
     /// Returns content for the first packet, sent before the peer has answered: content that is safe to replay, at the
     /// head of the queue.
@@ -85,10 +86,10 @@ package final class Flow: ReadinessHandler {
         var deferred = DeferredActions()
         let (content, delivery) = state.withLock { state -> (Data, Delivery?) in
             var content = Data()
-            guard state.kind == .stream, state.phase == .idle else { return (content, nil) }
+            guard state.kind == .stream, case .idle = state.link.phase else { return (content, nil) }
             // Content offered for the first packet counts as started.
             state.fillFlight(&deferred)
-            for entry in state.inFlight {
+            for entry in state.writing.flight.entries {
                 guard case .unobserved = entry.outbound.waiter, content.count < limit else { break }
                 content.append(entry.outbound.data.prefix(limit - content.count))
                 if entry.outbound.endsStream { break }
@@ -104,7 +105,7 @@ package final class Flow: ReadinessHandler {
     package func begin() {
         var deferred = DeferredActions()
         let delivery = state.withLock { state -> Delivery? in
-            state.mayTransfer = true
+            state.link.mayTransfer = true
             // A peer's datagrams can arrive before the program starts its connection.
             state.match(nil, &deferred)
             return state.delivery
@@ -121,9 +122,9 @@ package final class Flow: ReadinessHandler {
     package func detach(abandoning failure: Failure? = nil) {
         var deferred = DeferredActions()
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
-            guard state.phase == .open, state.closing == nil else { return (nil, nil) }
+            guard state.link.isOpen else { return (nil, nil) }
             if let failure { state.abandon(failure, &deferred) }
-            state.closing = .detached(nil)
+            state.link.phase = .closing(.detached(nil))
             return (state.delivery, state.takeClosing())
         }
         deferred.perform(delivery, on: loop)
@@ -137,21 +138,18 @@ package final class Flow: ReadinessHandler {
         var deferred = DeferredActions()
         var willTell = true
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
-            switch state.closing {
-            case .graceful, .abortive: return (nil, nil)
-            case .broken, .detached, nil: break
-            }
-            if state.phase == .closed {
+            switch state.link.phase {
+            case .closing(.graceful), .closing(.abortive), .closed(.graceful), .closed(.abortive): return (nil, nil)
+            case .closed(.broken), .closed(.detached):
                 willTell = false
                 return (nil, nil)
-            }
-            if case .broken = state.closing {
+            case .closing(.broken):
                 // Another thread still uses the transport. `owner` is notified when the transport is closed.
-            } else {
-                state.answerAll(Failure(errno: Errno.cancelled), &deferred)
+                break
+            case .idle, .open, .closing(.detached): state.answerAll(Failure(errno: Errno.cancelled), &deferred)
             }
-            state.closing = abortively ? .abortive : .graceful
-            state.owner = owner
+            state.link.phase = .closing(abortively ? .abortive : .graceful)
+            state.link.owner = owner
             return (state.delivery, state.takeClosing())
         }
         deferred.perform(delivery, on: loop)
@@ -166,7 +164,7 @@ package final class Flow: ReadinessHandler {
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
             // A protocol above the transport may have failed. Later receives must then fail, not return the end of the
             // peer's stream.
-            if state.closing == nil { state.remainder = .nothing }
+            if !state.link.isEnding { state.reading.remainder = .nothing }
             state.breakDown(error, &deferred)
             return (state.delivery, state.takeClosing())
         }
@@ -177,8 +175,8 @@ package final class Flow: ReadinessHandler {
     /// Calls `body` with the socket, which stays open during the call. Returns `nil` without a socket.
     package func withDescriptor<R>(_ body: (CInt) -> R) -> R? {
         let transport = state.withLock { state -> Transport? in
-            guard state.phase == .open, state.closing == nil, let transport = state.transport else { return nil }
-            state.claims += 1
+            guard state.link.isOpen, let transport = state.link.transport else { return nil }
+            state.link.claims += 1
             return transport
         }
         guard let transport else { return nil }
@@ -188,7 +186,7 @@ package final class Flow: ReadinessHandler {
 
     private func endClaim() {
         let (closing, mustRead) = state.withLock { state in
-            state.claims -= 1
+            state.link.claims -= 1
             return (state.takeClosing(), state.settleEnd())
         }
         closing?.perform(on: loop)
@@ -197,12 +195,15 @@ package final class Flow: ReadinessHandler {
 
     /// Whether a receive or a send waits for the transport.
     package var hasRequests: Bool {
-        state.withLock { state in !state.waiters.isEmpty || !state.inFlight.isEmpty || state.backlog?.isEmpty == false }
+        state.withLock { state in
+            !state.reading.receives.waiters.isEmpty || !state.writing.flight.entries.isEmpty
+                || state.writing.backlog?.isEmpty == false
+        }
     }
 
     /// The numbers of bytes that the program has received and sent.
     package var transferred: (received: UInt64, sent: UInt64) {
-        state.withLock { state in (state.receivedByteCount, state.sentByteCount) }
+        state.withLock { state in (state.reading.byteCount, state.writing.byteCount) }
     }
 
     // MARK: Readiness
@@ -214,17 +215,17 @@ package final class Flow: ReadinessHandler {
         var posted: Delivery?
         var toMute: Transport?
         state.withLock { state in
-            if loop.repeatsReports, state.noteReport(readiness) { toMute = state.transport }
-            if readiness.touches(.ending) { state.hasEndPending = true }
-            if readiness.touches(.reading) { state.isReadable = true }
-            if readiness.touches(.writable) { state.isWritable = true }
+            if loop.repeatsReports, state.mustMute(after: readiness) { toMute = state.link.transport }
+            if readiness.touches(.ending) { state.reading.signs.insert(.end) }
+            if readiness.touches(.reading) { state.reading.isReadable = true }
+            if readiness.touches(.writable) { state.writing.isWritable = true }
             mustWrite = state.hasWriteWork
             let mustRead = state.hasReadWork
             if readiness.touches(.failed) { suspect = state.beginErrorCheck() }
             // The program's closures run on its queue, so read on that queue. If a task waits, read on this thread and
             // resume the task.
-            if mustRead, state.waiters.first?.isDirect == false, let delivery = state.delivery {
-                if state.postRead(self, on: delivery) { posted = delivery }
+            if mustRead, state.reading.receives.waiters.first?.isDirect == false, let delivery = state.delivery {
+                if state.reading.post(self, on: delivery) { posted = delivery }
             } else if mustRead {
                 plan = state.beginRead()
             }

@@ -1,0 +1,48 @@
+internal import CausewayTypes
+internal import FoundationEssentials
+
+/// A datagram flow's own state.
+struct DatagramSide: Sendable {
+    /// Datagrams that have arrived but were not received by the program yet.
+    var inbox = DatagramInbox()
+    /// The error for an earlier datagram that a host or router on the path rejected; no receive has reported it yet.
+    var refusal: Failure?
+    /// The first parts of a datagram whose last part is still missing.
+    var outgoing = Data()
+    /// Whether the kernel divides trains of datagrams for this socket.
+    var hasSegmentOffload = true
+    /// This state's flow, for posting to the program's queue.
+    unowned var flow: Flow?
+    /// Whether a delivery on the program's queue is scheduled.
+    var isPosted = false
+    var isDelivering = false
+    /// How many datagrams may wait.
+    var room = Room()
+    /// The number of datagrams that tasks have received since one last suspended.
+    var immediateCount = 0
+
+    struct Room: Sendable {
+        /// Whether the program receives in a task on the loop's thread. The shared socket's reader must not run ahead
+        /// of such a task.
+        var isReadOnLoop = false
+        /// Whether the kernel's buffer is large, so that the inbox need not hold many datagrams.
+        var isSocketDeep = false
+
+        var mark: DatagramInbox.Mark { isReadOnLoop ? .near : isSocketDeep ? .close : .far }
+    }
+
+    /// Whether a receive can be completed now.
+    var hasAnswer: Bool { refusal != nil || !inbox.isEmpty }
+
+    /// Whether the waiting datagrams exceed the mark, so that the shared socket's reader must stop.
+    var isAboveMark: Bool { inbox.isAbove(room.mark) }
+
+    mutating func beginHold() -> Bool { inbox.hold(above: room.mark) }
+
+    mutating func takeImmediately() -> (data: Data, mark: PacketMark)? {
+        guard refusal == nil, immediateCount < Flow.immediateBudget, let (data, mark, _) = inbox.next(maximum: .max)
+        else { return nil }
+        immediateCount += 1
+        return (data, mark)
+    }
+}

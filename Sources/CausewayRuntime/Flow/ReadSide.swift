@@ -1,0 +1,129 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import FoundationEssentials
+
+/// A flow's receiving side: what the loop has reported about the transport, who reads from it, and what waits.
+struct ReadSide: Sendable {
+    /// Signs that the peer's stream has ended or broken, which the reads have to settle.
+    struct Signs: OptionSet, Sendable {
+        let rawValue: UInt8
+
+        /// The loop has reported the end of the peer's stream. After a short read, that end may still be unread.
+        static let end = Signs(rawValue: 1 << 0)
+        /// The end of the stream was read while another thread used the transport.
+        static let doubtfulEnd = Signs(rawValue: 1 << 1)
+        /// A failure was reported during a read.
+        static let error = Signs(rawValue: 1 << 2)
+        /// A write failed with EPIPE during a read.
+        static let brokenPipe = Signs(rawValue: 1 << 3)
+    }
+
+    /// Whether the transport may have content.
+    var isReadable = false
+    /// Whether a thread has claimed the read.
+    var isReading = false
+    /// Whether a read waits for its turn on the program's queue.
+    var isPosted = false
+    var signs: Signs = []
+    var remainder = Flow.Remainder.nothing
+    var reports = ArrivalReports()
+    /// The number of receives that have read from the transport themselves since the last postponed read.
+    var burst: UInt8 = 0
+    var receives = PendingReceives()
+    var byteCount: UInt64 = 0
+
+    /// Claims the read.
+    mutating func claim() {
+        isReading = true
+        // Clear the flag before the call, so that an edge during the call is not lost.
+        isReadable = false
+    }
+
+    /// Records a read of `count` bytes into `length` bytes of room.
+    mutating func moved(_ count: Int, into length: Int) {
+        // A large read suggests that more content has arrived, and one more read costs little in comparison. While
+        // arrival reports are off, always read again.
+        if count == length || signs.contains(.end) || count >= Flow.handOverByteCount || reports.areOff {
+            isReadable = true
+        }
+        byteCount &+= UInt64(count)
+    }
+
+    /// Records that the transport broke. What it still holds is read before the failure is reported.
+    mutating func broke(isBehindEnd: Bool) {
+        remainder = isBehindEnd ? .contentAndEnd : .content
+        isReadable = true
+        signs.formUnion([.end, .error])
+        signs.remove(.doubtfulEnd)
+    }
+
+    /// Returns whether the reader must report a write failure. The kernel reports why a connection broke to one call
+    /// only; later writes get EPIPE. An active read may have received the cause.
+    mutating func takesOver(_ code: CInt) -> Bool {
+        guard code == Errno.brokenPipe, isReading else { return false }
+        signs.insert(.brokenPipe)
+        return true
+    }
+
+    /// Schedules a read on the program's queue. Returns whether the caller must dispatch the delivery.
+    mutating func post(_ flow: Flow, on delivery: Delivery) -> Bool {
+        guard !isPosted else { return false }
+        isPosted = true
+        return delivery.add(.call { flow.readOnQueue() })
+    }
+
+    /// Forgets what was known about a transport that is gone. The receives keep waiting.
+    mutating func forgetTransport() {
+        isReadable = false
+        signs = []
+        reports = ArrivalReports()
+    }
+}
+
+extension ReadSide.Signs {
+    mutating func set(_ sign: Self, to isSet: Bool) {
+        if isSet { insert(sign) } else { remove(sign) }
+    }
+}
+
+/// The receives that wait for content, and the content that waits for a receive.
+struct PendingReceives: Sendable {
+    /// Counts which receive gets which bytes.
+    var queue = ReceiveQueue()
+    /// The completion handlers and tasks, in the order of the queue's demands.
+    var waiters = InlineFirstQueue<ReceiveWaiter>()
+    /// Received bytes that no request has consumed yet; at most one read-ahead.
+    var leftover = Data()
+
+    mutating func append(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) {
+        demand(&queue)
+        waiters.append(waiter)
+    }
+
+    /// Returns whether the only receive that waits was given `count` new bytes as they are. The caller completes it.
+    mutating func passes(_ count: Int) -> Bool {
+        waiters.rest.isEmpty && waiters.first?.takesAll == true && queue.passes(count)
+    }
+
+    /// Removes a task's receive; `nil` if it is already complete.
+    mutating func remove(ofTask id: UInt64) -> ReceiveWaiter? {
+        var position = -1
+        let found = waiters.removeFirst { waiter in
+            position += 1
+            switch waiter {
+            case .task(let number, _), .distantTask(let number, _), .contentTask(let number, _): return number == id
+            case .callback, .channel, .stack, .batch, .batchTask: return false
+            }
+        }
+        if found != nil { _ = queue.forgetDemand(at: position) }
+        return found
+    }
+
+    /// Removes all receives, and the bytes that have arrived; `nil` if there are none.
+    mutating func removeAll() -> (waiters: [ReceiveWaiter], bytes: Data?) {
+        _ = queue.abandon()
+        let bytes = leftover.count == 0 ? nil : leftover
+        leftover = Data()
+        return (waiters.removeAll(), bytes)
+    }
+}

@@ -1,0 +1,190 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import DequeModule
+internal import FoundationEssentials
+
+/// A flow's sending side: whether the transport has room, who writes to it, and what waits.
+struct WriteSide: Sendable {
+    /// How far the sending direction has ended.
+    enum End: UInt8, Sendable {
+        case open
+        /// The program has passed its last content.
+        case requested
+        /// The peer has been told.
+        case sent
+        /// The owner was notified that both directions have ended.
+        case told
+    }
+
+    /// The maximum number of immediate writes in a row before a task must suspend.
+    private static var burstLimit: UInt8 { 32 }
+
+    /// Whether the transport may have room.
+    var isWritable = true
+    /// Whether content is collected until ``Flow/uncork()``.
+    var isCorked = false
+    /// The number of entries in flight, from the first, that the active write may read; `nil` while no thread has
+    /// claimed the write.
+    private(set) var activeEntryCount: UInt8?
+    /// The number of immediate writes since the last suspension.
+    private var burst: UInt8 = 0
+    var end = End.open
+    /// Content whose transmission cannot start yet. Created on first use, because most connections never need it.
+    var backlog: SendQueue<Outbound>?
+    /// When the timers for expiring messages fire.
+    var expiryTimes: [Duration] = []
+    var flight = Flight()
+    var byteCount: UInt64 = 0
+
+    /// Whether a thread has claimed the write.
+    var isWriting: Bool { activeEntryCount != nil }
+
+    /// Whether a message may start before its turn in the queue: nothing waits, and a gathered send has room.
+    var letsPass: Bool { backlog == nil && flight.entries.count < Flow.gatherPieceLimit }
+
+    /// Claims the write, which may read the first `entryCount` entries in flight.
+    mutating func claim(entryCount: UInt8) {
+        activeEntryCount = entryCount
+        // Clear the flag before the call, so that an edge during the call is not lost.
+        isWritable = false
+    }
+
+    mutating func endClaim() { activeEntryCount = nil }
+
+    /// Returns whether a task may write now. Every ``burstLimit`` writes it must suspend once instead.
+    mutating func permitsTaskWrite() -> Bool {
+        guard burst + 1 == Self.burstLimit else { return true }
+        burst = 0
+        return false
+    }
+
+    mutating func countTaskWrite() { burst += 1 }
+
+    mutating func queue(_ entry: SendQueue<Outbound>.Entry) {
+        if backlog == nil { backlog = SendQueue() }
+        backlog?.append(entry)
+    }
+
+    /// Gives up the queue when nothing in it holds other messages back any more.
+    mutating func dropSpentBacklog() {
+        if backlog?.letsPlainPass == true { backlog = nil }
+    }
+
+    /// Returns when the next message expires; `nil` if an existing timer fires by then.
+    mutating func takeExpiryTime() -> Duration? {
+        guard let next = backlog?.deadline, expiryTimes.allSatisfy({ next < $0 }) else { return nil }
+        expiryTimes.append(next)
+        return next
+    }
+
+    /// Detaches a cancelled task's send and returns its continuation; `nil` if the send is already complete. Removes
+    /// content whose transmission has not started.
+    mutating func forget(ofTask id: UInt64) -> UnsafeContinuation<Failure?, Never>? {
+        for index in flight.entries.indices {
+            let entry = flight.entries[index]
+            guard case .task(id, let waiter) = entry.outbound.waiter else { continue }
+            // An active write may have read the content already. An end of stream stays queued: nothing can be sent
+            // after it.
+            if index < Int(activeEntryCount ?? 0) || entry.outbound.offset > 0 || entry.outbound.endsStream {
+                flight.entries[index].outbound.waiter = .unobserved
+            } else {
+                flight.remove(at: index)
+                entry.ticket?.progress = .failed
+            }
+            return waiter
+        }
+        return forgetQueued(ofTask: id)
+    }
+
+    private mutating func forgetQueued(ofTask id: UInt64) -> UnsafeContinuation<Failure?, Never>? {
+        var found: UnsafeContinuation<Failure?, Never>?
+        let entry = backlog?.withdraw { outbound in
+            guard !outbound.endsStream, case .task(id, let waiter) = outbound.waiter else { return false }
+            found = waiter
+            return true
+        }
+        entry?.ticket?.progress = .failed
+        if backlog?.isEmpty == true { backlog = nil }
+        return entry == nil ? nil : found
+    }
+
+    /// Plans the write of a stream's content in flight, from `head`, and claims it.
+    mutating func planStream(_ transport: Transport, _ head: Flight.Entry) -> WritePlan {
+        guard head.outbound.remaining > 0 else {
+            claim(entryCount: 1)
+            return WritePlan(transport: transport, content: .end)
+        }
+        var byteCount = head.outbound.remaining
+        if head.outbound.endsStream || flight.entries.count < 2 || flight.entries[1].outbound.remaining == 0 {
+            claim(entryCount: 1)
+            let content = WritePlan.Content.single(head.outbound.data, from: head.outbound.offset)
+            return WritePlan(transport: transport, content: content, byteCount: byteCount)
+        }
+        var contents = [head.outbound.data]
+        for entry in flight.entries.dropFirst() {
+            guard contents.count < Flow.gatherPieceLimit, byteCount < Flow.gatherByteLimit else { break }
+            // An entry without remaining bytes (an end of stream or empty content) is written in a separate step.
+            guard entry.outbound.remaining > 0 else { break }
+            contents.append(entry.outbound.data)
+            byteCount += entry.outbound.remaining
+            if entry.outbound.endsStream { break }
+        }
+        claim(entryCount: UInt8(contents.count))
+        let content = WritePlan.Content.gathered(contents, from: head.outbound.offset)
+        return WritePlan(transport: transport, content: content, byteCount: byteCount)
+    }
+}
+
+/// Content whose transmission has started, in order.
+struct Flight: Sendable {
+    struct Entry: Sendable {
+        var outbound: Outbound
+        var ticket: MessageTicket?
+        var endsMessage: Bool
+
+        /// Whether the entry needs no call to the transport.
+        var isEmpty: Bool { outbound.remaining == 0 && !outbound.endsStream && !outbound.isDatagram }
+    }
+
+    var entries: Deque<Entry> = []
+    /// The number of bytes that the transport has not accepted yet.
+    private(set) var byteCount = 0
+
+    mutating func append(_ outbound: Outbound, _ ticket: MessageTicket? = nil, endsMessage: Bool = true) {
+        byteCount += outbound.remaining
+        entries.append(Entry(outbound: outbound, ticket: ticket, endsMessage: endsMessage))
+    }
+
+    /// Puts the rest of an interrupted write before all other content.
+    mutating func prepend(_ outbound: Outbound) {
+        byteCount += outbound.remaining
+        entries.prepend(Entry(outbound: outbound, ticket: nil, endsMessage: true))
+    }
+
+    mutating func remove(at index: Int) { byteCount -= entries.remove(at: index).outbound.remaining }
+
+    /// Removes the first entry, sent or given up.
+    mutating func popFirst() -> Entry? {
+        guard let entry = entries.popFirst() else { return nil }
+        byteCount -= entry.outbound.remaining
+        return entry
+    }
+
+    /// Removes all entries but the first `kept`, and returns them.
+    mutating func removeAll(keeping kept: Int) -> Deque<Entry>.SubSequence {
+        let removed = entries.dropFirst(kept)
+        entries.removeLast(max(0, entries.count - kept))
+        byteCount = entries.reduce(0) { $0 + $1.outbound.remaining }
+        return removed
+    }
+
+    /// Removes up to `count` sent bytes from the first entry, and returns their number; 0 if there is no entry.
+    mutating func advanceFirst(by count: Int) -> Int {
+        guard let head = entries.first else { return 0 }
+        let taken = min(count, head.outbound.remaining)
+        entries[0].outbound.offset += taken
+        byteCount -= taken
+        return taken
+    }
+}
