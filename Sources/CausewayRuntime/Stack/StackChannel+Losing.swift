@@ -18,9 +18,8 @@ extension StackChannel {
     package func lose(_ failure: Failure, _ whenRead: @escaping @Sendable (Failure) -> Void) {
         let isDraining = state.withLock { state -> Bool in
             guard state.mayDrain else { return false }
-            state.phase = .draining
-            state.transportHasEnded = true
-            state.whenRead = whenRead
+            state.phase = .draining(whenRead: whenRead)
+            state.receiving.transportHasEnded = true
             state.endSending(with: failure)
             return true
         }
@@ -31,26 +30,29 @@ extension StackChannel {
 extension StackChannel.State {
     /// Whether the stack may still hold content for the program.
     fileprivate var mayDrain: Bool {
-        guard phase == .open, !isDatagram, let stack else { return false }
-        if case .failed = outcome { return false }
-        return stack.isReady
+        phase.isOpen && !isDatagram && !attempt.hasFailed && attempt.stack?.isReady == true
     }
 
     /// Whether content for a receive may be available.
     var mayDeliver: Bool {
         switch phase {
         case .open, .draining: true
-        case .failed: !hasDelivered
+        case .failed: !receiving.hasDelivered
         case .idle, .closing, .closed: false
         }
     }
 
-    /// Whether all arrived content was delivered.
-    private var hasDelivered: Bool { rest.isEmpty && inbox.content.isEmpty && !inbox.isWhole }
-
     /// Moves remaining content out of the stack before the stack ends. The stages' buffers limit its size.
-    mutating func keepRest(_ now: Duration) {
-        while let chunk = stack?.nextInbound(atMost: .max, at: now) { rest.append(chunk) }
+    ///
+    /// - Returns: Whether there was any.
+    @discardableResult
+    mutating func keepRest(_ now: Duration) -> Bool {
+        var hasMoved = false
+        while let chunk = attempt.stack?.nextInbound(atMost: .max, at: now) {
+            receiving.keep(chunk)
+            hasMoved = true
+        }
+        return hasMoved
     }
 
     /// Moves content through the stack after the transport broke. Ends the stack when no more content moves.
@@ -58,18 +60,14 @@ extension StackChannel.State {
     /// - Returns: Whether content moved or the stack ended.
     mutating func settleLoss(_ now: Duration) -> Bool {
         // An outstanding read may still bring content.
-        guard phase == .draining, !isReadOutstanding, let failure else { return false }
+        guard !receiving.isReadOutstanding, let failure else { return false }
         var hasMoved = false
-        while stack?.nextOutbound(at: now) != nil { hasMoved = true }
-        while let chunk = stack?.nextInbound(atMost: .max, at: now) {
-            rest.append(chunk)
-            hasMoved = true
-        }
-        if hasMoved { return true }
-        stack?.abort(failure)
+        while attempt.stack?.nextOutbound(at: now) != nil { hasMoved = true }
+        if keepRest(now) || hasMoved { return true }
+        attempt.stack?.abort(failure)
         // `abort` can make a protocol deliver an end of stream, so collect the content again.
         keepRest(now)
-        phase = .failed
+        phase.fail()
         while nextDelivery(now) {}
         end(with: failure)
         return true
@@ -78,9 +76,10 @@ extension StackChannel.State {
     /// Returns the closure to call when the program has received everything; `nil` before that, and after it was
     /// returned once.
     mutating func takeWhenRead() -> (@Sendable () -> Void)? {
-        guard phase == .failed, hasDelivered, answers.isEmpty, let failure, let report = whenRead.take() else {
+        guard case .failed(let report?) = phase, receiving.hasDelivered, turn.answers.isEmpty, let failure else {
             return nil
         }
+        phase = .failed(whenRead: nil)
         return { report(failure) }
     }
 }

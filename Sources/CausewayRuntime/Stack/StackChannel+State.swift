@@ -5,34 +5,29 @@ internal import DequeModule
 internal import FoundationEssentials
 
 extension StackChannel {
-    struct Waiter: Sendable {
-        var minimum: Int
-        var maximum: Int
-        var receiver: Receiver
-
-        func answer(_ content: consuming ReceivedContent) -> Answer {
-            switch receiver {
-            case .callback(let completion): .received(completion, consume content)
-            case .task(_, let continuation): .taskReceived(continuation, consume content)
-            }
-        }
-    }
-
-    enum Receiver: Sendable {
-        case callback(ReceiveCompletion)
-        /// A suspended task, with the identifier for cancelling its request.
-        case task(UInt64, UnsafeContinuation<ReceivedContent, Never>)
-    }
-
     enum Phase: Sendable {
         /// There is no transport. Requests wait.
         case idle
         case open
-        /// The transport broke. The program still receives earlier content.
-        case draining
-        case failed
-        case closing
+        /// The transport broke. The program still receives earlier content, and `whenRead` is called once it has all of
+        /// it.
+        case draining(whenRead: @Sendable (Failure) -> Void)
+        /// Like `draining`, but nothing more comes from the stack.
+        case failed(whenRead: (@Sendable (Failure) -> Void)?)
+        case closing(Farewell)
         case closed
+    }
+
+    /// What a channel that closes still has to tell.
+    struct Farewell: Sendable {
+        /// Called when only the peer's closing message is awaited.
+        var left: (@Sendable () -> Void)?
+        /// Called when that message has arrived or the wait has ended.
+        let closed: @Sendable () -> Void
+        /// Whether the stack sends nothing more, not even an end of stream, because the connection is reset.
+        let isAborted: Bool
+        /// Limits the wait.
+        var timer: TimerID?
     }
 
     /// One request's result, reported to the program in a turn.
@@ -51,85 +46,70 @@ extension StackChannel {
     /// The state behind the channel's lock.
     struct State: Sendable {
         let isDatagram: Bool
-        /// Whether turns run on the event loop instead of a queue: tasks use the connection, and no turn calls the
-        /// program's code.
-        var isDirect = false
-        /// The program's queue, if there is one.
-        var delivery: Delivery?
+        /// Where turns run: on a queue, or on the event loop if tasks use the connection and no turn calls the program's
+        /// code.
+        var place = Place.queue(nil)
         var phase = Phase.idle
+        /// The result of all current and future requests.
         var failure: Failure?
-        /// The current attempt's number. Results from an earlier attempt are ignored.
-        var attempt: UInt64 = 0
-        var stack: ProtocolStack?
-        var delegates: [ProtocolStack.StageID: any StageDelegate] = [:]
-        var report: (@Sendable (Outcome) -> Void)?
-        var outcome: Outcome?
-        /// `whenLeft` is called when only the peer's closing message is awaited, `whenClosed` when that message has
-        /// arrived or the wait has ended.
-        var whenLeft: (@Sendable () -> Void)?
-        var whenClosed: (@Sendable () -> Void)?
-        /// Called once the program has received all content that arrived before the transport broke.
-        var whenRead: (@Sendable (Failure) -> Void)?
-        var hasStackClosed = false
-        /// Whether the stack sends nothing more, not even an end of stream, because the connection is reset.
-        var isAborted = false
-
-        var isTurning = false
-        var alarm: (deadline: Duration, timer: TimerID)?
-        var answers: Deque<Answer> = []
-        /// Whether the results in `answers` are held until the `ready` report is in the program's queue.
-        var isHeld = false
-
-        var hasToldEnds = false
-        var isReadOutstanding = false
-        var transportHasEnded = false
-        var waiters: Deque<Waiter> = []
-        var inbox = Inbox()
-        /// The message interrupted by a control message.
-        var interrupted: Inbox?
-        /// Content that the stack held for the program when its transport broke.
-        var rest: Deque<MessageChunk> = []
-
-        var opening = Opening(limit: .zero, from: .zero, isAccepted: false)
-        var closingTimer: TimerID?
-
-        var messages: Deque<StackMessage> = []
-        /// Content sent with the handshake. If the handshake fails, it is sent again.
-        var early: [StackMessage] = []
-        var sendingHasEnded = false
-        /// Sends whose bytes the stack has accepted. A send is complete once the transport has accepted `mark` bytes in
-        /// total; `mark` is `nil` while the stack holds some of its bytes.
-        var taken: Deque<(waiter: SendWaiter, mark: UInt64?)> = []
-        var producedByteCount: UInt64 = 0
-        var unacknowledged = 0
-        /// The numbers of bytes that the program received and sent.
-        var receivedByteCount: UInt64 = 0
-        var sentByteCount: UInt64 = 0
+        var attempt = StackAttempt()
+        var turn = Turn()
+        var receiving = StackReadSide()
+        var sending = StackWriteSide()
 
         init(isDatagram: Bool) { self.isDatagram = isDatagram }
     }
 
-    /// The message being received.
-    struct Inbox: Sendable {
-        var content = Data()
-        var metadata: [any StageMetadata] = []
-        var isWhole = false
-        var isFinal = false
-        /// Whether the stream ended within the message.
-        var isCutOff = false
-        /// Whether the end of the stream was delivered. No content follows.
-        var hasEnded = false
-        var kind = MessageChunk.Kind.content
+    /// The turn that runs, or the next one.
+    struct Turn: Sendable {
+        var isRunning = false
+        var alarm: (deadline: Duration, timer: TimerID)?
+        /// Results to report.
+        var answers: Deque<Answer> = []
+        /// Whether the results are held until the `ready` report is in the program's queue.
+        var isHeld = false
+    }
+}
 
-        var isUntouched: Bool { !isWhole && !isFinal && !hasEnded && content.isEmpty && metadata.isEmpty }
+extension StackChannel.Phase {
+    var isOpen: Bool { if case .open = self { true } else { false } }
+    var isDraining: Bool { if case .draining = self { true } else { false } }
+    var isFailed: Bool { if case .failed = self { true } else { false } }
+    var isClosing: Bool { if case .closing = self { true } else { false } }
+
+    /// Whether content for the transport may leave the stack.
+    var maySend: Bool {
+        switch self {
+        case .open: true
+        case .closing(let farewell): !farewell.isAborted
+        case .idle, .draining, .failed, .closed: false
+        }
+    }
+
+    /// Whether no close has begun.
+    var isUnclosed: Bool {
+        switch self {
+        case .idle, .open, .draining, .failed: true
+        case .closing, .closed: false
+        }
+    }
+
+    /// Replaces the phase by `failed`, which still tells who waits for the rest of the content.
+    mutating func fail() {
+        switch self {
+        case .draining(let whenRead): self = .failed(whenRead: whenRead)
+        case .failed(let whenRead): self = .failed(whenRead: whenRead)
+        case .idle, .open, .closing, .closed: self = .failed(whenRead: nil)
+        }
     }
 }
 
 extension StackChannel.State {
     /// Whether a turn would find no work: all requests wait for the transport or for the program.
     var isQuiet: Bool {
-        phase == .open && isReadOutstanding && answers.isEmpty && messages.isEmpty && taken.isEmpty && outcome == nil
-            && opening.timer == nil && (waiters.isEmpty || inbox.isUntouched) && stack?.isQuiet == true
+        phase.isOpen && receiving.isReadOutstanding && turn.answers.isEmpty && sending.isIdle && attempt.outcome == nil
+            && attempt.opening.timer == nil && (receiving.waiters.isEmpty || receiving.inbox.isUntouched)
+            && attempt.stack?.isQuiet == true
     }
 
     /// Fails all current and future requests with `failure`. The first receive also gets all arrived content.
@@ -143,22 +123,15 @@ extension StackChannel.State {
     mutating func endReceiving(with failure: Failure) {
         let failure = self.failure ?? failure
         self.failure = failure
-        let content = inbox.content.isEmpty ? interrupted?.content ?? Data() : inbox.content
-        var rest: Data? = content.isEmpty ? nil : content
-        if !waiters.isEmpty { (inbox, interrupted) = (StackChannel.Inbox(), nil) }
-        for waiter in waiters {
-            answers.append(waiter.answer(ReceivedContent(data: rest.take(), error: failure)))
-        }
-        waiters = []
+        turn.answers += receiving.end(with: failure)
     }
 
     /// Returns whether both directions have ended and the end must be reported; `true` only once.
     mutating func takeEnds() -> Bool {
-        guard sendingHasEnded, inbox.hasEnded, !hasToldEnds, phase == .open, !isDatagram, messages.isEmpty,
-            taken.isEmpty,
-            answers.isEmpty
+        guard sending.end == .requested, receiving.inbox.hasEnded, phase.isOpen, !isDatagram, sending.isIdle,
+            turn.answers.isEmpty
         else { return false }
-        hasToldEnds = true
+        sending.end = .told
         return true
     }
 
@@ -167,19 +140,18 @@ extension StackChannel.State {
     ///
     /// - Returns: Whether the stack began to close.
     mutating func continueClosing(_ now: Duration) -> Bool {
-        guard phase == .closing, stack?.isReady == true else { return false }
+        guard attempt.stack?.isReady == true else { return false }
         // A peer that is sending may read nothing until its own content is read.
-        while stack?.nextInbound(atMost: .max, at: now) != nil {}
-        guard messages.isEmpty else { return false }
-        stack?.close(at: now)
+        while attempt.stack?.nextInbound(atMost: .max, at: now) != nil {}
+        guard sending.messages.isEmpty else { return false }
+        attempt.stack?.close(at: now)
         return true
     }
 
     /// Ends closing without the remaining content and closing messages.
     mutating func abandonClosing(_ failure: Failure) {
-        if !hasStackClosed { stack?.abort(failure) }
-        hasStackClosed = true
-        unacknowledged = 0
+        if !attempt.hasStackClosed { attempt.abort(failure) }
+        sending.giveUpOutput()
         endSending(with: failure)
     }
 
@@ -187,17 +159,15 @@ extension StackChannel.State {
     mutating func endSending(with failure: Failure) {
         let failure = self.failure ?? failure
         self.failure = failure
-        for (waiter, _) in taken { answer(waiter, failure) }
-        for message in messages { answer(message.waiter, failure) }
-        (taken, messages, early) = ([], [], [])
+        for waiter in sending.removeAll() { answer(waiter, failure) }
     }
 
     mutating func answer(_ waiter: SendWaiter, _ failure: Failure?) {
         switch waiter {
         case .unobserved: break
-        case .callback(let completion): answers.append(.sent(completion, failure))
-        case .channel(let completion): answers.append(.passed(completion, failure))
-        case .task(_, let continuation): answers.append(.taskSent(continuation, failure))
+        case .callback(let completion): turn.answers.append(.sent(completion, failure))
+        case .channel(let completion): turn.answers.append(.passed(completion, failure))
+        case .task(_, let continuation): turn.answers.append(.taskSent(continuation, failure))
         }
     }
 }

@@ -46,7 +46,7 @@ extension StackChannel {
         guard !Task.isCancelled else {
             return continuation.resume(returning: ReceivedContent(error: Failure(errno: Errno.cancelled)))
         }
-        enqueue(Waiter(minimum: minimum, maximum: maximum, receiver: .task(id, continuation)))
+        enqueue(StackReceive(minimum: minimum, maximum: maximum, receiver: .task(id, continuation)))
         // The cancellation handler may have run before the request was queued.
         if Task.isCancelled { cancelReceive(id) }
     }
@@ -58,7 +58,7 @@ extension StackChannel {
     }
 
     private func cancelReceive(_ id: UInt64) {
-        let continuation = state.withLock { state in state.forgetReceive(id) }
+        let continuation = state.withLock { state in state.receiving.forget(ofTask: id) }
         guard let continuation else { return }
         continuation.resume(returning: ReceivedContent(error: Failure(errno: Errno.cancelled)))
         // The buffered content may be enough for the next request.
@@ -116,10 +116,10 @@ extension StackChannel {
             let waiter = SendWaiter.task(id, continuation)
             if let failure = state.failure {
                 state.answer(waiter, failure)
-            } else if state.attempt != attempt {
+            } else if state.attempt.number != attempt {
                 state.answer(waiter, Failure(errno: Errno.connectionAborted))
             } else {
-                state.taken.append((waiter, nil))
+                state.sending.settleLater(waiter)
             }
         }
         if Task.isCancelled { cancelSend(id) }
@@ -143,10 +143,10 @@ extension StackChannel {
         var loan = 0
         let first = state.withLock { state -> Work? in
             guard state.takeAtOnce(content, metadata, endsMessage, now) else { return nil }
-            attempt = state.attempt
-            loan = state.nextLoan(now, Self.writeWindow)
+            attempt = state.attempt.number
+            loan = state.nextLoan(now)
             guard loan > 0 else { return takeWork(&state, now) }
-            state.isTurning = true
+            state.turn.isRunning = true
             return nil
         }
         guard attempt > 0 else { return .unclaimed }
@@ -156,7 +156,7 @@ extension StackChannel {
             proceed(first, now)
         }
         let isOut = state.withLock { state in
-            state.attempt == attempt && state.failure == nil && state.isEmptied
+            state.attempt.number == attempt && state.failure == nil && state.isEmptied
         }
         return isOut ? .done : .taken(attempt)
     }
@@ -170,7 +170,7 @@ extension StackChannel {
     }
 
     private func cancelSend(_ id: UInt64) {
-        let waiter = state.withLock { state in state.forgetSend(id) }
+        let waiter = state.withLock { state in state.sending.forget(ofTask: id) }
         waiter?.resume(returning: Failure(errno: Errno.cancelled))
     }
 }
@@ -180,45 +180,20 @@ extension StackChannel.State {
     fileprivate mutating func takeAtOnce(
         _ content: Data, _ metadata: [any StageMetadata], _ endsMessage: Bool, _ now: Duration
     ) -> Bool {
-        guard isDirect, !isTurning, !isDatagram, phase == .open, failure == nil, !sendingHasEnded, outcome == nil,
-            messages.isEmpty, taken.isEmpty, answers.isEmpty, unacknowledged == 0,
-            let room = stack?.lookForOutboundRoom(), room > 0
+        guard place.isLoop, !turn.isRunning, !isDatagram, phase.isOpen, failure == nil, sending.end == .open,
+            attempt.outcome == nil, sending.isIdle, turn.answers.isEmpty, sending.unacknowledged == 0,
+            let room = attempt.stack?.lookForOutboundRoom(), room > 0
         else { return false }
         let envelope = MessageChunk(metadata: metadata, endsMessage: endsMessage)
-        guard content.withUnsafeBytes({ stack?.send(lent: $0, in: envelope, at: now) }) == true else { return false }
-        sentByteCount += UInt64(content.count)
+        guard content.withUnsafeBytes({ attempt.stack?.send(lent: $0, in: envelope, at: now) }) == true else {
+            return false
+        }
+        sending.passed(content.count)
         return true
     }
 
     /// Whether the transport has accepted all stack output.
     fileprivate var isEmptied: Bool {
-        unacknowledged == 0 && phase == .open && stack?.mayHaveOutbound == false
-    }
-
-    /// Removes a cancelled task's receive and returns its continuation; `nil` if the receive is already complete.
-    fileprivate mutating func forgetReceive(_ id: UInt64) -> UnsafeContinuation<ReceivedContent, Never>? {
-        for index in waiters.indices {
-            guard case .task(id, let continuation) = waiters[index].receiver else { continue }
-            waiters.remove(at: index)
-            return continuation
-        }
-        return nil
-    }
-
-    /// Detaches a cancelled task's send and returns its continuation; `nil` if the send is already complete. Removes
-    /// content that the stack has not accepted.
-    fileprivate mutating func forgetSend(_ id: UInt64) -> UnsafeContinuation<Failure?, Never>? {
-        for index in messages.indices {
-            guard case .task(id, let waiter) = messages[index].waiter else { continue }
-            // Keep the final message: it ends the stream, and later sends already fail.
-            if messages[index].isFinal { messages[index].waiter = .unobserved } else { messages.remove(at: index) }
-            return waiter
-        }
-        for index in taken.indices {
-            guard case .task(id, let waiter) = taken[index].waiter else { continue }
-            taken[index].waiter = .unobserved
-            return waiter
-        }
-        return nil
+        sending.unacknowledged == 0 && phase.isOpen && attempt.stack?.mayHaveOutbound == false
     }
 }

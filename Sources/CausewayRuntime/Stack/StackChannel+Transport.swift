@@ -8,7 +8,7 @@ extension StackChannel {
     func perform(_ read: Read) {
         let handler: ArrivalHandler = { arrival, attempt in self.arrived(arrival, attempt) }
         flow.request(.stack(handler, attempt: read.attempt, isDirect: read.isDirect)) { queue in
-            if isDatagram { queue.demandMessage() } else { queue.demand(minimum: 1, maximum: read.length) }
+            if let length = read.length { queue.demand(minimum: 1, maximum: length) } else { queue.demandMessage() }
         }
     }
 
@@ -22,8 +22,8 @@ extension StackChannel {
 
     private func arrived(_ content: ReceivedContent, _ attempt: UInt64) {
         change { state in
-            guard state.attempt == attempt else { return }
-            state.isReadOutstanding = false
+            guard state.attempt.number == attempt else { return }
+            state.receiving.isReadOutstanding = false
             state.take(content)
         }
     }
@@ -36,21 +36,21 @@ extension StackChannel {
         var answer = Answer.nothing
         var read: Read?
         let first = state.withLock { state -> Work? in
-            if state.attempt == attempt {
-                state.isReadOutstanding = false
+            if state.attempt.number == attempt {
+                state.receiving.isReadOutstanding = false
                 let bytes = UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<count])
                 answer = state.take(lent: bytes, isFinal: isFinal, now)
             }
             // A turn may call the program's code, so it must not run inside one of the program's callbacks. The flow
             // never performs a stack's read there. So if the delivery is draining, the delivery itself has called this
             // function, and a turn can run here.
-            if !state.isTurning, state.delivery?.isDraining ?? (state.isDirect && isOnLoop) {
+            if !state.turn.isRunning, state.place.mayTurn(isOnLoop: isOnLoop) {
                 if answer.isForTask || answer.isNothing { read = beginRead(&state) }
                 return read == nil ? takeWork(&state, now, answer) : nil
             }
-            if !answer.isNothing { state.answers.append(answer) }
-            guard !state.isTurning else { return nil }
-            place = state.isDirect ? .loop : .queue
+            if !answer.isNothing { state.turn.answers.append(answer) }
+            guard !state.turn.isRunning else { return nil }
+            place = state.place
             return nil
         }
         if let read {
@@ -109,9 +109,9 @@ extension StackChannel {
         change { state in
             // A failed write also fails the flow, whose owner then reports the failure to the channel. Until then, do
             // not count the bytes as sent.
-            guard state.attempt == attempt, failure == nil || state.phase == .closing else { return }
+            guard state.attempt.number == attempt, failure == nil || state.phase.isClosing else { return }
             if let failure { return state.abandonClosing(failure) }
-            state.unacknowledged = max(0, state.unacknowledged - count)
+            state.sending.accepted(count)
         }
     }
 }

@@ -4,12 +4,6 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 extension StackChannel {
-    /// The maximum number of bytes that may wait in the transport. Above this limit the stack keeps its output, its
-    /// buffers fill up, and the program has to wait.
-    static let writeWindow = 256 << 10
-    private static let largestWrite = 64 << 10
-    private static let largestRead = 64 << 10
-
     /// The maximum number of steps in one turn. After that, the queue's other work runs first.
     private static let turnBudget = 256
     /// The maximum number of callbacks in one turn, and the time after which no further one begins. Without a limit, a program that
@@ -22,7 +16,7 @@ extension StackChannel {
 
     /// Requests a turn on the connection's queue or loop. A running turn needs none: it looks for new work before it ends.
     func requestTurn() {
-        arrange(state.withLock { state in state.isTurning ? nil : state.isDirect ? .loop : .queue })
+        arrange(state.withLock { state in state.turn.isRunning ? nil : state.place })
     }
 
     /// Mutates the state, then runs the work that this enables: on the caller's thread if permitted, else in a new
@@ -33,12 +27,12 @@ extension StackChannel {
         var place: Place?
         let first = state.withLock { state -> Work? in
             body(&state)
-            guard !state.isTurning, !state.isQuiet else { return nil }
-            if state.isDirect, isOnLoop {
+            guard !state.turn.isRunning, !state.isQuiet else { return nil }
+            if state.place.isLoop, isOnLoop {
                 now = System.now
                 return takeWork(&state, now)
             }
-            place = state.isDirect ? .loop : .queue
+            place = state.place
             return nil
         }
         if first != nil { proceed(first, now) }
@@ -53,10 +47,10 @@ extension StackChannel {
     func endTurn(_ written: Int, _ now: Duration) -> Bool {
         var isOut = false
         let rest = state.withLock { state -> Work? in
-            state.unacknowledged = max(0, state.unacknowledged - written)
+            state.sending.accepted(written)
             guard state.isQuiet else { return takeWork(&state, now) }
-            state.isTurning = false
-            isOut = state.unacknowledged == 0
+            state.turn.isRunning = false
+            isOut = state.sending.unacknowledged == 0
             return nil
         }
         if rest != nil { proceed(rest, now) }
@@ -65,12 +59,12 @@ extension StackChannel {
 
     /// Begins a turn with a single read. Returns `nil` if the stack needs no read, or if the turn has other work too.
     func beginRead(_ state: inout State) -> Read? {
-        guard let read = takeRead(&state) else { return nil }
+        guard let read = state.nextRead() else { return nil }
         guard state.isQuiet else {
-            state.isReadOutstanding = false
+            state.receiving.isReadOutstanding = false
             return nil
         }
-        state.isTurning = true
+        state.turn.isRunning = true
         return read
     }
 
@@ -90,7 +84,7 @@ extension StackChannel {
     @discardableResult
     private func turn() -> Int {
         let now = System.now
-        return proceed(state.withLock { state -> Work? in state.isTurning ? nil : takeWork(&state, now) }, now)
+        return proceed(state.withLock { state -> Work? in state.turn.isRunning ? nil : takeWork(&state, now) }, now)
     }
 
     /// Runs a turn's steps, beginning with `first`. Returns the number of callbacks.
@@ -122,7 +116,7 @@ extension StackChannel {
                 break
             }
             next = state.withLock { state -> Work? in
-                state.unacknowledged = max(0, state.unacknowledged - written)
+                state.sending.accepted(written)
                 return takeWork(&state, now)
             }
         }
@@ -131,9 +125,9 @@ extension StackChannel {
 
     /// Releases the held results once the `ready` report is in the program's queue, so that the program receives them after that report.
     package func readyIsTold() {
-        guard state.withLock({ state in state.isHeld }) else { return }
+        guard state.withLock({ state in state.turn.isHeld }) else { return }
         onQueue {
-            self.state.withLock { state in state.isHeld = false }
+            self.state.withLock { state in state.turn.isHeld = false }
             self.turn()
         }
     }
@@ -142,8 +136,8 @@ extension StackChannel {
         // Let the queue's other work run next. Otherwise a program that sends from each completion could occupy its
         // queue forever, and received content would not be delivered.
         state.withLock { state in
-            state.unacknowledged = max(0, state.unacknowledged - written)
-            state.isTurning = false
+            state.sending.accepted(written)
+            state.turn.isRunning = false
         }
         requestTurn()
     }
@@ -154,25 +148,25 @@ extension StackChannel {
     /// - Parameter answer: A new result to report. Unless it is `nothing`, no earlier results may be queued.
     func takeWork(_ state: inout State, _ now: Duration, _ answer: consuming Answer = .nothing) -> Work {
         var work = Work()
-        state.isTurning = true
+        state.turn.isRunning = true
         if answer.isForTask {
             work.resumption = answer
         } else if !answer.isNothing {
-            state.answers.append(answer)
+            state.turn.answers.append(answer)
         }
         for _ in 0..<Self.stepsAtOnce {
-            if !state.answers.isEmpty, !state.isHeld {
-                let answer = state.answers.removeFirst()
+            if !state.turn.answers.isEmpty, !state.turn.isHeld {
+                let answer = state.turn.answers.removeFirst()
                 if answer.isForTask, work.resumption.isNothing {
                     work.resumption = answer
                     continue
                 }
                 // The program's callback may take a long time, so begin the next read before it. During a handshake,
                 // write pending messages before the next read.
-                if work.read == nil, state.stack?.isReady == true, state.outcome == nil {
-                    work.read = takeRead(&state)
+                if work.read == nil, state.attempt.stack?.isReady == true, state.attempt.outcome == nil {
+                    work.read = state.nextRead()
                 }
-                work.action = .answer(answer, elsewhere: state.isDirect)
+                work.action = .answer(answer, elsewhere: state.place.isLoop)
                 return work
             }
             switch nextStep(&state, now) {
@@ -180,92 +174,17 @@ extension StackChannel {
                 work.action = consume action
                 return work
             case .write(loan: let count):
-                (work.loan, work.attempt) = (count, state.attempt)
+                (work.loan, work.attempt) = (count, state.attempt.number)
                 return work
             case .read(let read): work.read = read
             case .again: break
             case .nothing:
-                state.isTurning = work.read != nil
+                state.turn.isRunning = work.read != nil
                 return work
             }
         }
         work.action = .pause
         return work
-    }
-
-    private func takeRead(_ state: inout State) -> Read? {
-        state.nextRead(Self.largestRead).map {
-            Read(length: $0, attempt: state.attempt, isDirect: state.delivery == nil)
-        }
-    }
-
-    private func nextStep(_ state: inout State, _ now: Duration) -> Step {
-        if state.stack?.mayHaveEvent == true, let event = state.stack?.nextEvent(at: now) {
-            return take(event, &state)
-        }
-        // Report `ready` before writing the last handshake message: the peer's reaction to that message then reaches a ready connection.
-        if case .ready = state.outcome, let report = state.report {
-            (state.outcome, state.early) = (nil, [])
-            state.isHeld = state.delivery != nil
-            return .perform(.report(.ready, report))
-        }
-        let loan = state.nextLoan(now, Self.writeWindow)
-        if loan > 0 { return .write(loan: loan) }
-        if let write = state.nextWrite(now, Self.writeWindow, Self.largestWrite) {
-            return .perform(.write(write))
-        }
-        if let outcome = state.outcome.take(), let report = state.report {
-            state.report = nil
-            return .perform(.report(outcome, report))
-        }
-        if let timer = state.opening.timer, state.stack?.isOpening != true {
-            state.opening.end()
-            return .perform(.dropTimer(timer))
-        }
-        // The program's sends come last: received content is limited, but sends from completions are not.
-        if state.settleSends() || state.nextDelivery(now) || state.continueClosing(now) { return .again }
-        if let read = takeRead(&state) { return .read(read) }
-        if state.nextMessage(now) { return .again }
-        if state.phase == .closing, state.taken.isEmpty, state.stack?.awaitsGoodbye == true,
-            let left = state.whenLeft.take()
-        {
-            return .perform(.finish(left))
-        }
-        if state.takeEnds(), let report = state.report { return .perform(.report(.ended, report)) }
-        if state.phase == .closing, state.hasStackClosed, state.unacknowledged == 0 {
-            if let timer = state.closingTimer.take() { return .perform(.dropTimer(timer)) }
-            state.phase = .closed
-            (state.stack, state.delegates, state.whenLeft) = (nil, [:], nil)
-            if let completion = state.whenClosed.take() { return .perform(.finish(completion)) }
-        }
-        if state.settleLoss(now) { return .again }
-        if let completion = state.takeWhenRead() { return .perform(.finish(completion)) }
-        return nextAlarm(&state)
-    }
-
-    private func take(_ event: ProtocolStack.Event, _ state: inout State) -> Step {
-        switch event {
-        case .stage(let id, let event):
-            guard let delegate = state.delegates[id] else { return .again }
-            return .perform(.attend(delegate, event, StagePlace(id, in: self, state.attempt)))
-        case .ready:
-            state.outcome = .ready
-        case .failed(let failure):
-            if state.phase == .open { state.outcome = .failed(failure) }
-            if state.phase == .draining { state.failure = failure }
-            if state.phase == .closing { state.endSending(with: failure) }
-            state.hasStackClosed = true
-        case .closed:
-            state.hasStackClosed = true
-        }
-        return .again
-    }
-
-    private func nextAlarm(_ state: inout State) -> Step {
-        guard let deadline = state.stack?.lookForWakeUp(), state.alarm?.deadline != deadline else { return .nothing }
-        let old = state.alarm?.timer
-        state.alarm = nil
-        return .perform(.setAlarm(deadline, replacing: old))
     }
 
     /// Performs one action.
@@ -292,11 +211,11 @@ extension StackChannel {
         let timer = flow.loop.schedule(after: deadline - System.now) { [weak self] in
             guard let self else { return }
             state.withLock { state in
-                state.alarm = nil
-                state.stack?.advance(to: System.now)
+                state.turn.alarm = nil
+                state.attempt.stack?.advance(to: System.now)
             }
             requestTurn()
         }
-        state.withLock { state in state.alarm = (deadline, timer) }
+        state.withLock { state in state.turn.alarm = (deadline, timer) }
     }
 }

@@ -50,7 +50,8 @@ extension StackChannel {
 
     /// A read that fits into the stack.
     struct Read: Sendable {
-        var length: Int
+        /// The maximum number of bytes; `nil` for one datagram.
+        var length: Int?
         var attempt: UInt64
         var isDirect: Bool
     }
@@ -86,9 +87,22 @@ extension StackChannel {
     }
 
     /// Where a turn runs: on the event loop or on a queue.
-    enum Place {
+    enum Place: Sendable {
         case loop
-        case queue
+        /// The program's queue, if there is one; otherwise a global queue.
+        case queue(Delivery?)
+
+        var isLoop: Bool { if case .loop = self { true } else { false } }
+
+        var delivery: Delivery? { if case .queue(let delivery) = self { delivery } else { nil } }
+
+        /// Whether a turn may run in a call from the flow.
+        func mayTurn(isOnLoop: Bool) -> Bool {
+            switch self {
+            case .loop: isOnLoop
+            case .queue(let delivery): delivery?.isDraining ?? false
+            }
+        }
     }
 }
 

@@ -22,12 +22,10 @@ package final class StackChannel: Sendable {
     }
 
     let flow: Flow
-    let isDatagram: Bool
     let state: LockedValue<State>
 
     package init(over flow: Flow, isDatagram: Bool) {
         self.flow = flow
-        self.isDatagram = isDatagram
         state = LockedValue(State(isDatagram: isDatagram))
     }
 
@@ -47,32 +45,23 @@ package final class StackChannel: Sendable {
     ) {
         let delivery = flow.state.withLock { $0.delivery }
         let isDirect = delivery == nil && layers.allSatisfy { $0.delegate?.callsProgram != true }
+        let opening = StackOpening(limit: limit, from: System.now, isAccepted: openings != nil)
         let attempt = state.withLock { state -> UInt64? in
-            guard state.phase == .idle else { return nil }
-            (state.isDirect, state.delivery) = (isDirect, delivery)
-            state.attempt += 1
-            state.phase = .open
-            (state.isReadOutstanding, state.transportHasEnded, state.isHeld) = (false, false, false)
-            state.unacknowledged = 0
-            (state.inbox, state.interrupted) = (Inbox(), nil)
-            state.hasToldEnds = false
+            guard case .idle = state.phase else { return nil }
+            (state.place, state.phase) = (isDirect ? .loop : .queue(delivery), .open)
+            state.turn.isHeld = false
+            state.receiving.restart()
             // Content that an earlier stack accepted but did not send is lost.
-            for (waiter, _) in state.taken { state.answer(waiter, Failure(errno: Errno.connectionAborted)) }
-            state.taken = []
-            state.report = report
+            for waiter in state.sending.restart() { state.answer(waiter, Failure(errno: Errno.connectionAborted)) }
             var stack = ProtocolStack(layers.map(\.stage))
-            state.delegates = Dictionary(
-                uniqueKeysWithValues: zip(stack.stageIDs, layers).compactMap { id, layer in
-                    layer.delegate.map { (id, $0) }
-                })
-            state.sendEarly(through: &stack)
+            let ids = stack.stageIDs
+            state.sending.sendEarly(through: &stack)
             stack.start(at: System.now)
-            state.stack = stack
-            state.opening = Opening(limit: limit, from: System.now, isAccepted: openings != nil)
-            return state.attempt
+            state.attempt.start(stack, Dictionary(uniqueKeysWithValues: zip(ids, layers)), opening, report)
+            return state.attempt.number
         }
         if let attempt {
-            limitOpening(to: openings == nil ? limit : min(limit, Opening.silenceLimit), attempt)
+            limitOpening(to: openings == nil ? limit : min(limit, StackOpening.silenceLimit), attempt)
             if let openings { join(openings, attempt) }
         }
         requestTurn()
@@ -81,11 +70,11 @@ package final class StackChannel: Sendable {
     /// Ends the attempt. Pending requests wait for the next attempt.
     package func detach() {
         state.withLock { state in
-            guard state.phase == .open else { return }
-            state.stack?.abort(Failure(errno: Errno.connectionAborted))
-            (state.phase, state.isHeld) = (.idle, false)
-            (state.report, state.outcome) = (nil, nil)
-            state.takeBackEarly()
+            guard state.phase.isOpen else { return }
+            state.attempt.stack?.abort(Failure(errno: Errno.connectionAborted))
+            (state.phase, state.turn.isHeld) = (.idle, false)
+            state.attempt.forgetReports()
+            state.sending.takeBackEarly()
         }
         requestTurn()
     }
@@ -105,25 +94,23 @@ package final class StackChannel: Sendable {
         abortively: Bool, left: @escaping @Sendable () -> Void = {}, _ completion: @escaping @Sendable () -> Void
     ) {
         let isFirst = state.withLock { state -> Bool in
-            guard state.phase != .closing, state.phase != .closed else { return false }
-            let hasStack = state.phase == .open
-            (state.phase, state.isHeld) = (.closing, false)
-            (state.report, state.outcome, state.whenRead) = (nil, nil, nil)
-            (state.whenLeft, state.whenClosed) = (left, completion)
+            guard state.phase.isUnclosed else { return false }
+            let isAborted = abortively || !state.phase.isOpen
+            state.phase = .closing(Farewell(left: left, closed: completion, isAborted: isAborted))
+            state.turn.isHeld = false
+            state.attempt.forgetReports()
             let failure = Failure(errno: Errno.cancelled)
             state.endReceiving(with: failure)
-            if abortively || !hasStack {
-                state.isAborted = true
-                state.stack?.abort(failure)
-                state.hasStackClosed = true
-                state.unacknowledged = 0
+            if isAborted {
+                state.attempt.abort(failure)
+                state.sending.giveUpOutput()
                 state.endSending(with: failure)
-            } else if state.stack?.isReady == true {
+            } else if state.attempt.stack?.isReady == true {
                 // The stack closes in a turn, after it has taken the queued content (`continueClosing`).
-                state.early = []
+                state.sending.forgetEarly()
             } else {
                 state.endSending(with: failure)
-                state.stack?.close(at: System.now)
+                state.attempt.stack?.close(at: System.now)
             }
             return true
         }
@@ -136,8 +123,9 @@ package final class StackChannel: Sendable {
     private func limitClosing() {
         let timer = flow.loop.schedule(after: Self.closingLimit) { [self] in giveUpClosing() }
         let isLate = state.withLock { state -> Bool in
-            guard state.phase != .closed else { return true }
-            state.closingTimer = timer
+            guard case .closing(var farewell) = state.phase else { return true }
+            farewell.timer = timer
+            state.phase = .closing(farewell)
             return false
         }
         if isLate { flow.loop.cancel(timer) }
@@ -149,8 +137,10 @@ package final class StackChannel: Sendable {
     /// Closes without the remaining content and closing messages: the peer does not answer, or does not read earlier content.
     private func giveUpClosing() {
         state.withLock { state in
-            state.closingTimer = nil
-            if state.phase == .closing { state.abandonClosing(Failure(errno: Errno.timedOut)) }
+            guard case .closing(var farewell) = state.phase else { return }
+            farewell.timer = nil
+            state.phase = .closing(farewell)
+            state.abandonClosing(Failure(errno: Errno.timedOut))
         }
         requestTurn()
     }
@@ -161,20 +151,23 @@ package final class StackChannel: Sendable {
     @discardableResult
     package func fail(_ failure: Failure) -> Failure {
         let reason = state.withLock { state -> Failure in
-            guard state.phase == .idle || state.phase == .open || state.phase == .draining else {
+            switch state.phase {
+            case .idle, .open, .draining: break
+            case .failed, .closing, .closed:
                 // The transport is gone, so no closing message can be sent.
-                state.hasStackClosed = true
-                state.unacknowledged = 0
+                state.attempt.hasStackClosed = true
+                state.sending.giveUpOutput()
                 state.endSending(with: failure)
                 return failure
             }
             while state.nextDelivery(System.now) {}
             state.keepRest(System.now)
-            let reason = if case .failed(let known) = state.outcome { known } else { failure }
-            state.stack?.abort(reason)
+            let reason = if case .failed(let known) = state.attempt.outcome { known } else { failure }
+            state.attempt.stack?.abort(reason)
             // `abort` can make a protocol deliver an end of stream, so collect the content again.
             state.keepRest(System.now)
-            (state.phase, state.isHeld) = (.failed, false)
+            state.phase.fail()
+            state.turn.isHeld = false
             while state.nextDelivery(System.now) {}
             state.end(with: reason)
             return reason
@@ -188,22 +181,22 @@ package final class StackChannel: Sendable {
     /// Receives at least `minimum` and at most `maximum` bytes of one message, fewer if the message ends earlier.
     package func receive(minimum: Int, maximum: Int, _ completion: @escaping ReceiveCompletion) {
         let bounds = ReceiveQueue.bounds(minimum: minimum, maximum: maximum)
-        enqueue(Waiter(minimum: bounds.minimum, maximum: bounds.maximum, receiver: .callback(completion)))
+        enqueue(StackReceive(minimum: bounds.minimum, maximum: bounds.maximum, receiver: .callback(completion)))
     }
 
     /// Receives one whole message.
     package func receiveMessage(_ completion: @escaping ReceiveCompletion) {
         let limit = ReceiveQueue.messageLimit
-        enqueue(Waiter(minimum: limit, maximum: limit, receiver: .callback(completion)))
+        enqueue(StackReceive(minimum: limit, maximum: limit, receiver: .callback(completion)))
     }
 
-    func enqueue(_ waiter: Waiter) {
+    func enqueue(_ waiter: StackReceive) {
         change { state in
-            state.waiters.append(waiter)
-            guard let failure = state.failure, state.phase != .draining else { return }
+            state.receiving.waiters.append(waiter)
+            guard let failure = state.failure, !state.phase.isDraining else { return }
             while state.nextDelivery(System.now) {}
             // Sends may still be pending: a cancelled connection first sends its queued content.
-            if !state.waiters.isEmpty { state.endReceiving(with: failure) }
+            if !state.receiving.waiters.isEmpty { state.endReceiving(with: failure) }
         }
     }
 
@@ -212,11 +205,11 @@ package final class StackChannel: Sendable {
         change { state in
             if let failure = state.failure {
                 state.answer(message.waiter, failure)
-            } else if state.sendingHasEnded {
+            } else if state.sending.end != .open {
                 state.answer(message.waiter, Failure(errno: Errno.brokenPipe))
             } else {
-                state.sendingHasEnded = message.isFinal
-                state.messages.append(message)
+                if message.isFinal { state.sending.end = .requested }
+                state.sending.messages.append(message)
             }
         }
     }
@@ -226,23 +219,23 @@ package final class StackChannel: Sendable {
     /// The delegates of the current attempt's stages, from top to bottom.
     package var delegates: [any StageDelegate] {
         state.withLock { state in
-            guard let stack = state.stack else { return Array(state.delegates.values) }
-            return stack.stageIDs.reversed().compactMap { state.delegates[$0] }
+            guard let stack = state.attempt.stack else { return Array(state.attempt.delegates.values) }
+            return stack.stageIDs.reversed().compactMap { state.attempt.delegates[$0] }
         }
     }
 
     /// How long the current attempt's handshakes took, from bottom to top, with the stages' delegates.
     package var handshakes: [(delegate: any StageDelegate, duration: Duration)] {
         state.withLock { state in
-            (state.stack?.handshakes ?? []).compactMap { stage, duration in
-                state.delegates[stage].map { ($0, duration) }
+            (state.attempt.stack?.handshakes ?? []).compactMap { stage, duration in
+                state.attempt.delegates[stage].map { ($0, duration) }
             }
         }
     }
 
     /// The numbers of bytes that the program has received and sent so far, measured above all protocols.
     package var transferred: (received: UInt64, sent: UInt64) {
-        state.withLock { state in (state.receivedByteCount, state.sentByteCount) }
+        state.withLock { state in (state.receiving.byteCount, state.sending.byteCount) }
     }
 
     func withStage<Stage: ProtocolStage, Result: Sendable>(
@@ -250,10 +243,10 @@ package final class StackChannel: Sendable {
         _ body: @Sendable (inout Stage) -> Result
     ) -> Result? {
         let result = state.withLock { state -> Result? in
-            guard state.attempt == attempt else { return nil }
-            if isAnswer { state.opening.deadline = System.now + state.opening.limit }
-            let result = state.stack?.withStage(id, as: type) { stage in body(&stage) }
-            state.stack?.resume(at: System.now)
+            guard state.attempt.number == attempt else { return nil }
+            if isAnswer { state.attempt.opening.deadline = System.now + state.attempt.opening.limit }
+            let result = state.attempt.stack?.withStage(id, as: type) { stage in body(&stage) }
+            state.attempt.stack?.resume(at: System.now)
             return result
         }
         if result != nil { requestTurn() }
@@ -264,10 +257,11 @@ package final class StackChannel: Sendable {
         _ layer: StackLayer, above id: ProtocolStack.StageID, _ attempt: UInt64
     ) -> ProtocolStack.StageID? {
         let inserted = state.withLock { state -> ProtocolStack.StageID? in
-            guard state.attempt == attempt, let inserted = state.stack?.insert(layer.stage, above: id) else {
+            guard state.attempt.number == attempt, let inserted = state.attempt.stack?.insert(layer.stage, above: id)
+            else {
                 return nil
             }
-            state.delegates[inserted] = layer.delegate
+            state.attempt.delegates[inserted] = layer.delegate
             return inserted
         }
         if inserted != nil { requestTurn() }

@@ -18,6 +18,10 @@ extension Runtime {
 
             init(repliesToPings: Bool = false) {
                 channel = StackChannel(over: stage.flow, isDatagram: false)
+                begin(repliesToPings: repliesToPings)
+            }
+
+            func begin(repliesToPings: Bool = false) {
                 var configuration = WebSocketMachine.Configuration()
                 configuration.skipsHandshake = true
                 configuration.repliesToPings = repliesToPings
@@ -198,6 +202,26 @@ extension Runtime {
                 rig.arrive(Self.frame(.close, answer))
                 #expect(rig.stage.log.all == told)
             }
+        }
+
+        @Test("Closing waits for the peer, also when an earlier attempt has failed")
+        func silentPeerOfSecondAttempt() {
+            let rig = Rig()
+            // A client's frame without a mask.
+            rig.arrive([0x82, 0])
+            #expect(rig.stage.log.take().first?.hasPrefix("failed") == true)
+            rig.channel.detach()
+            rig.stage.loop.batch { rig.stage.flow.detach(abandoning: Failure(errno: ECONNABORTED)) }
+            rig.stage.settle()
+            _ = rig.stage.log.take()
+            let second = ScriptedKernel()
+            rig.stage.begin(second)
+            rig.begin()
+            rig.close()
+            #expect(rig.stage.log.all == ["left"])
+            second.arrive(Self.frame(.close))
+            rig.stage.edge(.readable)
+            #expect(rig.stage.log.all == ["left", "closed"])
         }
 
         @Test("Closing is reported while the peer is silent, and continues until it answers")

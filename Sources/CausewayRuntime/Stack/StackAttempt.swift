@@ -1,0 +1,71 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+
+/// One attempt to use a transport: the protocols over it, and who is told of them.
+struct StackAttempt: Sendable {
+    /// Results of an attempt with another number are ignored.
+    private(set) var number: UInt64 = 0
+    var stack: ProtocolStack?
+    var delegates: [ProtocolStack.StageID: any StageDelegate] = [:]
+    var report: (@Sendable (StackChannel.Outcome) -> Void)?
+    /// What has to be reported.
+    var outcome: StackChannel.Outcome?
+    var opening = StackOpening(limit: .zero, from: .zero, isAccepted: false)
+    /// Whether the protocols have closed or failed, so that nothing more comes from them.
+    var hasStackClosed = false
+
+    /// Whether the protocols have failed and the report is still due.
+    var hasFailed: Bool { if case .failed = outcome { true } else { false } }
+
+    /// Begins the next attempt.
+    mutating func start(
+        _ stack: ProtocolStack, _ layers: [ProtocolStack.StageID: StackLayer], _ opening: StackOpening,
+        _ report: @escaping @Sendable (StackChannel.Outcome) -> Void
+    ) {
+        number += 1
+        delegates = layers.compactMapValues(\.delegate)
+        (self.stack, self.opening, self.report) = (stack, opening, report)
+        (outcome, hasStackClosed) = (nil, false)
+    }
+
+    /// Ends the protocols at once.
+    mutating func abort(_ failure: Failure) {
+        stack?.abort(failure)
+        hasStackClosed = true
+    }
+
+    mutating func forgetReports() { (report, outcome) = (nil, nil) }
+}
+
+/// The time limits for one attempt's handshakes.
+struct StackOpening: Sendable {
+    /// How long a peer accepted by a listener may take to send its first bytes. After that, it has more time.
+    static let silenceLimit = Duration.seconds(10)
+
+    let limit: Duration
+    var deadline: Duration
+    /// When the peer last sent bytes.
+    private var lastHeard: Duration?
+    private let start: Duration
+    private let isAccepted: Bool
+    /// The attempt's timer. It runs until the handshakes have ended.
+    var timer: TimerID?
+    var ticket: UnfinishedOpenings.Ticket?
+
+    init(limit: Duration, from start: Duration, isAccepted: Bool) {
+        (self.limit, self.start, self.isAccepted) = (limit, start, isAccepted)
+        deadline = start + limit
+    }
+
+    mutating func end() { (timer, ticket) = (nil, nil) }
+
+    /// Records that the peer has sent bytes.
+    mutating func heard(at now: @autoclosure () -> Duration) { if timer != nil { lastHeard = now() } }
+
+    /// Whether an accepted peer has sent nothing yet. When the timer fires, it gets no more time.
+    var isSilent: Bool { isAccepted && lastHeard == nil }
+
+    /// Returns how long the peer has been silent.
+    func silence(at now: Duration) -> Duration { now - (lastHeard ?? start) }
+}

@@ -1,0 +1,110 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+
+// Which step a turn takes next. Everything here runs under the lock.
+
+extension StackChannel {
+    /// Returns the next step. The order is the protocol: first what the stack reports, then its output, the program's
+    /// results, the next read, and last the program's sends. Received content is limited; sends from completions are
+    /// not.
+    func nextStep(_ state: inout State, _ now: Duration) -> Step {
+        if state.attempt.stack?.mayHaveEvent == true, let event = state.attempt.stack?.nextEvent(at: now) {
+            return take(event, &state)
+        }
+        if let step = nextSignOfOpening(&state) { return step }
+        switch state.phase {
+        case .open: if let step = nextOpenStep(&state, now) { return step }
+        case .draining:
+            if let step = nextOutcome(&state) { return step }
+            if state.nextDelivery(now) || state.settleLoss(now) { return .again }
+        case .failed:
+            if let step = nextOutcome(&state) { return step }
+            if state.nextDelivery(now) { return .again }
+            if let completion = state.takeWhenRead() { return .perform(.finish(completion)) }
+        case .closing: if let step = nextClosingStep(&state, now) { return step }
+        case .idle, .closed: break
+        }
+        return nextAlarm(&state)
+    }
+
+    /// Reports `ready`, then ends the handshakes' timer.
+    ///
+    /// `ready` comes before the last handshake message is written: the peer's reaction to that message then reaches a
+    /// ready connection.
+    private func nextSignOfOpening(_ state: inout State) -> Step? {
+        if case .ready = state.attempt.outcome, let report = state.attempt.report {
+            state.attempt.outcome = nil
+            state.sending.forgetEarly()
+            state.turn.isHeld = state.place.delivery != nil
+            return .perform(.report(.ready, report))
+        }
+        guard let timer = state.attempt.opening.timer, state.attempt.stack?.isOpening != true else { return nil }
+        state.attempt.opening.end()
+        return .perform(.dropTimer(timer))
+    }
+
+    private func nextOutcome(_ state: inout State) -> Step? {
+        guard let outcome = state.attempt.outcome.take(), let report = state.attempt.report.take() else { return nil }
+        return .perform(.report(outcome, report))
+    }
+
+    private func nextOpenStep(_ state: inout State, _ now: Duration) -> Step? {
+        let loan = state.nextLoan(now)
+        if loan > 0 { return .write(loan: loan) }
+        if let write = state.nextWrite(now, StackWriteSide.largestWrite) { return .perform(.write(write)) }
+        if let step = nextOutcome(&state) { return step }
+        if state.settleSends() || state.nextDelivery(now) { return .again }
+        if let read = state.nextRead() { return .read(read) }
+        if state.nextMessage(now) { return .again }
+        if state.takeEnds(), let report = state.attempt.report { return .perform(.report(.ended, report)) }
+        return nil
+    }
+
+    private func nextClosingStep(_ state: inout State, _ now: Duration) -> Step? {
+        if let write = state.nextWrite(now, StackWriteSide.largestWrite) { return .perform(.write(write)) }
+        if state.settleSends() || state.continueClosing(now) { return .again }
+        if let read = state.nextRead() { return .read(read) }
+        if state.nextMessage(now) { return .again }
+        guard case .closing(var farewell) = state.phase else { return nil }
+        if state.sending.hasSettled, state.attempt.stack?.awaitsGoodbye == true, let left = farewell.left.take() {
+            state.phase = .closing(farewell)
+            return .perform(.finish(left))
+        }
+        guard state.attempt.hasStackClosed, state.sending.unacknowledged == 0 else { return nil }
+        if let timer = farewell.timer.take() {
+            state.phase = .closing(farewell)
+            return .perform(.dropTimer(timer))
+        }
+        state.phase = .closed
+        (state.attempt.stack, state.attempt.delegates) = (nil, [:])
+        return .perform(.finish(farewell.closed))
+    }
+
+    private func take(_ event: ProtocolStack.Event, _ state: inout State) -> Step {
+        switch event {
+        case .stage(let id, let event):
+            guard let delegate = state.attempt.delegates[id] else { return .again }
+            return .perform(.attend(delegate, event, StagePlace(id, in: self, state.attempt.number)))
+        case .ready:
+            if state.attempt.report != nil { state.attempt.outcome = .ready }
+        case .failed(let failure):
+            if state.phase.isOpen { state.attempt.outcome = .failed(failure) }
+            if state.phase.isDraining { state.failure = failure }
+            if state.phase.isClosing { state.endSending(with: failure) }
+            state.attempt.hasStackClosed = true
+        case .closed:
+            state.attempt.hasStackClosed = true
+        }
+        return .again
+    }
+
+    private func nextAlarm(_ state: inout State) -> Step {
+        guard let deadline = state.attempt.stack?.lookForWakeUp(), state.turn.alarm?.deadline != deadline else {
+            return .nothing
+        }
+        let old = state.turn.alarm?.timer
+        state.turn.alarm = nil
+        return .perform(.setAlarm(deadline, replacing: old))
+    }
+}

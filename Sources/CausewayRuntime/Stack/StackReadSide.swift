@@ -1,0 +1,180 @@
+internal import CausewayProtocols
+internal import CausewayTypes
+internal import DequeModule
+internal import FoundationEssentials
+
+/// One receive that waits for content.
+struct StackReceive: Sendable {
+    enum Receiver: Sendable {
+        case callback(ReceiveCompletion)
+        /// A suspended task, with the identifier for cancelling its request.
+        case task(UInt64, UnsafeContinuation<ReceivedContent, Never>)
+    }
+
+    var minimum: Int
+    var maximum: Int
+    var receiver: Receiver
+
+    func answer(_ content: consuming ReceivedContent) -> StackChannel.Answer {
+        switch receiver {
+        case .callback(let completion): .received(completion, consume content)
+        case .task(_, let continuation): .taskReceived(continuation, consume content)
+        }
+    }
+}
+
+/// A channel's receiving side: what the transport may still bring, and what waits for the program.
+struct StackReadSide: Sendable {
+    static let largestRead = 64 << 10
+
+    /// Whether a read of the transport has not returned yet.
+    var isReadOutstanding = false
+    var transportHasEnded = false
+    var waiters: Deque<StackReceive> = []
+    var inbox = StackInbox()
+    /// The message interrupted by a control message.
+    private var interrupted: StackInbox?
+    /// Content that the stack held for the program when its transport broke.
+    private var rest: Deque<MessageChunk> = []
+    /// The number of bytes that the program has received.
+    var byteCount: UInt64 = 0
+
+    /// Whether all content that the stack has given up was delivered.
+    var hasDelivered: Bool { rest.isEmpty && inbox.content.isEmpty && !inbox.isWhole }
+
+    /// Forgets the last attempt's transport and its unfinished message.
+    mutating func restart() {
+        (isReadOutstanding, transportHasEnded) = (false, false)
+        (inbox, interrupted) = (StackInbox(), nil)
+    }
+
+    /// Keeps content of a stack that ends.
+    mutating func keep(_ chunk: MessageChunk) { rest.append(chunk) }
+
+    /// Returns kept content, at most `room` bytes of it; `nil` if there is none.
+    mutating func takeKept(atMost room: Int) -> MessageChunk? {
+        guard var first = rest.popFirst() else { return nil }
+        guard first.bytes.count > room else { return first }
+        let piece = first.take(atMost: room)
+        rest.prepend(first)
+        return piece
+    }
+
+    /// Adds content to the message being received. A control message comes first, and the interrupted content message
+    /// continues after it (RFC 6455 §5.4).
+    mutating func accept(_ chunk: MessageChunk) {
+        if chunk.kind != .content, inbox.kind == .content {
+            interrupted = chunk.kind == .control ? inbox : nil
+            inbox = StackInbox(kind: chunk.kind)
+        }
+        inbox.accept(chunk)
+    }
+
+    /// Removes the oldest receive and returns its result, if the inbox has enough for it; otherwise `nil`.
+    mutating func takeAnswer() -> StackChannel.Answer? {
+        guard let waiter = waiters.first else { return nil }
+        if inbox.hasEnded {
+            waiters.removeFirst()
+            let error = Failure(errno: Errno.noData)
+            return waiter.answer(ReceivedContent(isFinal: true, isComplete: true, error: error))
+        }
+        guard inbox.isWhole || inbox.content.count >= waiter.minimum else { return nil }
+        waiters.removeFirst()
+        return waiter.answer(takeContent(atMost: waiter.maximum))
+    }
+
+    private mutating func takeContent(atMost limit: Int) -> ReceivedContent {
+        let isAll = inbox.content.count <= limit
+        // Deliver the truncated message as incomplete. The next receive gets the end.
+        let isCutOff = isAll && inbox.progress == .cutOff && !inbox.content.isEmpty
+        let isEnd = isAll && inbox.isWhole && !isCutOff
+        // Programs expect content indices to begin at zero.
+        let data = isAll ? inbox.content : Data(inbox.content.prefix(limit))
+        byteCount += UInt64(data.count)
+        let content = ReceivedContent(
+            data: data.isEmpty ? nil : data, isFinal: isEnd && inbox.isFinal, isComplete: isEnd,
+            metadata: inbox.metadata)
+        if isEnd {
+            inbox = interrupted.take() ?? StackInbox(progress: inbox.isFinal ? .ended : .partial)
+        } else if isCutOff {
+            inbox = StackInbox(progress: .final)
+        } else {
+            inbox.content = isAll ? Data() : Data(inbox.content.dropFirst(limit))
+        }
+        return content
+    }
+
+    /// Removes all receives and returns their results: `failure`, with all arrived content for the first one.
+    mutating func end(with failure: Failure) -> [StackChannel.Answer] {
+        guard !waiters.isEmpty else { return [] }
+        let content = inbox.content.isEmpty ? interrupted?.content ?? Data() : inbox.content
+        var rest: Data? = content.isEmpty ? nil : content
+        (inbox, interrupted) = (StackInbox(), nil)
+        let answers = waiters.map { waiter in
+            waiter.answer(ReceivedContent(data: rest.take(), error: failure))
+        }
+        waiters = []
+        return answers
+    }
+
+    /// Removes a cancelled task's receive and returns its continuation; `nil` if the receive is already complete.
+    mutating func forget(ofTask id: UInt64) -> UnsafeContinuation<ReceivedContent, Never>? {
+        for index in waiters.indices {
+            guard case .task(id, let continuation) = waiters[index].receiver else { continue }
+            waiters.remove(at: index)
+            return continuation
+        }
+        return nil
+    }
+}
+
+/// The message being received.
+struct StackInbox: Sendable {
+    enum Progress: Sendable {
+        case partial
+        /// The message has arrived whole.
+        case whole
+        /// The message has arrived whole, and the stream has ended behind it.
+        case final
+        /// The stream has ended within the message.
+        case cutOff
+        /// The end of the stream was delivered. No content follows.
+        case ended
+    }
+
+    var content = Data()
+    var metadata: [any StageMetadata] = []
+    var kind = MessageChunk.Kind.content
+    var progress = Progress.partial
+
+    /// Whether no more content belongs to the message.
+    var isWhole: Bool {
+        switch progress {
+        case .partial, .ended: false
+        case .whole, .final, .cutOff: true
+        }
+    }
+
+    var isFinal: Bool {
+        switch progress {
+        case .partial, .whole, .ended: false
+        case .final, .cutOff: true
+        }
+    }
+
+    var hasEnded: Bool { progress == .ended }
+
+    var isUntouched: Bool { progress == .partial && content.isEmpty && metadata.isEmpty }
+
+    mutating func accept(_ chunk: MessageChunk) {
+        content.append(chunk.bytes)
+        if !chunk.metadata.isEmpty { metadata = chunk.metadata }
+        progress =
+            switch (chunk.endsMessage, chunk.isFinal) {
+            case (false, false): .partial
+            case (true, false): .whole
+            case (true, true): .final
+            case (false, true): .cutOff
+            }
+    }
+}
