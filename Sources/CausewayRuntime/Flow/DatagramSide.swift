@@ -1,3 +1,4 @@
+internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 

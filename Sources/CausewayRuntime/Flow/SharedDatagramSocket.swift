@@ -238,7 +238,7 @@ extension Flow {
     /// The transport's local and remote address; `nil` without a transport. A peer of a shared socket has its own
     /// addresses.
     package var addresses: (local: SocketAddress?, remote: SocketAddress?)? {
-        let transport = state.withLock { state in state.transport }
+        let transport = state.withLock { state in state.link.transport }
         return withDescriptor { fd in
             let local = Socket.localAddress(fd)
             guard case .peer(let shared, let peer) = transport else { return (local, Socket.peerAddress(fd)) }

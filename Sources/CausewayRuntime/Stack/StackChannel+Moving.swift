@@ -200,7 +200,7 @@ extension Data {
         append(chain)
     }
 
-    fileprivate mutating func append(_ chain: ByteChain) {
+    mutating func append(_ chain: ByteChain) {
         var chain = chain
         guard let first = chain.popPiece() else { return }
         // Reserve the whole capacity: appending piece by piece would copy the existing bytes several times.

@@ -1,4 +1,5 @@
 internal import CausewayProtocols
+internal import CausewaySystem
 internal import CausewayTypes
 internal import DequeModule
 internal import FoundationEssentials

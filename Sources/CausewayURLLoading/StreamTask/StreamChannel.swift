@@ -19,7 +19,7 @@ final class StreamChannel: Loader {
         case nowhere
     }
 
-    struct State {
+    struct State: SequencedState {
         var conversation: StreamConversation
         var line = ActionLine<StreamConversation.Action>(keepsStorage: true)
         var stream: RecallableStream?
@@ -33,6 +33,8 @@ final class StreamChannel: Loader {
         /// The task; `nil` after its end.
         var core: TaskCore?
         var calls: CallList?
+
+        mutating func queueActions() -> Bool { line.move(&conversation.actions) }
     }
 
     let origin: Origin
@@ -215,38 +217,29 @@ final class StreamChannel: Loader {
 
     private func apply(_ body: (inout StreamConversation, Duration) -> Void) {
         let now = MonotonicTime.now
-        let mustPerform = state.withLock { state in
-            body(&state.conversation, now)
-            return state.line.move(&state.conversation.actions)
-        }
-        if mustPerform { performActions() }
+        state.change({ state in body(&state.conversation, now) }, perform: perform)
     }
 
-    private func performActions() {
-        while let (action, stream, core, calls) = state.withLock({ state in
-            state.line.next().map { ($0, state.stream, state.core, state.calls) }
-        }) {
-            switch action {
-            case .receive(let limit): receive(limit, stream, core)
-            case .recall:
-                let isRecalled = stream?.recall() ?? false
-                apply { $0.recalled(isRecalled, at: $1) }
-            case .send(let content, let isFinal):
-                stream?.send(content, isFinal: isFinal) { [self] error in
-                    if error == nil { core?.noteStream(sent: content.count) }
-                    apply { $0.sent(content.count, error, at: $1) }
-                }
-            case .secure(let unread, let isAtEnd): secure(unread, isAtEnd: isAtEnd)
-            case .capture(let unread, let isAtEnd): capture(unread, isAtEnd: isAtEnd)
-            case .call(let body): calls?.add(body)
-            case .reportReadClosed:
-                core?.notifyStream(.readClosed) { $0.urlSession($1, readClosedFor: $2) }
-            case .reportWriteClosed:
-                core?.notifyStream(.writeClosed) { $0.urlSession($1, writeClosedFor: $2) }
-            case .wake(let time): wake(at: time)
-            case .end(let error): core?.perform { $0.finish(error) }
-            case .disconnect(let isInterrupted): disconnect(isInterrupted: isInterrupted)
+    private func perform(_ action: StreamConversation.Action) {
+        let (stream, core, calls) = state.withLock { state in (state.stream, state.core, state.calls) }
+        switch action {
+        case .receive(let limit): receive(limit, stream, core)
+        case .recall:
+            let isRecalled = stream?.recall() ?? false
+            apply { $0.recalled(isRecalled, at: $1) }
+        case .send(let content, let isFinal):
+            stream?.send(content, isFinal: isFinal) { [self] error in
+                if error == nil { core?.noteStream(sent: content.count) }
+                apply { $0.sent(content.count, error, at: $1) }
             }
+        case .secure(let unread, let isAtEnd): secure(unread, isAtEnd: isAtEnd)
+        case .capture(let unread, let isAtEnd): capture(unread, isAtEnd: isAtEnd)
+        case .call(let body): calls?.add(body)
+        case .reportReadClosed: core?.notifyStream(.readClosed) { $0.urlSession($1, readClosedFor: $2) }
+        case .reportWriteClosed: core?.notifyStream(.writeClosed) { $0.urlSession($1, writeClosedFor: $2) }
+        case .wake(let time): wake(at: time)
+        case .end(let error): core?.perform { $0.finish(error) }
+        case .disconnect(let isInterrupted): disconnect(isInterrupted: isInterrupted)
         }
     }
 

@@ -9,9 +9,16 @@ internal import Foundation
 /// It exists from the task's creation. After the handshake it replaces the loader. State changes happen under one lock. The resulting
 /// actions are performed in order, by one thread at a time, without the lock.
 final class WebSocketChannel: Loader {
-    private struct State {
+    private struct State: SequencedState {
         var conversation = WebSocketConversation()
         var line = ActionLine<WebSocketConversation.Action>(keepsStorage: true)
+        var owners = Owners()
+
+        mutating func queueActions() -> Bool { line.move(&conversation.actions) }
+    }
+
+    /// What the actions act on.
+    private struct Owners {
         var stream: HTTPUpgradedStream?
         /// The task; `nil` after its end.
         var core: TaskCore?
@@ -23,15 +30,15 @@ final class WebSocketChannel: Loader {
     /// Sets the task.
     func attach(_ core: TaskCore) {
         state.withLock { state in
-            state.core = core
-            state.calls = core.calls
+            state.owners.core = core
+            state.owners.calls = core.calls
         }
     }
 
     /// Sets the connection and its compression. Call ``start()`` afterwards.
     func attach(_ stream: HTTPUpgradedStream, _ codec: (any WebSocketCodec)?) {
         state.withLock { state in
-            state.stream = stream
+            state.owners.stream = stream
             if let codec { state.conversation.machine.compress(with: codec) }
         }
     }
@@ -61,7 +68,7 @@ final class WebSocketChannel: Loader {
     func start() { apply { $0.opened() } }
 
     func demandChanged() {
-        guard let core = state.withLock({ state in state.core }) else { return }
+        guard let core = state.withLock({ state in state.owners.core }) else { return }
         var isRunning: Bool
         repeat {
             isRunning = core.isRunning
@@ -75,37 +82,29 @@ final class WebSocketChannel: Loader {
     /// Ends all operations with the task's error.
     func end(_ error: (any Error)?) {
         apply { $0.end(error) }
-        let core = state.withLock { state in state.core.take() }
+        let core = state.withLock { state in state.owners.core.take() }
         withExtendedLifetime(core) {}
     }
 
     // MARK: Actions
 
     private func apply<Result: Sendable>(_ body: (inout WebSocketConversation) -> Result) -> Result {
-        let (result, mustPerform) = state.withLock { state in
-            let result = body(&state.conversation)
-            return (result, state.line.move(&state.conversation.actions))
-        }
-        if mustPerform { performActions() }
-        return result
+        state.change({ state in body(&state.conversation) }, perform: perform)
     }
 
-    private func performActions() {
-        while let (action, context) = state.withLock({ state in
-            state.line.next().map { ($0, (stream: state.stream, core: state.core, calls: state.calls)) }
-        }) {
-            switch action {
-            case .send(let content): send(content, over: context.stream)
-            case .receive(let limit):
-                context.stream?.receive(atMost: limit) { [self] arrival in apply { $0.arrived(arrival) } }
-            case .call(let body): context.calls?.add(body)
-            case .reportClosed(let report): context.core?.webSocketClosed(report)
-            case .end(let error): context.core?.webSocketEnded(error)
-            case .limitClosing: limitClosing()
-            case .disconnect(let isInterrupted):
-                let stream = state.withLock { state in state.stream.take() }
-                stream?.close(isInterrupted: isInterrupted)
-            }
+    private func perform(_ action: WebSocketConversation.Action) {
+        let owners = state.withLock { state in state.owners }
+        switch action {
+        case .send(let content): send(content, over: owners.stream)
+        case .receive(let limit):
+            owners.stream?.receive(atMost: limit) { [self] arrival in apply { $0.arrived(arrival) } }
+        case .call(let body): owners.calls?.add(body)
+        case .reportClosed(let report): owners.core?.webSocketClosed(report)
+        case .end(let error): owners.core?.webSocketEnded(error)
+        case .limitClosing: limitClosing()
+        case .disconnect(let isInterrupted):
+            state.withLock { state in state.owners.stream = nil }
+            owners.stream?.close(isInterrupted: isInterrupted)
         }
     }
 

@@ -1,5 +1,3 @@
-import CausewayProtocols
-import CausewayRuntime
 import CausewaySystem
 import Dispatch
 import Testing

@@ -1,6 +1,3 @@
-public import CausewayProtocols
-public import CausewaySystem
-
 /// A state behind a lock whose changes request actions, such as transport or observer calls.
 ///
 /// The lock protects the state and the actions' order. It is not held while an action runs, so an action can change the

@@ -1,4 +1,4 @@
-import CausewayProtocols
+import CausewaySystem
 import Testing
 
 @Suite("Actions, one performer at a time")
