@@ -31,6 +31,7 @@ struct DirectoryTests {
         rmdir(path)
     }
 
+    // RFC 9110 §17.3.
     @Test("A walk reaches files below, and follows no symbolic link")
     func walk() throws {
         try withDirectory { _, root in

@@ -31,6 +31,7 @@ struct HTTP2EngineEndTests {
         if case .failure(let failure) = await request.reader.awaitHead() { failure } else { nil }
     }
 
+    // RFC 9113 §8.7.
     @Test("A refused stream is retried for any method", arguments: ["GET", "POST"])
     func refused(_ method: String) async throws {
         let (first, server) = try open(try request("/", method), .data(Data("x".utf8)))

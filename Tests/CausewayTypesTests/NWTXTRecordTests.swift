@@ -24,6 +24,7 @@ struct NWTXTRecordTests {
         }
     }
 
+    // RFC 6763 §6.3, §6.4, §6.5.
     @Test(
         "C85 C86: reads the wire form",
         arguments: [
@@ -70,6 +71,7 @@ struct NWTXTRecordTests {
         #expect(NWTXTRecord().isEmpty)
     }
 
+    // RFC 6763 §6.4.
     @Test(
         "C85: invalid keys",
         arguments: ["", "=", "a=", "é", "a\u{0}", "\n", "\u{7f}", String(repeating: "k", count: 256)])
@@ -99,6 +101,7 @@ struct NWTXTRecordTests {
         #expect(record.data.count == (isAccepted ? 256 : 0))
     }
 
+    // RFC 6763 §6.2.
     @Test("C84: a record has at most 65535 bytes")
     func limitsRecord() {
         var record = NWTXTRecord()

@@ -119,6 +119,7 @@ struct ResumeTests {
         #expect(try await begin("range.mock") { $0.setValue("bytes=1-", forHTTPHeaderField: "Range") }.data == nil)
     }
 
+    // RFC 9110 §8.8.2.2.
     @Test("A modification date before the response is a validator")
     func date() async throws {
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"

@@ -121,6 +121,7 @@ extension Interop {
             }
         }
 
+        // RFC 8305 §7.1.
         @Test(
             "An IPv6-only network with a NAT64 translator: IPv4 hosts are reached by address and by name",
             arguments: [TwoHosts.far4, "four.test"], [false, true])

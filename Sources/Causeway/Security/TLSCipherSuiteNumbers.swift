@@ -161,14 +161,14 @@ public let TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256: SSLCipherSuite = 0xcca8
 /// ECDHE key exchange with ECDSA signatures, ChaCha20-Poly1305, SHA-256 (RFC 7905).
 public let TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: SSLCipherSuite = 0xcca9
 
-// TLS 1.3: RFC 8446 appendix B.4.
-/// AES-128-GCM, SHA-256 (RFC 8446). TLS 1.3 only.
+// TLS 1.3: RFC 8446 §B.4.
+/// AES-128-GCM, SHA-256 (RFC 8446 §B.4). TLS 1.3 only.
 public let TLS_AES_128_GCM_SHA256: SSLCipherSuite = 0x1301
-/// AES-256-GCM, SHA-384 (RFC 8446). TLS 1.3 only.
+/// AES-256-GCM, SHA-384 (RFC 8446 §B.4). TLS 1.3 only.
 public let TLS_AES_256_GCM_SHA384: SSLCipherSuite = 0x1302
-/// ChaCha20-Poly1305, SHA-256 (RFC 8446). TLS 1.3 only.
+/// ChaCha20-Poly1305, SHA-256 (RFC 8446 §B.4). TLS 1.3 only.
 public let TLS_CHACHA20_POLY1305_SHA256: SSLCipherSuite = 0x1303
-/// AES-128-CCM, SHA-256 (RFC 8446). TLS 1.3 only.
+/// AES-128-CCM, SHA-256 (RFC 8446 §B.4). TLS 1.3 only.
 public let TLS_AES_128_CCM_SHA256: SSLCipherSuite = 0x1304
-/// AES-128-CCM with a tag of 8 bytes, SHA-256 (RFC 8446). TLS 1.3 only.
+/// AES-128-CCM with a tag of 8 bytes, SHA-256 (RFC 8446 §B.4). TLS 1.3 only.
 public let TLS_AES_128_CCM_8_SHA256: SSLCipherSuite = 0x1305

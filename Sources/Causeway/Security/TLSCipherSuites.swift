@@ -66,11 +66,11 @@ extension tls_ciphersuite_t {
     public static let ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256 = Self(number: 0xcca8)
     /// ECDHE key exchange with ECDSA signatures, ChaCha20-Poly1305, SHA-256 (RFC 7905).
     public static let ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256 = Self(number: 0xcca9)
-    /// AES-128-GCM, SHA-256 (RFC 8446). TLS 1.3 only.
+    /// AES-128-GCM, SHA-256 (RFC 8446 §B.4). TLS 1.3 only.
     public static let AES_128_GCM_SHA256 = Self(number: 0x1301)
-    /// AES-256-GCM, SHA-384 (RFC 8446). TLS 1.3 only.
+    /// AES-256-GCM, SHA-384 (RFC 8446 §B.4). TLS 1.3 only.
     public static let AES_256_GCM_SHA384 = Self(number: 0x1302)
-    /// ChaCha20-Poly1305, SHA-256 (RFC 8446). TLS 1.3 only.
+    /// ChaCha20-Poly1305, SHA-256 (RFC 8446 §B.4). TLS 1.3 only.
     public static let CHACHA20_POLY1305_SHA256 = Self(number: 0x1303)
 }
 

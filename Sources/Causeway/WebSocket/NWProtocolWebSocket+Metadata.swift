@@ -94,7 +94,7 @@ extension NWProtocolWebSocket {
             return token
         }
 
-        /// The subprotocol chosen by the server; `nil` for none (RFC 6455 §1.9).
+        /// The subprotocol chosen by the server; `nil` for none (RFC 6455 §4.1).
         public var selectedSubprotocol: String? { handshake.subprotocol }
 
         /// Whether the peers agreed to compress messages; see ``NWProtocolWebSocket/Options/compression``.

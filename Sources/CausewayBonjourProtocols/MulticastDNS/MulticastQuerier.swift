@@ -10,7 +10,7 @@ struct MulticastQuerier: ReturningMachine, Sendable {
 
     /// The delay before the first query, so that hosts that start together do not send together (RFC 6762 §5.2).
     private static let firstDelay: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(120)
-    /// New questions that become due within this time are sent early, in the same message.
+    /// New questions that become due within this time are sent early, in the same message (RFC 6762 §5.3).
     static let gathering: Duration = .milliseconds(100)
     static let shortestInterval: Duration = .seconds(1)
     static let longestInterval: Duration = .seconds(3_600)

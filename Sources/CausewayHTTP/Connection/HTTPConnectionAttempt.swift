@@ -7,7 +7,7 @@ internal import CausewayTypes
 final class HTTPConnectionAttempt: Sendable {
     /// How the HTTP version is chosen.
     enum Version: Sendable {
-        /// By ALPN (RFC 7301): HTTP/2 only if TLS negotiated `h2`.
+        /// By ALPN (RFC 7301): HTTP/2 only if TLS negotiated `h2` (RFC 9113 §3.2).
         case negotiated
         /// HTTP/2 without negotiation (RFC 9113 §3.3).
         case priorKnowledge

@@ -1,9 +1,9 @@
 import CausewayProtocols
 package import CausewayWire
 
-/// The `Cache-Control` directives used by a private cache (RFC 9111 §5.2). Others are ignored.
+/// The `Cache-Control` directives used by a private cache (RFC 9111 §5.2). Others are ignored (RFC 9111 §5.2.3).
 package struct CacheControl: Equatable, Sendable {
-    /// Directives without a value.
+    /// Directives without a value (RFC 9111 §5.2.1.4, §5.2.1.5, §5.2.1.7, §5.2.2.2-5.2.2.5, §5.2.2.7).
     package struct Flags: OptionSet, Sendable {
         package let rawValue: UInt16
 
@@ -20,7 +20,7 @@ package struct CacheControl: Equatable, Sendable {
         package static let onlyIfCached = Flags(rawValue: 1 << 7)
     }
 
-    /// Directives with a number of seconds.
+    /// Directives with a number of seconds (RFC 9111 §5.2.1.1-5.2.1.3, §5.2.2.1).
     package enum Limit: String, Sendable {
         case maxAge = "max-age"
         case minFresh = "min-fresh"

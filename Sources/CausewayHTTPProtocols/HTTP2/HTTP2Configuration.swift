@@ -2,7 +2,7 @@ package import CausewayWire
 
 /// The configuration for one side of an HTTP/2 connection.
 package struct HTTP2Configuration: Sendable {
-    /// The settings to send. Push is always disabled.
+    /// The settings to send. Push is always disabled (RFC 9113 §8.4).
     package var settings: HTTP2Settings
     /// The maximum stream flow-control window in bytes. The initial size is in the settings.
     package var maximumStreamWindow = 4 << 20

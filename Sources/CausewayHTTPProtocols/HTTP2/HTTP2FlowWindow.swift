@@ -2,14 +2,15 @@ internal import CausewayWire
 
 /// The receive flow-control window for one stream or for the connection (RFC 9113 §6.9.1).
 ///
-/// The peer receives credit only for consumed content. If the program stops consuming content, the peer must stop sending.
+/// The peer receives credit only for consumed content. If the program stops consuming content, the peer must stop
+/// sending (RFC 9113 §5.2.2).
 ///
 /// A window below the path's bandwidth-delay product limits the rate; a larger one buffers more content when the
 /// program is slow. So a stream window starts small, and quadruples when half of it arrives in less than a round trip.
 struct HTTP2ReceiveWindow: Sendable {
     /// The window size in bytes when the program has consumed all content.
     private(set) var size: Int
-    /// Bytes that the peer may still send. Negative after the size was reduced.
+    /// Bytes that the peer may still send. Negative after the size was reduced (RFC 9113 §6.9.3).
     private(set) var available: Int
     /// Consumed bytes not yet credited to the peer.
     private var unannounced = 0

@@ -46,7 +46,7 @@ package enum RedirectDecision: Equatable, Sendable {
 package struct RedirectChain: Sendable {
     /// The default maximum number of redirects.
     package static let defaultLimit = 20
-    /// Fields that must not be sent to another origin (RFC 9110 §15.4).
+    /// Fields that must not be sent to another origin (RFC 9110 §15.4, §17.16.1).
     private static let boundToOrigin = [
         "Authorization", "Cookie", "Cookie2", "Host", "Proxy-Authorization", "WWW-Authenticate",
     ]
@@ -118,7 +118,7 @@ package struct RedirectChain: Sendable {
     }
 
     /// Returns whether the status is a redirect that the client follows. 300 leaves the choice to the user, 304 applies
-    /// to a cache, and 305 and 306 are obsolete.
+    /// to a cache, and 305 and 306 are obsolete (RFC 9110 §15.4.6, §15.4.7).
     package static func isRedirect(_ status: Int) -> Bool {
         switch status {
         case 301, 302, 303, 307, 308: true

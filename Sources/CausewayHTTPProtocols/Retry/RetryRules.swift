@@ -111,7 +111,7 @@ package enum RetryDecision: Equatable, Sendable {
     case retry(Route, needsNewStream: Bool)
 }
 
-/// The rules for retrying a request without asking the program (RFC 9110 §9.2.2).
+/// The rules for retrying a request without asking the program (RFC 9110 §9.2.2, RFC 9112 §9.3.1).
 package enum RetryRules {
     /// The maximum number of retries for a request that the peer provably did not process.
     package static let unprocessedLimit = 5

@@ -131,7 +131,7 @@ extension HTTPServerConnection {
                     fields: head.fields, contentLength: contentLength, hasContent: length != .none)))
     }
 
-    /// Returns the refusal status for a request; `nil` if the server accepts it.
+    /// Returns the refusal status for a request; `nil` if the server accepts it (RFC 9110 §15.5.14, §15.5.18).
     func refusal(_ head: HTTPRequestHead, _ contentLength: Int?) -> Int? {
         if head.target.utf8.count > limits.targetByteCount { return 414 }
         if let contentLength, contentLength > limits.contentByteCount { return 413 }

@@ -27,9 +27,9 @@ package enum HTTPPreconditions {
     package enum Outcome: Equatable, Sendable {
         /// Perform the request.
         case proceed
-        /// Respond with status 304.
+        /// Respond with status 304 (RFC 9110 §13.1.2, §13.1.3).
         case notModified
-        /// Respond with status 412.
+        /// Respond with status 412 (RFC 9110 §15.5.13).
         case failed
     }
 
@@ -117,9 +117,9 @@ package enum HTTPPreconditions {
 /// The parts of a representation selected by the `Range` field (RFC 9110 §14.2).
 package enum RangeSelection: Equatable, Sendable {
     case whole
-    /// Respond with status 206 and these parts. There is at least one, and they do not overlap.
+    /// Respond with status 206 and these parts (RFC 9110 §15.3.7.1, §15.3.7.2). There is at least one, and they do not overlap.
     case parts([Range<Int>])
-    /// Respond with status 416.
+    /// Respond with status 416 (RFC 9110 §15.5.17).
     case unsatisfiable
 
     /// Parts separated by at most this number of bytes are joined: a multipart head is about as long.
@@ -141,7 +141,7 @@ package enum RangeSelection: Equatable, Sendable {
         self = .parts(Self.joined(positions))
     }
 
-    /// Joins parts that overlap or almost touch, so that a response is never much longer than the representation. Keeps
+    /// Joins parts that overlap or almost touch, so that a response is never much longer than the representation (RFC 9110 §17.15). Keeps
     /// the requested order if nothing is joined.
     private static func joined(_ positions: [Range<Int>]) -> [Range<Int>] {
         var result: [Range<Int>] = []

@@ -6,8 +6,8 @@ internal import FoundationEssentials
 
 /// Serves a directory's files.
 ///
-/// A request never leaves the directory: `..` and symbolic links are refused, in the path and in escapes. Names that begin with a dot are
-/// neither listed nor served.
+/// A request never leaves the directory: `..` and symbolic links are refused, in the path and in escapes (RFC 9110
+/// §17.3). Names that begin with a dot are neither listed nor served.
 ///
 /// ```swift
 /// let files = try HTTPServerDirectory("/srv/www")

@@ -25,6 +25,7 @@ struct SelectedContent {
         pieces = [.range(0..<length)]
         self.length = length
         let isRead = head.method == "GET" || head.method == "HEAD"
+        // RFC 9110 §13.2.1: preconditions apply only if the response would succeed without them.
         guard status == 200, isRead, fields.contains("ETag") || fields.contains("Last-Modified") else { return }
         apply(head, representation: length)
     }

@@ -43,7 +43,7 @@ final class ServedFile: Sendable {
         }
     }
 
-    /// An entity tag made from the modification time and the length.
+    /// An entity tag made from the modification time and the length (RFC 9110 §8.8.3.1).
     var entityTag: String {
         "\"\(String(modified.tv_sec, radix: 16))-\(String(modified.tv_nsec, radix: 16))-\(String(length, radix: 16))\""
     }

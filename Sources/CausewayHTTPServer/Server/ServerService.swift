@@ -61,6 +61,7 @@ final class ServerService: Sendable {
         // Taken out of the response, so that adding a field copies nothing.
         var fields = FieldSection()
         swap(&fields, &response.fields.section)
+        // RFC 9110 §6.6.1.
         if !fields.contains("Date") { fields.append("Date", date.text) }
         switch response.body.kind {
         case .none: try exchange.respond(response.status, fields, .none)

@@ -99,7 +99,7 @@ package struct AddressRace: Sendable {
 
     // MARK: Order
 
-    /// Moves held candidates into the race, unless they must still wait for IPv6 addresses.
+    /// Moves held candidates into the race, unless they must still wait for IPv6 addresses (RFC 8305 §6).
     private mutating func admit(at now: Duration) -> [Step] {
         var steps: [Step] = []
         if !held.isEmpty {

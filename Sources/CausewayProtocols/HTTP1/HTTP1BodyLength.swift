@@ -50,7 +50,7 @@ extension HTTP1BodyLength {
         !toHead && status >= 200 && status != 204 && status != 304
     }
 
-    /// Returns the `Content-Length` value; `nil` if the field is missing.
+    /// Returns the `Content-Length` value; `nil` if the field is missing (RFC 9112 §6.2).
     ///
     /// Several equal values are treated as one. Different values are an error (RFC 9110 §8.6). Values are compared as text, because
     /// implementations parse numbers differently.

@@ -29,7 +29,7 @@ struct HTTP1BodyReader: Sendable {
     /// Whether the body ends with the connection.
     var endsWithConnection: Bool { length == .untilEnd }
 
-    /// Reads the next part of the body.
+    /// Reads the next part of the body (RFC 9112 §6, §7.1.3).
     ///
     /// - Parameter limit: The maximum number of content bytes.
     /// - Returns: `nil` if more input is needed.

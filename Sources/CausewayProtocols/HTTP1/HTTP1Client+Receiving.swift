@@ -79,7 +79,7 @@ extension HTTP1Client {
         return .ended(failure)
     }
 
-    /// Ends an idle connection if the server closed it or sent unexpected bytes.
+    /// Ends an idle connection if the server closed it or sent unexpected bytes (RFC 9112 §9.2, §9.5).
     private mutating func watchIdle() {
         if !input.isEmpty {
             close(.unexpectedBytes)

@@ -35,7 +35,8 @@ package struct HTTP1Client: Sendable {
         case content(ArraySlice<UInt8>)
         /// The end of the response, with its trailer fields.
         case finished(trailers: FieldSection, Reuse)
-        /// The server switched to another protocol with status 101, or opened the tunnel that CONNECT requested. This is the last event.
+        /// The server switched to another protocol with status 101 (RFC 9110 §15.2.2), or opened the tunnel that CONNECT requested. This is
+        /// the last event.
         /// The owner takes the remaining bytes with ``takeRemainingInput()``.
         case upgraded(HTTPResponseHead)
         /// The connection ended. This is the last event. Close the transport. The failure is `nil` if no response was interrupted.
@@ -113,7 +114,7 @@ package struct HTTP1Client: Sendable {
     /// Sends a request head. Send the body afterwards, unless `length` is ``HTTP1BodyLength/none``.
     ///
     /// The machine adds `Content-Length` or `Transfer-Encoding`. With `Expect: 100-continue` in the head, it holds the body until the
-    /// server asks for it, for at most ``Configuration/continueTimeout``.
+    /// server asks for it, for at most ``Configuration/continueTimeout`` (RFC 9110 §10.1.1, §15.2.1).
     ///
     /// - Parameters:
     ///   - length: The body length.

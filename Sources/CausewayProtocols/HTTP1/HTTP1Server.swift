@@ -2,7 +2,7 @@ internal import CausewayMachines
 package import CausewayWire
 
 /// The server side of an HTTP/1.1 connection (RFC 9112). It decodes a request only after the response to the previous
-/// one is complete. Pipelined requests remain in the input until then.
+/// one is complete. Pipelined requests remain in the input until then (RFC 9112 §9.3.2).
 ///
 /// The owner passes in received bytes and responses, and takes events and bytes to send. Input is decoded only when the owner takes events.
 /// If the owner takes none, ``inputRoom`` falls to 0. The machine responds to malformed requests itself. ``Event/ended(_:)`` or

@@ -1,7 +1,7 @@
 internal import CausewayWire
 
 extension WebSocketMachine {
-    /// Decodes input until there is an event, and returns the event.
+    /// Decodes input until there is an event, and returns the event (RFC 6455 §6.2).
     ///
     /// - Parameter limit: The maximum number of content bytes in the event. If the limit is 0, the method returns only events without
     ///   content.

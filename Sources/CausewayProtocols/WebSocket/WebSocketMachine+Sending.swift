@@ -1,8 +1,8 @@
 package import CausewayWire
 
 extension WebSocketMachine {
-    /// Sends part of a message. The parts become fragments of one message until one of them ends it. The method may be
-    /// called before the connection is open.
+    /// Sends part of a message. The parts become fragments of one message until one of them ends it (RFC 6455 §5.4,
+    /// §6.1). The method may be called before the connection is open.
     ///
     /// - Parameter opcode: Text or binary; only the opcode of the first part matters. The program must make sure that text is UTF-8.
     /// - Returns: Whether the machine accepted the part. After the machine has sent a close frame, it accepts no parts.
@@ -30,8 +30,8 @@ extension WebSocketMachine {
         output.append(.pong, ByteChain(payload), endsMessage: true)
     }
 
-    /// Sends a close frame after all earlier messages. Only the first call has an effect. If the code is not permitted in a close frame,
-    /// the frame is sent without it.
+    /// Sends a close frame after all earlier messages (RFC 6455 §7.1.2). Only the first call has an effect. If the code
+    /// is not permitted in a close frame, the frame is sent without it.
     package mutating func close(_ closing: WebSocketClosing) {
         guard phase != .ended, !sentClose else { return }
         switch phase {

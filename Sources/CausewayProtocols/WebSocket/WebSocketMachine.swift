@@ -36,11 +36,11 @@ package struct WebSocketMachine: Sendable {
         case protocolError(String)
         /// A text message is not UTF-8; the close code is 1007.
         case invalidText
-        /// A message is longer than the configuration permits; the close code is 1009.
+        /// A message is longer than the configuration permits; the close code is 1009 (RFC 6455 §10.4).
         case messageTooBig
         /// The stream ended during the handshake or inside a message.
         case endedEarly
-        /// The stream ended between two messages, without a close frame.
+        /// The stream ended between two messages, without a close frame (RFC 6455 §7.1.4, §7.1.5).
         case endedUnclosed
         /// The owner called ``WebSocketMachine/abort()``.
         case aborted

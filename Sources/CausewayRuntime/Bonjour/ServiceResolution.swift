@@ -34,7 +34,7 @@ package final class ServiceResolution: Sendable {
         state = LoopBound(State(completion: completion, port: port), to: engine.loop)
     }
 
-    /// Resolves a service instance on the link.
+    /// Resolves a service instance on the link (RFC 6763 §5).
     package static func service(
         _ instance: DNSName, on interfaceIndex: Int?, engine: BonjourEngine = .shared,
         _ completion: @escaping Completion

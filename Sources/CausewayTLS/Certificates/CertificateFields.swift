@@ -1,9 +1,9 @@
 /// A certificate's fields, parsed strictly (RFC 5280 §4.1). Their values are not validated.
 struct CertificateFields: Sendable {
-    /// The version: 1, 2 or 3.
+    /// The version: 1, 2 or 3 (RFC 5280 §4.1.2.1).
     let version: Int
     let serialNumber: ArraySlice<UInt8>
-    /// Whether both signature algorithm fields are equal (RFC 5280 §4.1.1.2).
+    /// Whether both signature algorithm fields are equal (RFC 5280 §4.1.1.2, §4.1.2.3).
     let isAlgorithmConsistent: Bool
     let issuer: DistinguishedName
     let subject: DistinguishedName
@@ -62,7 +62,7 @@ struct CertificateFields: Sendable {
     }
 
     private static func extensions(_ body: inout DERReader, _ version: Int) throws(DERError) -> CertificateExtensions {
-        // Skip the obsolete unique identifiers for issuer and subject.
+        // Skip the obsolete unique identifiers for issuer and subject (RFC 5280 §4.1.2.8).
         for tag: UInt8 in [0x81, 0x82] {
             guard try body.optional(tag) != nil else { continue }
             guard version > 1 else { throw DERError("unique identifiers are not allowed in version 1") }
@@ -79,7 +79,7 @@ struct CertificateFields: Sendable {
         return try CertificateExtensions(list)
     }
 
-    /// Parses a UTCTime or GeneralizedTime (RFC 5280 §4.1.2.5) into seconds since 1970.
+    /// Parses a UTCTime or GeneralizedTime (RFC 5280 §4.1.2.5.1, §4.1.2.5.2) into seconds since 1970.
     static func time(_ value: DERReader.Value) throws(DERError) -> Int64 {
         let yearDigits = value.tag == DERTag.utcTime ? 2 : 4
         guard value.tag == DERTag.utcTime || value.tag == DERTag.generalizedTime,

@@ -77,7 +77,8 @@ package enum TLSProgress: Sendable {
     case needsCiphertext
     /// The owner must validate the peer and call ``TLSEngine/trustEvaluated(isTrusted:)``. The handshake pauses until then.
     case evaluateTrust(PeerTrust)
-    /// The owner must choose a local identity and call ``TLSEngine/identityChosen(_:)``. The handshake pauses until then.
+    /// The owner must choose a local identity and call ``TLSEngine/identityChosen(_:)`` (RFC 8446 §4.4.2.3). The
+    /// handshake pauses until then.
     case chooseIdentity(TLSChallenge)
     /// The handshake is complete: plaintext can be read and written.
     case established
@@ -117,7 +118,7 @@ package struct TLSNegotiation: Sendable {
     package let isEarlyDataAccepted: Bool
     /// The peer's certificates, its own first. For a resumed session, they come from the original handshake.
     package let peerCertificates: [Certificate]
-    /// The server's stapled OCSP response, in DER.
+    /// The server's stapled OCSP response, in DER (RFC 8446 §4.4.2.1).
     package let stapledResponse: [UInt8]?
     /// The DTLS limits; `nil` over a stream.
     package let datagrams: TLSDatagramLimits?

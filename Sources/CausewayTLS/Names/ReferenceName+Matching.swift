@@ -14,7 +14,7 @@ extension ReferenceName {
 
     /// Returns whether a certificate with these names belongs to this peer (RFC 9525 §6).
     ///
-    /// DNS names match only DNS names, and addresses match only addresses. The subject is ignored.
+    /// DNS names match only DNS names, and addresses match only addresses. The subject is ignored (RFC 9525 §6.2, §6.4).
     package func matches(_ names: [SubjectAlternativeName]) -> Bool {
         names.prefix(Self.nameLimit).contains { matches($0) }
     }

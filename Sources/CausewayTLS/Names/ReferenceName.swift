@@ -7,7 +7,7 @@ package enum ReferenceName: Hashable, Sendable, CustomStringConvertible {
     /// An address of 4 or 16 bytes.
     case address([UInt8])
 
-    /// Converts a host specified by the program.
+    /// Converts a host specified by the program (RFC 9525 §6.1.1).
     ///
     /// Drops one trailing dot, which marks an absolute name and never occurs in certificates.
     ///
@@ -35,7 +35,7 @@ package enum ReferenceName: Hashable, Sendable, CustomStringConvertible {
         if case .name(let name) = self { name } else { nil }
     }
 
-    /// Converts a name to A-labels; `nil` if it is not a valid name.
+    /// Converts a name to A-labels; `nil` if it is not a valid name (RFC 5280 §7.2, RFC 9525 §7.3).
     private static func ascii(_ text: String) -> String? {
         // IDNA treats three more characters as dots (RFC 3490 §3.1).
         var labels = text.split(omittingEmptySubsequences: false) { ".\u{3002}\u{ff0e}\u{ff61}".contains($0) }

@@ -1,4 +1,4 @@
-/// A protocol version with its number on the wire.
+/// A protocol version with its number on the wire (RFC 8446 §4.2.1).
 package enum TLSVersion: UInt16, Hashable, Sendable, CaseIterable {
     case tls10 = 0x0301
     case tls11 = 0x0302

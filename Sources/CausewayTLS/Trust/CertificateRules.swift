@@ -86,7 +86,8 @@ struct CertificateRules {
 
     // MARK: The profile
 
-    /// Returns the first violated RFC 5280 requirement that the parser does not check, or `nil`.
+    /// Returns the first violated requirement of RFC 5280 §4.1.1.2, §4.1.2.2, §4.1.2.4, §4.2.1.1, §4.2.1.3 and §4.2.1.6 that the parser
+    /// does not check, or `nil`.
     private static func profileProblem(_ fields: CertificateFields) -> String? {
         if !fields.isAlgorithmConsistent { return "its two signature algorithm fields differ, §4.1.1.2" }
         if fields.serialNumber.count > 20 || fields.serialNumber.first.map({ $0 >= 0x80 }) ?? true
@@ -108,6 +109,7 @@ struct CertificateRules {
         return authorityProblem(fields)
     }
 
+    /// Returns the violated requirement of RFC 5280 §4.1.2.6, §4.2.1.2 and §4.2.1.9-4.2.1.11, or `nil`.
     private static func authorityProblem(_ fields: CertificateFields) -> String? {
         let extensions = fields.extensions
         let constraints = extensions.basicConstraints

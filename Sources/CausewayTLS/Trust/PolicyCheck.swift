@@ -11,7 +11,8 @@ struct PolicyCheck {
     /// valid for the whole chain.
     private var expected: Set<Policy> = []
     private var expectsAny = true
-    /// The number of further certificates until a policy is required, until mapping is forbidden, and until anyPolicy is forbidden.
+    /// The number of further certificates until a policy is required, until mapping is forbidden, and until anyPolicy is
+    /// forbidden (RFC 5280 §6.1.2).
     private var untilExplicit: Int
     private var untilUnmapped: Int
     private var untilUnwild: Int
@@ -56,7 +57,7 @@ struct PolicyCheck {
         return true
     }
 
-    /// Processes the certificate policies (RFC 5280 §6.1.3 (d), (e)).
+    /// Processes the certificate policies (RFC 5280 §4.2.1.4, §6.1.3 (d), (e)).
     private mutating func narrow(to named: Set<Policy>, mayBeWild: Bool) {
         var next = named.filter { $0 != Self.any && (expectsAny || expected.contains($0)) }
         let isWild = named.contains(Self.any) && mayBeWild
@@ -65,7 +66,7 @@ struct PolicyCheck {
         expectsAny = expectsAny && isWild
     }
 
-    /// Applies the authority's policy mappings (RFC 5280 §6.1.4 (a), (b)).
+    /// Applies the authority's policy mappings (RFC 5280 §4.2.1.5, §6.1.4 (a), (b)).
     private mutating func map(_ value: ArraySlice<UInt8>?) throws(DERError) -> Bool {
         guard let value else { return true }
         var others: [Policy: Set<Policy>] = [:]
@@ -82,7 +83,7 @@ struct PolicyCheck {
         return true
     }
 
-    /// Processes the policy constraints (RFC 5280 §6.1.4 (i), (j) and §6.1.5 (b)).
+    /// Processes the policy constraints (RFC 5280 §4.2.1.11, §4.2.1.14, §6.1.4 (i), (j), §6.1.5 (b)).
     private mutating func readConstraints(_ extensions: CertificateExtensions) throws(DERError) {
         if let value = extensions.policyConstraints {
             var reader = DERReader(try Self.single(value))

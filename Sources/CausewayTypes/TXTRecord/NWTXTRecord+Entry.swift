@@ -11,7 +11,7 @@ extension NWTXTRecord {
         case empty
         /// A value that is UTF-8 text.
         case string(String)
-        /// A value that is not UTF-8 text.
+        /// A value that is not UTF-8 text (RFC 6763 §6.5).
         case data(Data)
 
         /// Creates the entry for `data`: ``none`` for `nil`, ``empty`` for zero bytes, ``string(_:)`` for UTF-8 text, ``data(_:)`` for

@@ -43,7 +43,7 @@ extension NWTXTRecord.Pair {
         key.utf8.count + (entry.data.map { 1 + $0.count } ?? 0)
     }
 
-    /// Splits a string at its first `=`. Returns `nil` if there is no valid key before the `=`.
+    /// Splits a string at its first `=` (RFC 6763 §6.3). Returns `nil` if there is no valid key before the `=`.
     fileprivate init?(parsing string: Data) {
         let separator = string.firstIndex(of: UInt8(ascii: "="))
         let key = String(decoding: string[..<(separator ?? string.endIndex)], as: UTF8.self)

@@ -165,7 +165,7 @@ extension HTTPLoader {
         if isWanted { redirected(response) }
     }
 
-    /// Delivers a 504 response, because the cache must not use the network.
+    /// Delivers a 504 response, because the cache must not use the network (RFC 9110 §15.6.5, RFC 9111 §5.2.1.7).
     private func deliverTimeout() {
         let response = HTTPURLResponse(
             url: request.url, statusCode: 504, version: "HTTP/1.1", fields: FieldSection(), isDecoded: false)

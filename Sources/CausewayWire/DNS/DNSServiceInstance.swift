@@ -19,7 +19,7 @@ package struct DNSServiceInstance: Hashable, Sendable {
         domain = rest.droppingFirst(2)
     }
 
-    /// Parses `NAME._service._tcp.domain` in ``DNSName`` presentation format. Dots in the instance name need no escape.
+    /// Parses `NAME._service._tcp.domain` in ``DNSName`` presentation format (RFC 6763 §4.3). Dots in the instance name need no escape.
     package init?(text: String) {
         guard let name = DNSName(text) else { return nil }
         let labels = Array(name.labels)

@@ -11,7 +11,7 @@ package struct HPACKFieldBlock: Sendable, Equatable {
     package init() {}
 }
 
-/// Decodes the field blocks in one direction of a connection (RFC 7541 §3).
+/// Decodes the field blocks in one direction of a connection (RFC 7541 §3, §2.2).
 ///
 /// Blocks must be decoded in the order in which they arrive, because each can change the dynamic table. After an error the table is no
 /// longer usable, and the connection must be ended (RFC 9113 §4.3).
@@ -30,7 +30,7 @@ package struct HPACKDecoder: Sendable {
 
     package var limits: Limits
     private var table = HPACKDynamicTable(capacity: defaultTableSize)
-    /// The maximum table size that the encoder may choose.
+    /// The maximum table size that the encoder may choose (RFC 7541 §7.3).
     private var maximumTableSize = defaultTableSize
     /// Whether the next block must start with a size update, because the maximum was reduced below the table size in use.
     private var expectsSizeUpdate = false
@@ -51,7 +51,7 @@ package struct HPACKDecoder: Sendable {
         expectsSizeUpdate = maximumTableSize < table.capacity
     }
 
-    /// Decodes one complete field block.
+    /// Decodes one complete field block (RFC 7541 §3.1).
     ///
     /// - Throws: ``WireError`` with the position in the block. It is a connection error (RFC 9113 §4.3).
     package mutating func decode(_ bytes: Span<UInt8>) throws(WireError) -> HPACKFieldBlock {
@@ -111,7 +111,7 @@ package struct HPACKDecoder: Sendable {
         output.endField(start: start, nameCount: nameCount, limits)
     }
 
-    /// Appends an entry's name, or its name and value, from either table. Returns the name's length.
+    /// Appends an entry's name, or its name and value, from either table (RFC 7541 §2.3.3). Returns the name's length.
     private func appendEntry(
         _ index: Int, withValue: Bool, to block: inout [UInt8], at position: Int
     ) throws(WireError) -> Int {

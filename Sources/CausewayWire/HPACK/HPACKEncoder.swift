@@ -1,4 +1,4 @@
-/// Encodes the field blocks in one direction of a connection (RFC 7541 §3).
+/// Encodes the field blocks in one direction of a connection (RFC 7541 §3, §2.2).
 ///
 /// Blocks must be sent in encoding order.
 package struct HPACKEncoder: Sendable {
@@ -28,7 +28,7 @@ package struct HPACKEncoder: Sendable {
         sizeUpdate = (min(size, sizeUpdate?.smallest ?? size), size)
     }
 
-    /// Begins a block: appends the pending table size changes.
+    /// Begins a block: appends the pending table size changes (RFC 7541 §6.3).
     package mutating func beginBlock(_ bytes: inout [UInt8]) {
         guard let update = sizeUpdate.take() else { return }
         if update.smallest < update.last {

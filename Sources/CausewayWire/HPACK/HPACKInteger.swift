@@ -4,7 +4,7 @@
 /// 7-bit groups, one per byte, least significant first.
 enum HPACKInteger {
     /// The largest value to accept. Valid lengths, indices and table sizes are far smaller, and computations with this value cannot
-    /// overflow.
+    /// overflow (RFC 7541 §7.4).
     static let maximum = 1 << 28
 
     /// Appends an integer.

@@ -1,4 +1,4 @@
-/// A client payload's masking key (RFC 6455 §5.3).
+/// A client payload's masking key (RFC 6455 §5.3, §10.3).
 package struct WebSocketMask: Hashable, Sendable {
     /// The key in network byte order: the most significant byte is first on the wire.
     package var key: UInt32

@@ -80,6 +80,7 @@ struct ConflictConformanceTests {
         #expect(wire.hosts[0].events == [.established(Self.id)])
     }
 
+    // RFC 6762 §8.2.
     @Test("C56: a host that loses a simultaneous probe waits for a second and probes for the same name again")
     func deferral() {
         let wire = Self.probing()
@@ -125,6 +126,7 @@ struct ConflictConformanceTests {
         #expect(wire.packets.count == before)
     }
 
+    // RFC 6762 §8.4.
     @Test(
         "C59: ten changes per minute are announced at once, further ones are delayed; the last one is always announced")
     func updateRate() {
@@ -162,6 +164,7 @@ struct ConflictConformanceTests {
         #expect(answers.contains(new))
     }
 
+    // RFC 6762 §10.1.
     @Test(
         "C62 C107: goodbyes are sent three times, each after the cache has expired the record, unless the name is registered again"
     )

@@ -54,6 +54,7 @@ struct MulticastQuerierTests {
         #expect((Duration.milliseconds(62)...Duration.milliseconds(78)).contains(again[200]))
     }
 
+    // RFC 6762 §5.4.
     @Test("C17: only the first query requests a unicast answer")
     func unicastBit() {
         let wire = Self.asking()
@@ -61,6 +62,7 @@ struct MulticastQuerierTests {
         #expect(wire.packets.map { $0.message.questions[0].acceptsUnicast } == [true, false, false, false])
     }
 
+    // RFC 6762 §5.3.
     @Test("C9: queries that start together share a message")
     func gathering() {
         let wire = Self.asking()
@@ -105,6 +107,7 @@ struct MulticastQuerierTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
+    // RFC 6762 §7.1.
     @Test("C11 C45: repeated queries list the known answers that have more than half of their TTL left")
     func knownAnswers() {
         let wire = Self.asking()
@@ -121,6 +124,7 @@ struct MulticastQuerierTests {
         #expect(known.dropFirst(3).allSatisfy { $0.isEmpty })
     }
 
+    // RFC 6762 §10.1.
     @Test("C62: a goodbye removes a record after a second, and an answer within that second keeps it")
     func goodbye() {
         let wire = Self.asking()
@@ -140,6 +144,7 @@ struct MulticastQuerierTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
+    // RFC 6762 §10.2.
     @Test("C63: a unique record removes older records after a second, but not those received with it")
     func flush() {
         let wire = VirtualLink(1)
@@ -154,6 +159,7 @@ struct MulticastQuerierTests {
         #expect(wire.known(1, to: 0) == Set(new))
     }
 
+    // RFC 6762 §7.3.
     @Test("C47: another host's query suppresses ours, unless its known answers include some that we lack")
     func duplicateQuestions() {
         for knowsMore in [false, true] {
@@ -200,6 +206,7 @@ struct MulticastQuerierTests {
         #expect(wire.packets.count == 2)
     }
 
+    // RFC 6762 §7.2.
     @Test("C46: known answers that exceed a message follow in further messages")
     func manyKnownAnswers() {
         let wire = Self.asking()
@@ -236,6 +243,7 @@ struct MulticastQuerierTests {
         #expect(late.known(1, to: 0).isEmpty)
     }
 
+    // RFC 6762 §10.4.
     @Test("C66: a record that fails is queried, and removed after ten seconds")
     func reconfirm() {
         let wire = Self.asking()
@@ -262,6 +270,7 @@ struct MulticastQuerierTests {
         return (wire, question)
     }
 
+    // RFC 6762 §10.5.
     @Test("C67: a record that does not answer other hosts' queries is removed without a query")
     func passiveFailure() {
         let (wire, other) = Self.overhearing()

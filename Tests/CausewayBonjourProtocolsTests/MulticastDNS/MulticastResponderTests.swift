@@ -72,6 +72,7 @@ struct MulticastResponderTests {
         #expect(times.count >= 2 && zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= .seconds(1) })
     }
 
+    // RFC 6762 §7.1.
     @Test("C44: a known answer is not sent, unless less than half of its TTL is left")
     func suppression() {
         for (share, isAnswered) in [(UInt32(4_500), false), (2_250, false), (2_249, true)] {
@@ -108,6 +109,7 @@ struct MulticastResponderTests {
         }
     }
 
+    // RFC 6762 §7.4.
     @Test("C48: another host's answer with an equal or longer TTL suppresses ours")
     func duplicateAnswers() {
         for (time, isAnswered) in [(UInt32(4_500), false), (4_499, true)] {
@@ -212,6 +214,7 @@ struct MulticastResponderTests {
         }
     }
 
+    // RFC 6762 §6.7.
     @Test("C43: a simple resolver gets an answer like that of a name server")
     func legacy() {
         let wire = VirtualLink.settled()
@@ -265,6 +268,7 @@ struct MulticastResponderTests {
     }
     private static let announcements = 4
 
+    // RFC 6762 §15.1.
     @Test("C71: a host that shares port 5353 with others requests no unicast answers")
     func sharedPort() {
         let wire = VirtualLink(1)

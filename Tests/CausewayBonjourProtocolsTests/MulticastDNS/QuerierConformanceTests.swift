@@ -45,6 +45,7 @@ struct QuerierConformanceTests {
         #expect(wire.packets.count == before + 8)
     }
 
+    // RFC 6762 §5.3.
     @Test("C16: every question of a message with several is answered")
     func manyQuestions() {
         let wire = VirtualLink(1)
@@ -72,6 +73,7 @@ struct QuerierConformanceTests {
         #expect(wire.known(2, to: 0).count == 1)
     }
 
+    // RFC 6762 §6.1.
     @Test("C33: a negative answer is reported once, and stops the queries while it is valid")
     func denial() {
         let wire = Self.asking(DNSQuestion("alpha.local", .aaaa))
@@ -194,6 +196,7 @@ struct QuerierConformanceTests {
         #expect(zip(times, times.dropFirst()).map { $1 - $0 } == [.seconds(1), .seconds(2), .seconds(4)])
     }
 
+    // RFC 6762 §10.3.
     @Test("C65: after a link outage all records are queried, and unconfirmed ones are removed after ten seconds")
     func restart() {
         let wire = Self.asking()
@@ -223,6 +226,7 @@ struct QuerierConformanceTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
+    // RFC 6762 §18.3, §18.11.
     @Test("C30 C74: answers with another opcode, an error code or from another port are ignored")
     func strangeAnswers() {
         let wire = Self.asking()
@@ -241,6 +245,7 @@ struct QuerierConformanceTests {
         #expect(wire.known(1, to: 0).count == 1)
     }
 
+    // RFC 6762 §11.
     @Test(
         "C68: a unicast answer from another network is ignored; a multicast answer is accepted from any source"
     )
@@ -295,6 +300,7 @@ struct QuerierConformanceTests {
         #expect(wire.hosts[0].events == [.changed(Self.id, added: [record], removed: [])])
     }
 
+    // RFC 6762 §5.1.
     @Test(
         "C7: a querier on another port requests no unicast answers, gets them anyway, and accepts them for two seconds"
     )

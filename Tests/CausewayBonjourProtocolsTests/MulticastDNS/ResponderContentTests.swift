@@ -23,6 +23,7 @@ struct ResponderContentTests {
             })
     }
 
+    // RFC 6762 §6.5, §16.
     @Test(
         "C24 C41: names match without regard to case; ANY matches all types and classes, another class matches nothing")
     func matching() {
@@ -37,6 +38,7 @@ struct ResponderContentTests {
         #expect(wire.packets.count == before)
     }
 
+    // RFC 6762 §6.1.
     @Test(
         "C34 C36: a negative answer has a bitmap of the existing types, the name itself as the next name, and the TTL of the missing type"
     )
@@ -63,6 +65,7 @@ struct ResponderContentTests {
         #expect(wire.packets.count == before)
     }
 
+    // RFC 6762 §6.2.
     @Test("C37 C38: an address of one family is accompanied by those of the other, or by its denial")
     func families() {
         var records = Printer.address()
@@ -76,11 +79,13 @@ struct ResponderContentTests {
         #expect(both.packets.last!.message.additionals.map(\.type) == [.aaaa])
     }
 
+    // RFC 6762 §10.
     @Test("C61: host records have a TTL of two minutes, others of 75 minutes")
     func times() {
         #expect(MulticastDNS.hostTimeToLive == 120 && MulticastDNS.otherTimeToLive == 4_500)
     }
 
+    // RFC 6762 §10.2, §18.13.
     @Test(
         "C64: known answers, proposed records, shared records and answers for simple resolvers lack the cache-flush bit"
     )
@@ -106,6 +111,7 @@ struct ResponderContentTests {
         #expect(wire.packets.contains { !$0.message.answers.isEmpty && !$0.message.flags.contains(.isResponse) })
     }
 
+    // RFC 6762 §17.
     @Test("C73: messages fit the link's MTU; a larger record is sent alone, in at most 9,000 bytes")
     func sizes() {
         let wire = VirtualLink(1)
@@ -124,6 +130,7 @@ struct ResponderContentTests {
         #expect(wire.packets.contains { $0.byteCount > 4_000 })
     }
 
+    // RFC 6762 §18.1-18.10.
     @Test("C74: headers of sent messages are zero except for the bits of a response")
     func headers() {
         let wire = VirtualLink.settled()
@@ -136,6 +143,7 @@ struct ResponderContentTests {
         }
     }
 
+    // RFC 6763 §12.1, §12.3.
     @Test("C83 C92: an instance has SRV and TXT records, and a query for it returns both and the address")
     func additionals() {
         let wire = VirtualLink.settled()
@@ -147,6 +155,7 @@ struct ResponderContentTests {
         #expect(wire.packets.last!.message.additionals.isEmpty)
     }
 
+    // RFC 6763 §7.1, §9.
     @Test("C88 C90: subtypes and the list of types are shared names like others")
     func lists() {
         let types: DNSName = "_services._dns-sd._udp.local"

@@ -59,6 +59,7 @@ struct ResponderReceiversTests {
         }
     }
 
+    // RFC 6762 §5.5.
     @Test("C21: a unicast query is answered by unicast if it comes from the link, and otherwise ignored")
     func directQuestion() {
         let wire = VirtualLink.settled()
@@ -80,6 +81,7 @@ struct ResponderReceiversTests {
         #expect(wire.packets.allSatisfy { $0.message.responseCode == .noError })
     }
 
+    // RFC 6762 §6, §18.3, §18.11.
     @Test("C26 C74: a query in a response, or with another opcode or an error code, is ignored")
     func strangeQuestions() {
         let wire = VirtualLink.settled()
@@ -104,6 +106,7 @@ struct ResponderReceiversTests {
         #expect(wire.packets.allSatisfy { $0.receiver == nil })
     }
 
+    // RFC 6762 §18.14.
     @Test("C43: an answer for a simple resolver has an uncompressed SRV target")
     func legacyTarget() {
         let wire = VirtualLink(1)

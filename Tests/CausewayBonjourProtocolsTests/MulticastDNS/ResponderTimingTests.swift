@@ -66,6 +66,7 @@ struct ResponderTimingTests {
         #expect(times.count >= 4 && zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= .milliseconds(250) })
     }
 
+    // RFC 6762 §6.3.
     @Test("C39: a message with several questions is answered after 20 to 120 ms, even if all concern unique records")
     func severalQuestions() {
         let wire = VirtualLink.settled()
@@ -77,6 +78,7 @@ struct ResponderTimingTests {
         #expect((Duration.milliseconds(20)..<Duration.milliseconds(120)).contains(wire.packets.last!.time - asked))
     }
 
+    // RFC 6762 §6.4.
     @Test("C40: queries in quick succession are answered together")
     func aggregation() {
         let wire = VirtualLink.settled(Printer.records("A") + Printer.records("B", host: "alpha"))
@@ -89,6 +91,7 @@ struct ResponderTimingTests {
         #expect(wire.packets.count == before + 1)
     }
 
+    // RFC 6762 §6.6.
     @Test("C42: a host that announces our record with a TTL that is too short is corrected, at most once per second")
     func rescue() {
         let wire = VirtualLink.settled()
@@ -105,6 +108,7 @@ struct ResponderTimingTests {
         #expect(wire.packets.last!.message.answers == Printer.address())
     }
 
+    // RFC 6762 §7.2.
     @Test("C46: each part of a long list of known answers delays the answer until the next")
     func longList() {
         let wire = VirtualLink.settled()

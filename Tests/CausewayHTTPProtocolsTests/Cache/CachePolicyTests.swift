@@ -71,17 +71,20 @@ struct CachePolicyTests {
         Row("", fresh, -1, .validate), Row("", "Cache-Control: max-age=99999999999\nETag: \"a\"", -100, .validate),
     ]
 
+    // RFC 9111 §4, §4.2, §5.2.1, §5.2.1.1-5.2.1.4, §5.2.1.7, §5.2.2.1, §5.2.2.2, §5.2.2.4, §5.4.
     @Test("How a stored response answers a request", arguments: rows)
     func decisions(_ row: Row) {
         #expect(CachePolicy.decide(fields(row.request), stored(row.response), at: Self.start + row.age) == row.expected)
     }
 
+    // RFC 9111 §5.2.1.7.
     @Test("Without a stored response, only-if-cached refuses")
     func withoutResponse() {
         #expect(CachePolicy.decideWithoutResponse(fields("Cache-Control: only-if-cached")) == .refuse)
         #expect(CachePolicy.decideWithoutResponse(fields("")) == .forward)
     }
 
+    // RFC 9111 §3, §3.5, §5.2.1.5, §5.2.2.3, §5.2.2.5, §5.2.2.7, §5.3; RFC 9110 §9.2.3.
     @Test(
         "What is stored",
         arguments: [
@@ -103,6 +106,7 @@ struct CachePolicyTests {
         #expect(isStorable == row.expected)
     }
 
+    // RFC 9111 §4.2.4.
     @Test(
         "stale-if-error of the response or the request",
         arguments: [
@@ -118,6 +122,7 @@ struct CachePolicyTests {
         #expect(permits == row.expected)
     }
 
+    // RFC 9111 §4.4; RFC 9110 §9.2.1.
     @Test("What a response to a method that is not safe makes invalid")
     func invalidation() {
         let uri = "http://a.example/dir/x?q"
@@ -130,6 +135,7 @@ struct CachePolicyTests {
         #expect(CachePolicy.invalidated(method: "PURGE", uri: uri, status: 303, fields: fields("")) == [uri])
     }
 
+    // RFC 9111 §3.2, §4.3.4; RFC 9110 §15.4.5.
     @Test("Status 304 updates fields, but not those of the content")
     func freshening() {
         var response = stored("ETag: \"a\"\nContent-Length: 9\nX: 1\nX: 2\nY: 1\nAge: 50\nCache-Control: max-age=1")
@@ -143,6 +149,7 @@ struct CachePolicyTests {
         #expect(response.staleness(at: Self.start + 61) == -99)
     }
 
+    // RFC 9111 §4.3.4, §4.3.5.
     @Test("Which 304 confirms the response, and which HEAD describes it")
     func confirmation() {
         let response = stored("ETag: W/\"a\"\nContent-Length: 9")
@@ -154,6 +161,7 @@ struct CachePolicyTests {
         #expect(!response.matches(headOf: fields("ETag: \"b\"")))
     }
 
+    // RFC 9111 §4.1; RFC 9110 §12.5.5.
     @Test("The newest response that the fields select answers; secrets are kept as digests")
     func selection() {
         let request = "X: 1,  2\nCookie: secret\nAccept-Language: EN, de"
@@ -189,6 +197,7 @@ struct CachePolicyTests {
         #expect(part.positions(for: request) == row.partial)
     }
 
+    // RFC 9111 §3.3.
     @Test("A part of unknown position is not stored")
     func unknownPart() {
         for text in ["", "Content-Range: bytes 4-7/*", "Content-Range: bytes 4-5/10", "Content-Range: x"] {
@@ -210,6 +219,7 @@ struct CachePolicyTests {
         return part
     }
 
+    // RFC 9111 §3.4; RFC 9110 §8.8.3.2.
     @Test(
         "Parts with the same strong entity tag that overlap or touch are combined (§3.4)",
         arguments: [

@@ -16,6 +16,7 @@ struct ContentCodingTests {
         #expect(ContentCoding.acceptField(available: [], isSecure: true) == nil)
     }
 
+    // RFC 9110 §8.4.1.
     @Test("Codings are undone in reverse order")
     func decoding() {
         let all = Set(ContentCoding.allCases)

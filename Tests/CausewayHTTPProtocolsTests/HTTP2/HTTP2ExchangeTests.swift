@@ -236,6 +236,7 @@ struct HTTP2ExchangeTests {
         #expect(throws: HTTP2Refusal.closed) { try client.connection.send(1, ByteChain([1])) }
     }
 
+    // RFC 9113 §5.4.2, §7.
     @Test(
         "§8.7: failures of a stream, and which may be retried",
         arguments: [

@@ -51,6 +51,7 @@ struct HTTP2FlowControlTests {
         #expect(server.events.last == .closed(1, nil))
     }
 
+    // RFC 9113 §6.9.3.
     @Test("§6.9.2: a smaller initial window makes windows negative")
     func negativeWindow() throws {
         var server = try server(windows: 100, content: 300)
@@ -83,6 +84,7 @@ struct HTTP2FlowControlTests {
         #expect(server.events.last == .closed(1, nil))
     }
 
+    // RFC 9113 §5.2.2.
     @Test("Windows open when the program takes content, at half their size")
     func credits() {
         var server = HTTP2Subject.open(.server) { configuration in
@@ -207,6 +209,7 @@ struct HTTP2FlowControlTests {
         #expect(!server.events.contains { if case .content = $0 { true } else { false } })
     }
 
+    // RFC 9113 §6.1.
     @Test("Padding opens the windows at once")
     func creditsPadding() {
         var server = HTTP2Subject.open(.server) { configuration in

@@ -45,6 +45,7 @@ struct HTTP2LifeTests {
         #expect(client.goAways == [.noError] && client.connection.isFinished)
     }
 
+    // RFC 9113 §5.4.1, §7.
     @Test("§6.8: an error of the peer is the reason for the end")
     func goAwayWithError() throws {
         var client = HTTP2Subject.open(.client)
@@ -166,6 +167,7 @@ struct HTTP2LifeTests {
         #expect(sent == [Bool](repeating: true, count: 64) + [false])
     }
 
+    // RFC 9113 §5.4.3.
     @Test("The end of the stream of bytes")
     func inputEnds() throws {
         var client = HTTP2Subject.open(.client)

@@ -28,6 +28,7 @@ struct ConnectionPoolTests {
         #expect(driver.closed == [first] && driver.pool.deadline == nil && driver.pool.connectionCount == 0)
     }
 
+    // RFC 9112 §9.4.
     @Test("Six connections over HTTP/1; the others wait by priority, then in order")
     func limit() throws {
         var driver = PoolDriver()
@@ -119,6 +120,7 @@ struct ConnectionPoolTests {
         #expect(driver.running[2] != nil)
     }
 
+    // RFC 9112 §9.3.
     @Test("A connection that HTTP forbids to reuse is closed, and replaced if a request waits")
     func notReusable() throws {
         var driver = PoolDriver()
@@ -250,6 +252,7 @@ struct ConnectionPoolTests {
         #expect(driver.running[3] == driver.running[1])
     }
 
+    // RFC 9112 §9.5.
     @Test("A connection that the peer closes while idle is forgotten")
     func closedByPeer() throws {
         var driver = PoolDriver()

@@ -79,6 +79,7 @@ struct RetryRulesTests {
             again(.any)),
     ]
 
+    // RFC 9112 §9.3.1, RFC 9110 §9.2.2, §15.5.9, §15.5.20.
     @Test("Rules", arguments: rows)
     func rules(row: Row) { #expect(RetryRules.decide(row.occasion, row.context) == row.decision) }
 

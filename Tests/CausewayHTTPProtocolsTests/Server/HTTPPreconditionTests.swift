@@ -45,6 +45,7 @@ struct HTTPPreconditionTests {
         Row(method: "POST", fields: [("If-Modified-Since", date)], outcome: .proceed),
     ]
 
+    // RFC 9110 §13.1.1-13.1.4.
     @Test("The order of RFC 9110 §13.2.2", arguments: rows)
     func evaluates(_ row: Row) {
         let validators = HTTPValidators(Self.fields([("ETag", "\"a\""), ("Last-Modified", Self.date)]), now: Self.now)
@@ -89,6 +90,7 @@ struct HTTPPreconditionTests {
         RangeRow(fields: [("Range", "bytes=0-9"), ("If-Range", later)], selection: .whole),
     ]
 
+    // RFC 9110 §13.1.5, §14.1.1, §14.1.2, §17.15.
     @Test("Ranges of 1,000 bytes", arguments: ranges)
     func selects(_ row: RangeRow) {
         let validators = HTTPValidators(Self.fields([("ETag", "\"a\""), ("Last-Modified", Self.date)]), now: Self.now)

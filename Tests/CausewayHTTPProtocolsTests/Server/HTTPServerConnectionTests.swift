@@ -72,6 +72,7 @@ struct HTTPServerConnectionTests {
         Refusal(status: 505, request: "GET / HTTP/2.5\r\nHost: h\r\n\r\n"),
     ]
 
+    // RFC 9110 §15.5.1, §15.5.12, §15.5.14, §15.5.15, §15.5.18, §15.6.2, §15.6.6.
     @Test("Refused requests never reach the program", arguments: refusals)
     func refuses(_ refusal: Refusal) {
         var served = ServedConnection { limits in

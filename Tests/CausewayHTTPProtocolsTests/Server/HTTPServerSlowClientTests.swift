@@ -15,6 +15,7 @@ struct HTTPServerSlowClientTests {
         #expect(served.takeText().isEmpty)
     }
 
+    // RFC 9110 §15.5.9.
     @Test("A head that drips in gets status 408 at the deadline, however often bytes arrive")
     func slowHead() {
         var served = ServedConnection()

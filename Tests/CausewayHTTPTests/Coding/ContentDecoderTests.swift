@@ -32,6 +32,7 @@ struct ContentDecoderTests {
         return nil
     }
 
+    // RFC 9110 §8.4.1.2, §8.4.1.3.
     @Test("Every form of every coding is decoded", arguments: CodingVectors.all)
     func vectors(_ vector: CodingVectors.Vector) throws {
         let encoded = vector.encoded[...]

@@ -97,6 +97,7 @@ struct AddressOrderTests {
         text.contains(":") ? .ipv6(IPv6Address(text) ?? .any) : .ipv4(IPv4Address(text) ?? .any)
     }
 
+    // RFC 8305 §4.
     @Test("The order of two destinations, and the rule that decides", arguments: rows)
     func sorts(_ row: Row) {
         let given = row.given.map(Self.destination)

@@ -166,6 +166,7 @@ struct EstablishmentScenarioTests {
             "20 6a, 2020 4a, 2050 =4a"),
     ]
 
+    // RFC 8305 §3, §6, §8.
     @Test("Names", arguments: names)
     func plays(_ row: Row) { check(row) }
 

@@ -8,6 +8,7 @@ struct AuthenticationChallengeTests {
 
     private func parse(_ values: String...) -> [AuthenticationChallenge] { AuthenticationChallenge.parse(values) }
 
+    // RFC 9110 §11.1, §11.2, §11.3.
     @Test("Several challenges in one field (RFC 9110 §11.6.1)")
     func several() {
         // The example of the RFC.

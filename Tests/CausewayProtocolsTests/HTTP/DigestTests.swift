@@ -129,6 +129,7 @@ struct DigestTests {
         #expect(try parameters(value)["username"] == "a\", b=\"cX: y\\")
     }
 
+    // RFC 9110 §11.6.3.
     @Test("Authentication-Info: the next nonce starts a new count (RFC 7616 §3.5)")
     func nextNonce() throws {
         var session = try session("MD5")

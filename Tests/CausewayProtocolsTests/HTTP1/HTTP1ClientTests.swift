@@ -89,6 +89,7 @@ struct HTTP1ClientTests {
             method: "CONNECT"),
     ]
 
+    // RFC 9112 §6.3, §7.1.3.
     @Test("Complete responses, in pieces of every length", arguments: complete)
     func completes(_ row: Row) throws {
         for pieceLength in Array(1...20) + [.max] {
@@ -125,6 +126,7 @@ struct HTTP1ClientTests {
             "ended endedEarly(received: 1, expected: nil)"),
     ]
 
+    // RFC 9112 §8.
     @Test("Responses before the end of the stream, in pieces of every length", arguments: ending)
     func ends(_ row: Row) throws {
         for pieceLength in Array(1...20) + [.max] {
@@ -179,6 +181,7 @@ struct HTTP1ClientTests {
         }
     }
 
+    // RFC 9112 §9.2.
     @Test("Bytes after a response prevent reuse, whether they come with it or later")
     func extraBytes() throws {
         let response = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"
@@ -280,6 +283,7 @@ struct HTTP1ClientTests {
         #expect(client.trace.all == ["responded 204 none", "finished", "ended"])
     }
 
+    // RFC 9112 §8.
     @Test("A reset is not the end of a body that ends with the connection")
     func uncleanEnd() throws {
         var client = try TracedClient("GET")
@@ -324,6 +328,7 @@ struct HTTP1ClientTests {
         #expect(client.trace.all == ["responded 200 length(1)", "content x", "finished, reusable"])
     }
 
+    // RFC 9112 §9.3.
     @Test("Keep-Alive is reported with the permission to reuse")
     func keepAlive() throws {
         var client = try TracedClient("GET")

@@ -46,6 +46,7 @@ struct HTTP1ServerSendingTests {
         ("CONNECT", "1.1", "", 403, .length(3), "HTTP/1.1 403 \r\nContent-Length: 3\r\n\r\nabc", true),
     ]
 
+    // RFC 9112 §9.3; RFC 9110 §15.3.5.
     @Test("Framing and persistence", arguments: responses)
     func framing(_ row: (String, String, String, Int, HTTP1BodyLength, String, Bool)) throws {
         var server = asked(row.0, row.1, row.2)
@@ -60,6 +61,7 @@ struct HTTP1ServerSendingTests {
         #expect(server.server.isIdle == row.6)
     }
 
+    // RFC 9112 §9.6; RFC 9110 §7.6.1.
     @Test("A response with Connection: close is the last one")
     func closing() throws {
         var server = asked()

@@ -109,6 +109,7 @@ struct TunnelTests {
         #expect(refusals.all.map(\.hadCredential) == [true])
     }
 
+    // RFC 9110 §7.3.2, §9.3.6.
     @Test("CONNECT: the tunnel begins after the response head", arguments: [1, 7, .max])
     func connect(pieces: Int) {
         let words = Array("HTTP/1.1 200 Connection established\r\nVia: a\r\n\r\nhello".utf8)
@@ -140,6 +141,7 @@ struct TunnelTests {
         #expect(result.status == .failed(row.failure))
     }
 
+    // RFC 9110 §11.7.1, §11.7.2, §15.5.8.
     @Test("Basic: the request is repeated with the credential, after the content of the refusal", arguments: [1, .max])
     func basic(pieces: Int) throws {
         let refusal = "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 4\r\n\r\nbody"

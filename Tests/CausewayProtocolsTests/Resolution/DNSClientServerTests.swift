@@ -23,6 +23,7 @@ struct DNSClientServerTests {
         #expect(desk.openCount == 0)
     }
 
+    // RFC 8305 §3.1.
     @Test("A silent server is queried last for a while, then tried again with a short timeout")
     func backsOff() {
         let desk = DNSDesk([DNSRig.first, DNSRig.second])

@@ -97,6 +97,7 @@ struct NameLookupTests {
         #expect(lookup.begin() == row.first)
     }
 
+    // RFC 8305 §3.
     @Test("Each family is reported as it arrives, and the lookup ends with the second")
     func reportsFamilies() {
         let name: DNSName = "www.example.com"

@@ -102,6 +102,7 @@ struct WebSocketMachineTests {
         #expect(client.told == [.ended(.handshake(.refused(status: 400)))])
     }
 
+    // RFC 6455 §10.7.
     @Test(
         "An invalid request is refused with the matching status",
         arguments: [
@@ -140,6 +141,7 @@ struct WebSocketMachineTests {
         #expect(client.told == [.ended(.endedEarly)])
     }
 
+    // RFC 6455 §10.3.
     @Test("Messages in both directions; a client's frames are masked with changing keys")
     func messages() {
         var (client, server) = opened()

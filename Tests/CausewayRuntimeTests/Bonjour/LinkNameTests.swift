@@ -4,6 +4,7 @@ import Testing
 
 @Suite("Names that are resolved on the link (RFC 6762 §3, §4)")
 struct LinkNameTests {
+    // RFC 6762 §22.1.
     @Test(
         "C1 C2 C6: names in local, and those of link-local addresses, are resolved on the link only",
         arguments: [

@@ -29,6 +29,7 @@ struct MulticastOriginTests {
         Row(testDescription: "IPv6 unicast", peer: ipv6, interface: 2, isMulticast: false, reader: 2),
     ]
 
+    // RFC 6762 §14.
     @Test("Each datagram is processed once, by the link of its interface", arguments: rows)
     func reader(_ row: Row) {
         let origin = MulticastOrigin(peer: row.peer, interface: row.interface, isMulticast: row.isMulticast, link: 3)

@@ -21,6 +21,7 @@ struct ServicePlaceTests {
             .service(priority: 0, weight: 0, port: port, target: host))
     }
 
+    // RFC 6763 §5.
     @Test("A host with a new address loses the old one, also after both were reported with their port")
     func renumbered() {
         var place = ServiceLookup.Place()

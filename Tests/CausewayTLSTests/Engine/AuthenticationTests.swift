@@ -32,6 +32,7 @@ struct AuthenticationTests {
         #expect(pair.server.negotiation?.peerCertificates.first == identity.certificates[0])
     }
 
+    // RFC 8446 §4.4.2.4.
     @Test("A client without a certificate", arguments: versions)
     func missing(_ version: TLSVersion) throws {
         let required = try EnginePair(
@@ -127,6 +128,7 @@ struct AuthenticationTests {
         }
     }
 
+    // RFC 8446 §4.2.4, §4.4.2.3.
     @Test("The client's owner selects the identity", arguments: versions, [true, false])
     func challenge(_ version: TLSVersion, _ hasIdentity: Bool) throws {
         let identity = try Identities.client.get()
@@ -160,6 +162,7 @@ struct AuthenticationTests {
 
     static let key = TLSSettings.PreSharedKey(key: Array(1...32), identity: Array("peer".utf8))
 
+    // RFC 8446 §2.2, §4.2.11.
     @Test("Pre-shared keys", arguments: versions)
     func preSharedKey(_ version: TLSVersion) throws {
         func pair(_ clientKey: TLSSettings.PreSharedKey) throws -> EnginePair {

@@ -108,6 +108,7 @@ struct HandshakeTests {
         #expect(none.clientFailure?.code == .alert(120) && none.clientFailure?.status == errSSLNegotiation)
     }
 
+    // RFC 8446 §4.2.1.
     @Test("Versions without overlap")
     func disjointVersions() throws {
         let pair = try EnginePair(.client { $0.maximumVersion = .tls12 }, .server { $0.minimumVersion = .tls13 })
@@ -131,6 +132,7 @@ struct HandshakeTests {
         #expect(!unasked.isEstablished && unasked.clientFailure != nil)
     }
 
+    // RFC 8446 §4.2.7, §B.4.
     @Test("Suites and groups are the requested ones")
     func suites() throws {
         let pair = try EnginePair(.client { $0.cipherSuites = [0xcca9] }, .server())
@@ -201,6 +203,7 @@ struct HandshakeTests {
         #expect(pair.clientFailure != nil && pair.serverFailure != nil)
     }
 
+    // RFC 8446 §7.5.
     @Test("Key log and exporter", arguments: versions)
     func secrets(_ version: TLSVersion) throws {
         let pair = try EnginePair(

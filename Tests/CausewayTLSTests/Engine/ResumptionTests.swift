@@ -16,6 +16,7 @@ struct ResumptionTests {
         return pair
     }
 
+    // RFC 8446 §2.2, §4.2.11, §4.6.1.
     @Test("The second connection resumes without certificate verification", arguments: versions)
     func resumes(_ version: TLSVersion) throws {
         let client = try TLSContext(.client { $0.maximumVersion = version })
@@ -31,6 +32,7 @@ struct ResumptionTests {
         #expect(client.sessionCount <= 4)
     }
 
+    // RFC 8446 §C.4.
     @Test("A ticket of TLS 1.3 is used once, a session of TLS 1.2 many times")
     func singleUse() throws {
         let server = try TLSContext(.server())
@@ -169,6 +171,7 @@ struct ResumptionTests {
         #expect(pair.server.readText == "GET / later")
     }
 
+    // RFC 8446 §8.1.
     @Test("A replayed first flight delivers no early data twice")
     func replay() throws {
         let (client, server) = try earlyContexts()
@@ -199,6 +202,7 @@ struct ResumptionTests {
         pair.establish()
     }
 
+    // RFC 8446 §4.2.10.
     @Test("Early data above the limit is not accepted")
     func earlyLimit() throws {
         let (client, server) = try earlyContexts()

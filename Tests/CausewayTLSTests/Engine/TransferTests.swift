@@ -104,6 +104,7 @@ struct TransferTests {
         #expect(first.readAll().end == .ended)
     }
 
+    // RFC 8446 §6.1.
     @Test("An end without a close_notify is an error, after the content before it", arguments: versions)
     func truncation(_ version: TLSVersion) throws {
         let pair = try pair(version)
@@ -145,6 +146,7 @@ struct TransferTests {
         #expect(ended.code == .endedInHandshake && ended.status == errSSLClosedAbort)
     }
 
+    // RFC 8446 §5.2, §6.2.
     @Test("A forged record is an error, and the peer is notified", arguments: versions)
     func forged(_ version: TLSVersion) throws {
         let pair = try pair(version)
@@ -182,6 +184,7 @@ struct TransferTests {
         }
     }
 
+    // RFC 8446 §4.6.3.
     @Test("A key update does not change the content")
     func keyUpdate() throws {
         let pair = try pair()

@@ -64,12 +64,14 @@ struct ReferenceNameTests {
         Row("the Kelvin sign is not a k", "k.example", .name("\u{212a}.example"), matches: false),
     ]
 
+    // RFC 9525 §6.2-6.4, §6.6, §7.1, §7.3.
     @Test("What matches", arguments: rows)
     func matching(_ row: Row) {
         let reference = ReferenceName(NWEndpoint.Host(row.host))
         #expect((reference?.matches(row.presented) ?? false) == row.matches)
     }
 
+    // RFC 9525 §6.1.
     @Test(
         "Names that no certificate can contain",
         arguments: [
@@ -77,6 +79,7 @@ struct ReferenceNameTests {
         ])
     func unnameable(_ host: String) { #expect(ReferenceName(.name(host, nil)) == nil) }
 
+    // RFC 9525 §7.5.
     @Test("The number of examined names is limited")
     func budget() throws {
         let reference = try #require(ReferenceName("last.example"))

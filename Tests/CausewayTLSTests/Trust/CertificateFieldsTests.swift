@@ -4,6 +4,7 @@ import Testing
 
 @Suite("Reading certificates")
 struct CertificateFieldsTests {
+    // RFC 5280 §4.1.1.2, §4.1.2.1, §4.1.2.2, §4.1.2.6, §4.1.2.7, §4.1.2.9, §4.2.1.6.
     @Test("The library and our decoder read equal fields")
     func agreement() throws {
         let certificates =
@@ -26,6 +27,7 @@ struct CertificateFieldsTests {
         }
     }
 
+    // RFC 5280 §4.2.2.1.
     @Test("The addresses of the issuer and of the revocation status")
     func locations() throws {
         func access(_ method: UInt32, _ location: String) -> [UInt8] {
@@ -43,6 +45,7 @@ struct CertificateFieldsTests {
         #expect(Authority.shared.certificate.issuerLocations.isEmpty)
     }
 
+    // RFC 5280 §4.1.2.5.1, §4.1.2.5.2.
     @Test(
         "Times",
         arguments: [

@@ -28,6 +28,7 @@ struct ChainSearchTests {
         #expect(rule(try root.issue().certificates, .anchored(root)) == (canSign ? nil : .notAnAuthority))
     }
 
+    // RFC 5280 §4.2.1.1, §4.2.1.2, §4.2.1.3.
     @Test("An authority that only the peer sent must obey the profile", arguments: [14, 15, 35] as [UInt32])
     func intermediates(_ omitted: UInt32) throws {
         let middle = Authority("Middle", by: .shared) { $0.omittedExtensions = [omitted] }
@@ -46,6 +47,7 @@ struct ChainSearchTests {
         #expect(rule(try device.issue().certificates, .anchored(device)) == .notAnAuthority)
     }
 
+    // RFC 5280 §6.1.1.
     @Test("An anchor must be valid at the time, have a strong key, and obey its name constraints")
     func anchorsOwnWord() throws {
         let expired = Authority("Old Root") { $0.notAfter = Authority.now - 1 }
@@ -242,6 +244,7 @@ struct ChainSearchTests {
         },
     ]
 
+    // RFC 5280 §4.2.1.3, §4.2.1.12.
     @Test("The peer's own certificate", arguments: rows)
     func leaf(_ row: Row) throws {
         #expect(rule(try Authority.shared.issue(adjust: row.adjust).certificates, .anchored(.shared)) == row.rule)

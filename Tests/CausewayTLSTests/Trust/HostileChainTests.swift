@@ -162,6 +162,7 @@ struct HostileChainTests {
             DERWriter.sequence(DERWriter.value(0x80, [number])))
     }
 
+    // RFC 5280 §4.2.1.11, §6.1.5.
     @Test("Policy constraints of an intermediate are applied, and must be critical", arguments: [0, 3] as [UInt8])
     func policies(_ number: UInt8) throws {
         func rule(isCritical: Bool) throws -> TrustFailure.Rule? {

@@ -69,6 +69,7 @@ struct NameConstraintsTests {
         permitted(.other(0), .dns("a.test"), true),
     ]
 
+    // RFC 5280 §4.2.1.10.
     @Test("Host names", arguments: names)
     func hosts(_ row: Row) throws { try check(row) }
 
@@ -96,6 +97,7 @@ struct NameConstraintsTests {
         }
     }
 
+    // RFC 5280 §7.1.
     @Test("Subjects, without regard to case and extra spaces")
     func subjects() throws {
         func name(_ parts: (UInt32, String)...) throws -> DistinguishedName {

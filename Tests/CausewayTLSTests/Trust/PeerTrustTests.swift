@@ -71,6 +71,7 @@ struct PeerTrustTests {
         if case .failure(let failure) = result { failure.rule } else { nil }
     }
 
+    // RFC 5280 §4.1.2.5, §4.2, §4.2.1.9, §4.2.1.12, §6.1.3; RFC 8446 §C.2.
     @Test("One certificate below a trusted authority", arguments: rows)
     func leaf(_ row: Row) throws {
         let identity = try Authority.shared.issue(row.names, adjust: row.adjust)
@@ -119,6 +120,7 @@ struct PeerTrustTests {
         #expect(rule(evaluate([different], host: "other.test", settings)) == .selfSigned)
     }
 
+    // RFC 5280 §6.1.4.
     @Test("Intermediate authorities")
     func intermediates() throws {
         let middle = Authority("Middle", by: .shared)

@@ -76,6 +76,7 @@ struct StapledStatusTests {
         }
     }
 
+    // RFC 8446 §4.4.2.1.
     @Test(
         "In the handshake: revoked is refused, and so is a promised response that is missing or invalid",
         arguments: [TLSVersion.tls12, .tls13])

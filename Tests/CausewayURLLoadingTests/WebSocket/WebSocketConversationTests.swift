@@ -97,6 +97,7 @@ struct WebSocketConversationTests {
 
     // MARK: Ends
 
+    // RFC 6455 §10.4.
     @Test("A message of the maximum size is received; one byte more ends the task with EMSGSIZE", arguments: [0, 1])
     func size(_ excess: Int) {
         var driver = ConversationDriver()

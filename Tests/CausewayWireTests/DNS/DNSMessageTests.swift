@@ -108,6 +108,7 @@ struct DNSMessageTests {
         #expect(try read(47, mixed) == .opaque(mixed))
     }
 
+    // RFC 6762 §18.12, §18.13.
     @Test("The multicast bits are separated from the class")
     func multicastBits() throws {
         var message = DNSMessage()

@@ -24,6 +24,7 @@ struct DNSNameTests {
         #expect(DNSName(text) == nil)
     }
 
+    // RFC 6762 §C.
     @Test("C76: a label has at most 63 bytes, and a name 255 without its root")
     func limits() {
         let label = String(repeating: "a", count: 63)
@@ -35,6 +36,7 @@ struct DNSNameTests {
         #expect(DNSName(long)!.appending("x") == nil)
     }
 
+    // RFC 6762 §16.
     @Test("C72: names are equal without regard to ASCII case, but not to the case of other letters")
     func folding() {
         let upper: DNSName = "LOCAL.[@{`Z"

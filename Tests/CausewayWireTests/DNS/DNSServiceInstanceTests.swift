@@ -17,6 +17,7 @@ struct DNSServiceInstanceTests {
         if row.label != nil { #expect(instance?.domain.description == row.domain) }
     }
 
+    // RFC 6763 §4.3.
     @Test(
         "A service's full name is parsed, with and without escapes",
         arguments: [

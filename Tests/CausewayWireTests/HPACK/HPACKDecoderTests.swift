@@ -41,7 +41,7 @@ struct HPACKDecoderTests {
 
     static let examples: [Example] = [
         Example(
-            name: "RFC 7541 C.2.1: literal with indexing",
+            name: "RFC 7541 §C.2.1: literal with indexing",
             blocks: [
                 (
                     "400a 6375 7374 6f6d 2d6b 6579 0d63 7573 746f 6d2d 6865 6164 6572",
@@ -49,28 +49,28 @@ struct HPACKDecoderTests {
                 )
             ]),
         Example(
-            name: "RFC 7541 C.2.2: literal without indexing",
+            name: "RFC 7541 §C.2.2: literal without indexing",
             blocks: [("040c 2f73 616d 706c 652f 7061 7468", [(":path", "/sample/path")], 0)]),
         Example(
-            name: "RFC 7541 C.2.3: literal never indexed",
+            name: "RFC 7541 §C.2.3: literal never indexed",
             blocks: [("1008 7061 7373 776f 7264 0673 6563 7265 74", [("password", "secret")], 0)]),
-        Example(name: "RFC 7541 C.2.4: indexed", blocks: [("82", [(":method", "GET")], 0)]),
+        Example(name: "RFC 7541 §C.2.4: indexed", blocks: [("82", [(":method", "GET")], 0)]),
         Example(
-            name: "RFC 7541 C.3: requests",
+            name: "RFC 7541 §C.3.1-C.3.3: requests",
             blocks: [
                 ("8286 8441 0f77 7777 2e65 7861 6d70 6c65 2e63 6f6d", requests[0], 57),
                 ("8286 84be 5808 6e6f 2d63 6163 6865", requests[1], 110),
                 ("8287 85bf 400a 6375 7374 6f6d 2d6b 6579 0c63 7573 746f 6d2d 7661 6c75 65", requests[2], 164),
             ]),
         Example(
-            name: "RFC 7541 C.4: requests with Huffman codes",
+            name: "RFC 7541 §C.4.1-C.4.3: requests with Huffman codes",
             blocks: [
                 ("8286 8441 8cf1 e3c2 e5f2 3a6b a0ab 90f4 ff", requests[0], 57),
                 ("8286 84be 5886 a8eb 1064 9cbf", requests[1], 110),
                 ("8287 85bf 4088 25a8 49e9 5ba9 7d7f 8925 a849 e95b b8e8 b4bf", requests[2], 164),
             ]),
         Example(
-            name: "RFC 7541 C.5: responses", capacity: 256,
+            name: "RFC 7541 §C.5.1-C.5.3: responses", capacity: 256,
             blocks: [
                 (
                     """
@@ -88,7 +88,7 @@ struct HPACKDecoderTests {
                 ),
             ]),
         Example(
-            name: "RFC 7541 C.6: responses with Huffman codes", capacity: 256,
+            name: "RFC 7541 §C.6.1-C.6.3: responses with Huffman codes", capacity: 256,
             blocks: [
                 (
                     """
@@ -160,6 +160,7 @@ struct HPACKDecoderTests {
         #expect(throws: vector.error) { try decoder.decode(bytes(hex: vector.hex).span) }
     }
 
+    // RFC 7541 §4.3.
     @Test("§4.2: after a reduction of the maximum, a block starts with a size update")
     func requiresSizeUpdate() throws {
         var decoder = HPACKDecoder()
@@ -172,6 +173,7 @@ struct HPACKDecoderTests {
         #expect(try other.decode([0x82].span).controlData.count == 1)
     }
 
+    // RFC 7541 §4.1.
     @Test("§4.4: an entry above the size of the table empties it")
     func emptiesTable() throws {
         var decoder = HPACKDecoder()
@@ -194,6 +196,7 @@ struct HPACKDecoderTests {
         #expect(decoder.tableCount == 1)
     }
 
+    // RFC 7541 §7.3.
     @Test("A block above a limit is decoded for the table, and its fields are dropped")
     func limits() throws {
         var decoder = HPACKDecoder()

@@ -11,7 +11,8 @@ struct HPACKEncoderTests {
         return bytes
     }
 
-    @Test("Indexed fields of both tables, with the bytes of RFC 7541 C.4")
+    // RFC 7541 §2.3.1, §2.3.2, §A.
+    @Test("Indexed fields of both tables, with the bytes of RFC 7541 §C.4")
     func indexes() {
         var encoder = HPACKEncoder()
         let first = [(":method", "GET"), (":scheme", "http"), (":path", "/"), (":authority", "www.example.com")]
@@ -22,6 +23,7 @@ struct HPACKEncoderTests {
         #expect(encoder.tableSize == 110)
     }
 
+    // RFC 7541 §6.2.3.
     @Test(
         "Credentials are never indexed (RFC 7541 §7.1.3)",
         arguments: [
@@ -77,7 +79,9 @@ struct HPACKEncoderTests {
                 == bytes(hex: "400a 6375 7374 6f6d 2d6b 6579 0d63 7573 746f 6d2d 6865 6164 6572"))
     }
 
-    @Test("§5.1: the examples of C.1", arguments: [(10, 5, "0a"), (1337, 5, "1f9a0a"), (42, 8, "2a"), (31, 5, "1f00")])
+    @Test(
+        "The examples of integers (RFC 7541 §5.1, §C.1.1-C.1.3)",
+        arguments: [(10, 5, "0a"), (1337, 5, "1f9a0a"), (42, 8, "2a"), (31, 5, "1f00")])
     func integers(value: Int, prefix: UInt8, hex: String) throws {
         var encoded: [UInt8] = []
         HPACKInteger.append(value, prefix: prefix, pattern: 0, to: &encoded)
@@ -109,6 +113,7 @@ struct HuffmanCodeTests {
         return Array(output[..<count])
     }
 
+    // RFC 7541 §B.
     @Test("The code is complete: the codes leave no combination of bits unused")
     func isComplete() {
         let total = HuffmanCode.shared.lengths.reduce(0) { $0 + 1 << (30 - Int($1)) }

@@ -74,6 +74,7 @@ struct ChunkTests {
         ("0\r\nA: b\n\r\n", .invalid("line end", at: 7)), ("0\r\n\n", .invalid("line end", at: 3)),
     ]
 
+    // RFC 9112 §7.1.3.
     @Test("Malformed bodies, in one piece and byte by byte", arguments: malformed)
     func refused(_ row: (String, HTTPSyntaxError)) {
         for pieceLength in [1, 2, .max] { #expect(decode(row.0, pieceLength: pieceLength).error == row.1) }
@@ -95,6 +96,7 @@ struct ChunkTests {
         #expect(decode("7FFFFFFFFFFFFFFF\r\nabc").error == nil)
     }
 
+    // RFC 9112 §7.1.1.
     @Test("The extensions of one chunk are limited, exactly")
     func extensionLimit() {
         let limit = ChunkDecoder.maximumExtensionCount
@@ -122,6 +124,7 @@ struct ChunkTests {
         #expect(decode(String(repeating: balanced, count: 100)).error == nil)
     }
 
+    // RFC 9112 §7.1.2; RFC 9110 §6.5.
     @Test("Trailer sections have the limits of heads")
     func trailerLimit() {
         var limits = HeadReader.Limits()

@@ -11,6 +11,7 @@ func section(_ fields: (String, String)...) -> FieldSection {
 
 @Suite("Fields of a message (RFC 9110 §5)")
 struct FieldSectionTests {
+    // RFC 9110 §5.2, §5.3.
     @Test("Fields keep their order and case, and names compare without case")
     func order() {
         let fields = section(("Host", "h"), ("Accept", "a"), ("ACCEPT", "b"), ("X-Empty", ""))
@@ -131,6 +132,7 @@ struct FieldSectionTests {
         #expect(fields.elements(of: "l") == row.1)
     }
 
+    // RFC 9110 §5.2.
     @Test("Elements, single values and combined values")
     func values() {
         let fields = section(("Connection", "keep-alive, Upgrade"), ("connection", "x"), ("Host", "h"))

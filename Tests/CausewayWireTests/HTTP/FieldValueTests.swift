@@ -4,6 +4,7 @@ import Testing
 
 @Suite("Parts of field values (RFC 9110 §5.6)")
 struct FieldValueTests {
+    // RFC 9110 §5.6.3, §5.6.4, §5.6.6.
     @Test("Tokens, quoted strings and numbers")
     func reader() {
         var reader = FieldValueReader("abc=\"x\\\"y\\\\\" ; 12")

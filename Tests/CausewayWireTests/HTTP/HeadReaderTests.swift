@@ -121,6 +121,7 @@ struct HeadReaderTests {
         ("A\u{0}: b\r\n", .invalid("field name", at: 15)),
     ]
 
+    // RFC 9110 §5.1, §5.5.
     @Test("Malformed fields, in one piece and byte by byte", arguments: badFields)
     func badField(_ row: (String, HTTPSyntaxError)) {
         for pieceLength in [1, 5, 100] {
@@ -183,6 +184,7 @@ struct HeadReaderTests {
         #expect(error(String(repeating: "\r\n", count: 5) + line, .request) == .invalid("start line", at: 0))
     }
 
+    // RFC 9110 §2.3, §5.4, §17.5.
     @Test("The length of a head is limited, exactly", arguments: [1, 7, 4096])
     func byteLimit(pieceLength: Int) throws {
         let start = "GET / HTTP/1.1\r\nA: "
@@ -268,6 +270,7 @@ struct HeadEncodingTests {
         (HTTPRequestHead(method: "GET", target: "/", fields: section(("A\r\nB", "b"))), "name of field 0"),
     ]
 
+    // RFC 9112 §11.1.
     @Test("Requests that would change the meaning of the message are refused", arguments: badRequests)
     func badRequest(_ row: (HTTPRequestHead, String)) {
         var bytes: [UInt8] = [7]

@@ -27,6 +27,7 @@ struct HTTPPriorityTests {
 
 @Suite("HTTP/2 settings (RFC 9113 §6.5.2)")
 struct HTTP2SettingsTests {
+    // RFC 9113 §6.5.1.
     @Test("The changes of settings, applied to the initial settings, give equal settings")
     func changes() throws {
         var settings = HTTP2Settings()

@@ -242,6 +242,7 @@ struct UpgradeResponseTests {
         #expect(read == response)
     }
 
+    // RFC 6455 §4.2.2.
     @Test("A server cannot select a subprotocol that was not offered, write a line end, or accept without a request")
     func unwritable() {
         #expect(throws: UpgradeError.unwritable("subprotocol")) {
@@ -256,6 +257,7 @@ struct UpgradeResponseTests {
         }
     }
 
+    // RFC 6455 §4.4.
     @Test("Refusals have no body, and 426 names the version")
     func refusals() throws {
         let upgrade = String(

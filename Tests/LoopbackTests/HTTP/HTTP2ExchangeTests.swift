@@ -39,6 +39,7 @@ extension Loopback {
             MachineServer.Reply(content: Data(request.path.utf8) + request.content)
         }
 
+        // RFC 9113 §3.1, §3.2.
         @Test("TLS chooses HTTP/2, and all requests use one connection")
         func multiplexing() async throws {
             let authority = try HTTPAuthority()

@@ -40,6 +40,7 @@ extension Loopback {
             for _ in 0..<1_000 { #expect(try await Self.text(engine, server.uri()) == "ok") }
         }
 
+        // RFC 9112 §9.3.1.
         @Test("A POST that may have arrived is not sent twice")
         func postOnce() async throws {
             let count = Counter()
@@ -58,6 +59,7 @@ extension Loopback {
             #expect(server.acceptedCount == 1)
         }
 
+        // RFC 9112 §8.
         @Test("A short body is an error with both lengths")
         func shortBody() async throws {
             let server = try ScriptedServer { peer in

@@ -127,6 +127,7 @@ extension Loopback {
                 .content("abc", isReused: false)),
         ]
 
+        // RFC 9112 §6.3, §8, §9.2.
         @Test(
             "Each response has one outcome, and what it leaves is not read as the next response", arguments: responses)
         func response(_ row: HostileResponse) async throws {

@@ -35,6 +35,7 @@ extension Loopback {
             #expect(status == 401)
         }
 
+        // RFC 9110 §11.4, §11.6.2, §15.5.2.
         @Test("The credential of a delegate is sent, then sent up front below the same path")
         func delegate() async throws {
             let requests = RequestLog()
@@ -52,6 +53,7 @@ extension Loopback {
             #expect(stored?["user"]?.password == "secret")
         }
 
+        // RFC 9110 §11.5.
         @Test(
             "The realm of a challenge; without one, the host. A stored credential for it is used",
             arguments: [

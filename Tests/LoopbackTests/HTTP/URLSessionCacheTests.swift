@@ -70,6 +70,7 @@ extension Loopback {
             #expect(server.acceptedCount == 0)
         }
 
+        // RFC 9111 §4.3.1, §4.3.3.
         @Test("A stale response is validated; the program sees it with the new fields, in two transactions")
         func validates() async throws {
             let requests = RequestLog()
@@ -175,6 +176,7 @@ extension Loopback {
             #expect(stale.text == "content" && stale.response.value(forHTTPHeaderField: "Age") != nil)
         }
 
+        // RFC 9111 §4.2.3, §5.1.
         @Test("A stored response that is used without a question has an Age; one that the server confirms has its own")
         func age() async throws {
             let server = try echoServer { request in
@@ -291,6 +293,7 @@ extension Loopback {
             return (text, response)
         }
 
+        // RFC 9111 §4.1.
         @Test("§11: responses are apart by the fields of Vary, by cookies, and by credentials")
         func variants() async throws {
             let requests = RequestLog()

@@ -8,6 +8,7 @@ extension Loopback {
     struct URLSessionConnectionTests {
         private static func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
 
+        // RFC 9110 §6.4.1, §15.3.5, §15.3.6, §15.4.5.
         @Test(
             "§24: responses without content, in spite of their fields",
             arguments: [
@@ -60,6 +61,7 @@ extension Loopback {
             }
         }
 
+        // RFC 9110 §15.2.
         @Test("§24: 32 informational responses are accepted, 33 are not; nor is an upgrade without a request for it")
         func informational() async throws {
             let server = try ScriptedServer { peer in

@@ -289,6 +289,7 @@ extension Loopback {
             #expect(delegate.events.last == "completed timedOut")
         }
 
+        // RFC 6455 §3.
         @Test(
             "URLs that open no WebSocket",
             arguments: [

@@ -46,6 +46,7 @@ extension Loopback {
             }
         }
 
+        // RFC 9110 §8.3.2, §15.5.16.
         @Test("JSON and text of a request, and the statuses of malformed content")
         func contents() async throws {
             var routes = HTTPServerRoutes()
@@ -128,6 +129,7 @@ extension Loopback {
             }
         }
 
+        // RFC 9110 §9.3.4, §10.2.1, §13.1.1, §13.1.2, §15.3.2, §15.5.6, §15.5.10, §15.5.13.
         @Test("Uploads to a directory: conditions on a missing file, and names for a terminal")
         func directory() async throws {
             var template = Array("/tmp/http-server-XXXXXX".utf8CString)

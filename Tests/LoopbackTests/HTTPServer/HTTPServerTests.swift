@@ -18,6 +18,7 @@ extension Loopback {
             return routes
         }
 
+        // RFC 9110 §9.3.1, §9.3.2, §9.3.7, §15.5.5, §15.5.6.
         @Test("Routes, parameters, 404, 405, HEAD and OPTIONS", arguments: Medium.internetStreams)
         func routing(_ medium: Medium) async throws {
             let routes = Self.routes { routes in
@@ -182,6 +183,7 @@ extension Loopback {
             }
         }
 
+        // RFC 9110 §15.6.1.
         @Test("Errors of handlers become responses, and their text stays secret")
         func failures() async throws {
             struct Secret: Error {}
@@ -212,6 +214,7 @@ extension Loopback {
             }
         }
 
+        // RFC 9110 §15.5.14.
         @Test("Content beyond the limit gets 413")
         func contentLimit() async throws {
             let routes = Self.routes { routes in
@@ -229,6 +232,7 @@ extension Loopback {
             }
         }
 
+        // RFC 9110 §13.1.2, §14.4, §14.6, §15.3.7.1, §15.3.7.2, §15.5.17.
         @Test("Conditional requests and ranges of content with validators")
         func ranges() async throws {
             let routes = Self.routes { routes in

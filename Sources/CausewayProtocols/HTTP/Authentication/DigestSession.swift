@@ -66,7 +66,7 @@ package struct DigestSession: Sendable {
         return "Digest " + parts.joined(separator: ", ")
     }
 
-    /// Handles a response's `Authentication-Info` or `Proxy-Authentication-Info` field (RFC 7616 §3.5).
+    /// Handles a response's `Authentication-Info` or `Proxy-Authentication-Info` field (RFC 7616 §3.5, RFC 9110 §11.6.3, §11.7.3).
     ///
     /// - Returns: `false` if the server's proof does not match the client's password. The response must then not be trusted.
     package mutating func received(information value: String) -> Bool {
