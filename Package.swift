@@ -178,7 +178,7 @@ let package = Package(
             swiftSettings: house),
         .target(name: "CCausewayCoding", dependencies: ["CCausewayLinux"]),
         .target(name: "CCausewayGSSAPI", dependencies: ["CCausewayLinux"]),
-        // The HTTP engine. Not a product yet.
+        // The HTTP engine. No product: programs use it through URLSession.
         .target(
             name: "CausewayHTTP",
             dependencies: [
@@ -217,7 +217,7 @@ let package = Package(
                 "CausewayWire",
             ],
             swiftSettings: house),
-        // URLSession and its relatives. Not a product yet.
+        // URLSession and its relatives.
         .target(
             name: "CausewayURLLoading",
             dependencies: [
