@@ -71,6 +71,7 @@ struct ServiceDiscoveryTests {
         }
     }
 
+    // RFC 6763 §11.
     @Test("The link's own domains are known without a query")
     func domains() async throws {
         for try await change in try ServiceDiscovery.domains(.browsing, of: "local.") {

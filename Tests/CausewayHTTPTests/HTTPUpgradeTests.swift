@@ -63,6 +63,7 @@ struct HTTPUpgradeTests {
         return request
     }
 
+    // RFC 9110 §15.2.2.
     @Test("The connection and the bytes after the head go to the observer, and leave the engine")
     func handOver() throws {
         engine.start(try request(), observer: recorder)

@@ -100,6 +100,7 @@ struct ResumeTests {
         #expect(!FileManager.default.fileExists(atPath: old.path))
     }
 
+    // RFC 9110 §8.8.1, §14.3.
     @Test(
         "No resume data without a strong validator, with a content coding, or for a response with another status",
         arguments: [

@@ -34,6 +34,7 @@ extension Interop {
             }
         }
 
+        // RFC 6763 §10.
         @Test("A browser finds the services of a unicast domain, of one type and of all", arguments: [true, false])
         func browses(_ namesType: Bool) async throws {
             try await run { hosts, scratch in

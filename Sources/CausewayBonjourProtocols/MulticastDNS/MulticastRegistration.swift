@@ -176,7 +176,7 @@ struct MulticastRegistration: Sendable {
         return ours.count < others.count
     }
 
-    /// Returns class, type and data as bytes in RFC 6762 §8.2 comparison order.
+    /// Returns class, type and data as bytes in the comparison order of RFC 6762 §8.2 and §8.2.1.
     private static func rank(_ record: DNSRecord) -> [UInt8] {
         let numbers = [record.recordClass.rawValue, record.type.rawValue]
         return numbers.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] } + record.data.canonical

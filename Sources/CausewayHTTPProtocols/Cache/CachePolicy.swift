@@ -89,6 +89,7 @@ package enum CachePolicy {
         _ request: FieldSection, _ directives: CacheControl, _ stored: StoredResponse, at now: Int
     ) -> Decision {
         let control = stored.control
+        // `Pragma` counts only without `Cache-Control` (RFC 9111 §5.4).
         let wantsValidation =
             directives.flags.contains(.noCache)
             || !request.contains("Cache-Control") && request.hasElement("no-cache", in: "Pragma")

@@ -50,7 +50,7 @@ extension StoredResponse.Selecting {
     /// Secret fields. Their values are stored only as digests.
     private static let secrets = ["authorization", "cookie", "proxy-authorization"]
 
-    /// Returns the selecting fields: those listed in `Vary`, and `Authorization`. A private cache may ignore the latter
+    /// Returns the selecting fields: those listed in `Vary` (RFC 9110 §12.5.5), and `Authorization`. A private cache may ignore the latter
     /// (RFC 9111 §3.5), but a program can act for several users.
     static func fields(of request: FieldSection, selectedBy response: FieldSection) -> [StoredResponse.Selecting] {
         guard response.contains("Vary") || request.contains("Authorization") else { return [] }

@@ -179,6 +179,7 @@ package struct StoredResponse: Sendable, Equatable {
     /// The freshness lifetime in seconds (RFC 9111 §4.2.1, §4.2.2).
     package var lifetime: Int {
         if let age = control[.maxAge] { return age }
+        // RFC 9111 §5.3.
         if fields.contains("Expires") { return max(0, (date(of: "Expires") ?? date) - date) }
         guard isHeuristic, let modified = date(of: "Last-Modified"), modified < date else { return 0 }
         return min((date - modified) / 10, 86_400)

@@ -21,7 +21,7 @@ extension HTTP2Connection {
         if let deadline = own.shutdownDeadline, now >= deadline { finishShutdown() }
     }
 
-    /// Records that the peer closed its side of the byte stream.
+    /// Records that the peer closed its side of the byte stream (RFC 9113 §5.4.3).
     package mutating func inputEnded() {
         guard phase != .ended else { return }
         if let goAway = peer.goAway, goAway.code != .noError {

@@ -3,8 +3,8 @@ internal import CausewayMachines
 /// A session's connections, and the requests that wait for a connection.
 ///
 /// The owner reports events with their times and performs the returned actions in order. An HTTP/1 connection carries
-/// one request at a time, and by default there are at most six connections per key. An HTTP/2 connection carries as
-/// many requests as the peer permits. A second one is established only if the first is full or going away.
+/// one request at a time, and by default there are at most six connections per key (RFC 9112 §9.4). An HTTP/2 connection
+/// carries as many requests as the peer permits. A second one is established only if the first is full or going away.
 package struct ConnectionPool: Sendable {
     let limits: PoolLimits
     var groups: [PoolGroup?] = []

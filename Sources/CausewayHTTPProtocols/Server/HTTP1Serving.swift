@@ -166,7 +166,7 @@ extension HTTPServerConnection {
         if isTooLong, received <= limits.contentByteCount { events.append(.refusedContent(id)) }
     }
 
-    /// Converts a request target to origin form, and returns the authority if the target is in absolute form (RFC 9112 §3.2).
+    /// Converts a request target to origin form, and returns the authority if the target is in absolute form (RFC 9112 §3.2, §3.3).
     private static func originForm(_ target: String, _ method: String) -> (text: String, authority: String?) {
         if target.utf8.first == UInt8(ascii: "/") || target == "*" || method == "CONNECT" { return (target, nil) }
         guard let uri = URIReference(target), let authority = uri.authority else { return (target, nil) }

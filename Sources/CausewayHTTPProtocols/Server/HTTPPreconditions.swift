@@ -29,7 +29,7 @@ package enum HTTPPreconditions {
         case proceed
         /// Respond with status 304 (RFC 9110 §13.1.2, §13.1.3).
         case notModified
-        /// Respond with status 412 (RFC 9110 §15.5.13).
+        /// Respond with status 412 (RFC 9110 §13.1.4, §15.5.13).
         case failed
     }
 

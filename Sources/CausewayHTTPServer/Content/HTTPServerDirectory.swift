@@ -96,9 +96,11 @@ public final class HTTPServerDirectory: Sendable {
 
     // MARK: Uploads
 
-    /// Stores a request's content in a new file. The file gets its name when it is complete.
+    /// Stores a request's content in a new file (RFC 9110 §9.3.4, §15.3.2). The file gets its name when it is complete. If the file exists,
+    /// the status is 409 (RFC 9110 §15.5.10).
     private func store(_ names: [String], _ request: HTTPServerRequest) async throws -> HTTPServerResponse {
         guard let name = names.last, !request.path.hasSuffix("/") else { throw HTTPServerError(status: 409) }
+        // RFC 9110 §14.5.
         guard !request.fields.contains("Content-Range") else {
             throw HTTPServerError(status: 400, "Content-Range with PUT")
         }

@@ -53,6 +53,7 @@ extension HTTPServerRequest {
             var text = String.UnicodeScalarView()
             for byte in content { text.append(Unicode.Scalar(byte)) }
             return String(text)
+        // RFC 9110 §15.5.16.
         default: throw HTTPServerError(status: 415, "the character set is not supported")
         }
     }

@@ -8,7 +8,7 @@ internal import CausewayWire
 /// end matches the rest of the path, which may be empty. Fixed segments take precedence over parameters, and parameters over the rest. A
 /// route for GET also answers HEAD. For a path with other methods the server responds with status 405.
 public struct HTTPServerRoutes: Sendable {
-    /// Answers requests that no route matches. The default responds with status 404.
+    /// Answers requests that no route matches. The default responds with status 404 (RFC 9110 §15.5.5).
     public var fallback: HTTPServer.Handler = { _ in throw HTTPServerError(status: 404) }
     private var root = RouteNode()
 
@@ -26,7 +26,7 @@ public struct HTTPServerRoutes: Sendable {
         root.insert(path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)[...], method, handler)
     }
 
-    /// Adds a route for GET and HEAD.
+    /// Adds a route for GET and HEAD (RFC 9110 §9.3.1, §9.3.2).
     public mutating func get(_ path: String, _ handler: @escaping HTTPServer.Handler) { on("GET", path, handler) }
     /// Adds a route for POST.
     public mutating func post(_ path: String, _ handler: @escaping HTTPServer.Handler) { on("POST", path, handler) }
@@ -121,7 +121,7 @@ private struct RouteNode: Sendable {
             ?? handlers.first { $0.method == "*" }?.handler
     }
 
-    /// Responds to a method that has no handler (RFC 9110 §15.5.6, §9.3.7).
+    /// Responds to a method that has no handler (RFC 9110 §9.3.7, §10.2.1, §15.5.6).
     func refusal(of method: String) -> HTTPServerResponse {
         var methods = handlers.map(\.method)
         if methods.contains("GET"), !methods.contains("HEAD") { methods.append("HEAD") }

@@ -43,7 +43,7 @@ extension HTTP1BodyLength {
         return .chunked
     }
 
-    /// Returns whether a response can have a body (RFC 9110 §6.4.1).
+    /// Returns whether a response can have a body (RFC 9110 §6.4.1, §15.3.5).
     ///
     /// - Parameter toHead: Whether the request method is HEAD.
     static func hasBody(status: Int, toHead: Bool) -> Bool {

@@ -12,7 +12,7 @@ package enum HTTP1Failure: Error, Equatable, Sendable {
     /// The peer sent a request that HTTP/1.1 forbids. The text names the part.
     case invalidRequest(String)
     /// The stream ended inside a message, after `received` content bytes. `expected` is the stated length; `nil` if the
-    /// message does not state its length or its head is incomplete.
+    /// message does not state its length or its head is incomplete (RFC 9112 §8).
     case endedEarly(received: Int, expected: Int?)
     /// The stream ended after a request, before the first byte of a response. An idempotent request can be repeated on another connection
     /// (RFC 9110 §9.2.2).

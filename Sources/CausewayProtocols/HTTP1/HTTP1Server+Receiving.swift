@@ -134,7 +134,8 @@ extension HTTP1Server {
         return phase == .head && !head.hasStartLine
     }
 
-    /// Returns the status code and reason phrase for a malformed request; `nil` if no response is sent.
+    /// Returns the status code and reason phrase for a malformed request; `nil` if no response is sent (RFC 9110 §15.5.1, §15.6.2,
+    /// §15.6.6).
     private static func status(for failure: HTTP1Failure) -> String? {
         switch failure {
         case .syntax(.limitExceeded): "431 Request Header Fields Too Large"

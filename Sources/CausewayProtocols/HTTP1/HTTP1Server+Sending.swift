@@ -106,7 +106,7 @@ extension HTTP1Server {
         }
     }
 
-    /// Appends the `Connection` field unless its absence means the same (RFC 9112 §9.3).
+    /// Appends the `Connection` field unless its absence means the same (RFC 9112 §9.3, RFC 9110 §7.6.1).
     private func appendPersistence(_ fields: FieldSection, toHead head: inout [UInt8]) {
         if !exchange.persists {
             if !fields.hasElement("close", in: "Connection") {

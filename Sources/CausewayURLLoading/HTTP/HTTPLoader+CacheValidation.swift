@@ -42,7 +42,7 @@ extension HTTPLoader {
         return head.status == 304 ? confirm(entry, head, cache, now) : .deliver
     }
 
-    /// Handles a 304 response to the cache's conditional request.
+    /// Handles a 304 response to the cache's conditional request (RFC 9111 §4.3.3).
     private func confirm(
         _ entry: CacheEntry, _ head: HTTPResponseHead, _ cache: URLCache, _ now: Int
     ) -> CacheVerdict {

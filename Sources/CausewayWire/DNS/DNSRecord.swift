@@ -33,7 +33,7 @@ package struct DNSRecord: Hashable, Sendable {
     package var type: DNSRecordType
     package var recordClass: DNSRecordClass
     package var data: DNSRecordData
-    /// The mDNS cache-flush bit. Receivers drop other cached records with this name, type and class (RFC 6762 §10.2).
+    /// The mDNS cache-flush bit. Receivers drop other cached records with this name, type and class (RFC 6762 §10.2, §18.13).
     package var flushesCache: Bool
 
     package init(

@@ -2,7 +2,7 @@ extension HTTPRequestHead {
     /// Appends the encoded head to `output` (RFC 9112 §3).
     ///
     /// - Throws: ``HTTPSyntaxError/unwritable(_:)`` if a part contains characters that would change the message's
-    ///   meaning, such as a line end. `output` is then unchanged.
+    ///   meaning, such as a line end (RFC 9112 §11.1). `output` is then unchanged.
     package func encode(into output: inout [UInt8]) throws(HTTPSyntaxError) {
         guard version.isWritable else { throw .unwritable("version") }
         guard HTTPCharacters.isToken(method.utf8) else { throw .unwritable("method") }

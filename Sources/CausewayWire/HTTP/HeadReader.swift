@@ -1,4 +1,4 @@
-/// Reads a message head or a trailer section from pieces of any size (RFC 9112 §2.2, §5).
+/// Reads a message head or a trailer section from pieces of any size (RFC 9112 §2.1, §2.2, §5, §7.1.2).
 ///
 /// The bytes are copied once, into the block of the resulting ``FieldSection``. The reader rejects input that implementations interpret
 /// differently: white space before a colon, a carriage return without a line feed, control characters and, except in responses, folded
@@ -7,7 +7,7 @@ package struct HeadReader: Equatable, Sendable {
     /// The section kind to read.
     package enum Kind: Sendable { case request, response, trailers }
 
-    /// Section limits.
+    /// Section limits (RFC 9110 §2.3, §5.4, §17.5).
     package struct Limits: Equatable, Sendable {
         /// Maximum head length in bytes, including line ends.
         package var byteCount = 64 << 10
@@ -151,7 +151,7 @@ package struct HeadReader: Equatable, Sendable {
         guard zip(block, Self.protocolName).allSatisfy(==) else { throw .invalid("HTTP version", at: 0) }
     }
 
-    /// Parses one field line (RFC 9112 §5).
+    /// Parses one field line (RFC 9112 §5.1).
     static func field(
         _ block: borrowing Span<UInt8>, from start: Int, to end: Int
     ) throws(HTTPSyntaxError) -> FieldSection.Entry {

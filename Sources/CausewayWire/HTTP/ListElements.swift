@@ -1,5 +1,5 @@
 /// The elements in one field value's comma-separated list (RFC 9110 §5.6.1), without white space around them. Empty
-/// elements are skipped. A comma inside a quoted string is not a separator.
+/// elements are skipped (RFC 9110 §5.6.1.2). A comma inside a quoted string is not a separator.
 package struct ListElements: Sequence, IteratorProtocol {
     private var reader: FieldValueReader
 

@@ -79,7 +79,7 @@ struct RetryRulesTests {
             again(.any)),
     ]
 
-    // RFC 9112 §9.3.1, RFC 9110 §9.2.2, §15.5.9, §15.5.20.
+    // RFC 9110 §7.4, §9.1, §9.2.2, §15.5.9, §15.5.20; RFC 9112 §9.3.1.
     @Test("Rules", arguments: rows)
     func rules(row: Row) { #expect(RetryRules.decide(row.occasion, row.context) == row.decision) }
 

@@ -145,6 +145,7 @@ struct HTTP1ClientSendingTests {
         return client
     }
 
+    // RFC 9110 §15.2.1.
     @Test("A body waits for status 100 (RFC 9110 §10.1.1)")
     func continued() throws {
         var client = try expecting()

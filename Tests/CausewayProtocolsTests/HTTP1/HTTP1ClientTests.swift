@@ -283,7 +283,7 @@ struct HTTP1ClientTests {
         #expect(client.trace.all == ["responded 204 none", "finished", "ended"])
     }
 
-    // RFC 9112 §8.
+    // RFC 9112 §8, §9.8.
     @Test("A reset is not the end of a body that ends with the connection")
     func uncleanEnd() throws {
         var client = try TracedClient("GET")

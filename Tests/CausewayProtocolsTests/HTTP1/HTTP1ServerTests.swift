@@ -106,7 +106,7 @@ struct HTTP1ServerTests {
         ("\u{16}\u{3}\u{1}\n", "syntax(invalid line end at byte 3)", 400),
     ]
 
-    // RFC 9112 §3.2, §6.1, §6.2, §6.3, §11.2; RFC 9110 §7.2, §15.5.1, §15.6.6.
+    // RFC 9112 §3.2, §6.1, §6.2, §6.3, §11.2; RFC 9110 §2.5, §7.2, §15.5.1, §15.6.2, §15.6.6.
     @Test("Requests that could be smuggled are refused, in one piece and byte by byte", arguments: refused)
     func refuses(_ row: (String, String, Int)) {
         for pieceLength in [1, 3, .max] {

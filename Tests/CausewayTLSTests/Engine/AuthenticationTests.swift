@@ -128,7 +128,7 @@ struct AuthenticationTests {
         }
     }
 
-    // RFC 8446 §4.2.4, §4.4.2.3.
+    // RFC 8446 §4.2.4, §4.4.2.3, §4.2.3.
     @Test("The client's owner selects the identity", arguments: versions, [true, false])
     func challenge(_ version: TLSVersion, _ hasIdentity: Bool) throws {
         let identity = try Identities.client.get()

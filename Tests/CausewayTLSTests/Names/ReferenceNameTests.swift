@@ -64,14 +64,14 @@ struct ReferenceNameTests {
         Row("the Kelvin sign is not a k", "k.example", .name("\u{212a}.example"), matches: false),
     ]
 
-    // RFC 9525 §6.2-6.4, §6.6, §7.1, §7.3.
+    // RFC 9525 §6.2-6.4, §6.6, §7.1, §7.3; RFC 5280 §7.2.
     @Test("What matches", arguments: rows)
     func matching(_ row: Row) {
         let reference = ReferenceName(NWEndpoint.Host(row.host))
         #expect((reference?.matches(row.presented) ?? false) == row.matches)
     }
 
-    // RFC 9525 §6.1.
+    // RFC 9525 §6.1, §6.1.1.
     @Test(
         "Names that no certificate can contain",
         arguments: [

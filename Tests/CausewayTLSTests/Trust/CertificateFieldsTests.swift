@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Reading certificates")
 struct CertificateFieldsTests {
-    // RFC 5280 §4.1.1.2, §4.1.2.1, §4.1.2.2, §4.1.2.6, §4.1.2.7, §4.1.2.9, §4.2.1.6.
+    // RFC 5280 §4.1.1.2, §4.1.2.1, §4.1.2.2, §4.1.2.6, §4.1.2.7, §4.1.2.9, §4.2.1.6, §4.1.2.3.
     @Test("The library and our decoder read equal fields")
     func agreement() throws {
         let certificates =

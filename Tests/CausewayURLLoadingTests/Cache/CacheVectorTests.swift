@@ -19,6 +19,7 @@ struct CacheVectorTests {
         "partial-store-partial-complete": "without a validator, parts cannot be combined (RFC 9111 §3.4)",
     ]
 
+    // RFC 9111 §3.1, §3.2, §3.4, §4.1, §4.2.1, §4.2.2, §4.3, §5.2.2, §5.3; RFC 9110 §15.1.
     @Test("All required tests pass, and 95 % of the optimal ones", arguments: Store.allCases)
     func vectors(_ store: Store) {
         guard !CacheVector.all.isEmpty else { return }

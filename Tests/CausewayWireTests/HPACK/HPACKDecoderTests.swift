@@ -154,6 +154,7 @@ struct HPACKDecoderTests {
         Malformed(name: "§6.3: size above the maximum", hex: "3fe21f", error: .invalid("table size", at: 0)),
     ]
 
+    // RFC 7541 §7.4.
     @Test("Malformed blocks", arguments: malformed)
     func rejects(_ vector: Malformed) {
         var decoder = HPACKDecoder()

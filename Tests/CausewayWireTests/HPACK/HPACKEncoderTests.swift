@@ -11,7 +11,7 @@ struct HPACKEncoderTests {
         return bytes
     }
 
-    // RFC 7541 §2.3.1, §2.3.2, §A.
+    // RFC 7541 §2.3.1, §2.3.2, §A, §6.1, §6.2.1.
     @Test("Indexed fields of both tables, with the bytes of RFC 7541 §C.4")
     func indexes() {
         var encoder = HPACKEncoder()

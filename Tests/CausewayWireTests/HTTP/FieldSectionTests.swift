@@ -125,7 +125,7 @@ struct FieldSectionTests {
         (["a b, c"], ["a b", "c"]),
     ]
 
-    @Test("Lists are split at commas outside of quotes (RFC 9110 §5.6.1)", arguments: lists)
+    @Test("Lists are split at commas outside of quotes (RFC 9110 §5.6.1, §5.6.1.2)", arguments: lists)
     func elements(_ row: ([String], [String])) {
         var fields = FieldSection()
         for value in row.0 { fields.append("L", value) }

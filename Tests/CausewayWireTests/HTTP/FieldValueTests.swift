@@ -22,6 +22,7 @@ struct FieldValueTests {
         #expect(!takes)
     }
 
+    // RFC 9111 §1.2.2.
     @Test(
         "Numbers that do not fit become the largest one",
         arguments: [

@@ -257,7 +257,7 @@ struct UpgradeResponseTests {
         }
     }
 
-    // RFC 6455 §4.4.
+    // RFC 6455 §4.4; RFC 9110 §15.5.22.
     @Test("Refusals have no body, and 426 names the version")
     func refusals() throws {
         let upgrade = String(

@@ -68,6 +68,7 @@ extension MatrixRow {
         bad("permitted by the lower, not by the upper authority", ["byNarrower", "narrower", "namesElsewhere"]),
         bad("an address of another family", ["otherFamily", "addressesHere"], host: "127.0.0.1"),
         bad("constraints of a server", ["constrainedLeaf"], errSSLBadCert, others: lenient),
+        // RFC 5280 §4.2.1.4, §4.2.1.5, §4.2.1.11, §4.2.1.14, §6.1.2, §6.1.5.
         bad("a required policy is absent", ["byDemanding", "demanding"], others: policies),
         good("a required policy is present", ["byDemandingNamed", "demandingNamed"]),
         bad("a required policy is absent, another present", ["byDemandingOther", "demandingNamed"], others: policies),

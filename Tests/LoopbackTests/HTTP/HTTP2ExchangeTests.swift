@@ -120,6 +120,7 @@ extension Loopback {
             case wrongName, unknownAuthority
         }
 
+        // RFC 9110 §4.3.4.
         @Test(
             "A certificate that is not trusted fails the request before anything is sent", arguments: Refusal.allCases)
         func refused(_ refusal: Refusal) async throws {

@@ -84,6 +84,7 @@ extension Loopback {
 
         // MARK: Credentials and cookies
 
+        // RFC 9110 §4.2.4.
         @Test("§7: user and password of the URL are no field of the first request")
         func userInformation() async throws {
             let requests = RequestLog()

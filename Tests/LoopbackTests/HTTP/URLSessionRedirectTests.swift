@@ -77,6 +77,7 @@ extension Loopback {
             #expect(response.statusCode == 302)
         }
 
+        // RFC 9110 §4.2.5, §7.1.
         @Test("A fragment is inherited and never sent")
         func fragment() async throws {
             let requests = RequestLog()

@@ -37,6 +37,7 @@ extension Loopback {
 
         // MARK: What is sent
 
+        // RFC 9110 §10.1.5, §12.5.4.
         @Test("§4, §7: a GET returns content, response and the fields that the session adds")
         func get() async throws {
             let requests = RequestLog()

@@ -8,7 +8,7 @@ package struct AuthenticationChallenge: Equatable, Sendable {
         package var value: String
     }
 
-    /// The scheme in lower case.
+    /// The scheme in lower case (RFC 9110 §11.1).
     package var scheme: String
     /// The token68 of schemes such as Negotiate, which do not use parameters (RFC 9110 §11.2).
     package var token: String?

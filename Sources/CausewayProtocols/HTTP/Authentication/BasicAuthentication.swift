@@ -2,7 +2,7 @@ import CausewayWire
 
 /// The Basic scheme (RFC 7617).
 package enum BasicAuthentication {
-    /// Returns the `Authorization` or `Proxy-Authorization` value.
+    /// Returns the `Authorization` or `Proxy-Authorization` value (RFC 9110 §11.4, §11.6.2).
     ///
     /// The credential is sent in UTF-8, which is the only charset that a challenge can name (RFC 7617 §2.1).
     ///

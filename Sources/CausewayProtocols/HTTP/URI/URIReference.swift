@@ -68,7 +68,7 @@ package struct URIReference: Hashable, Sendable {
         return URIBytes.lowercased(String(decoding: word, as: UTF8.self))
     }
 
-    /// The path and query for a request line (origin-form, RFC 9112 §3.2.1). An empty path is `/`.
+    /// The path and query for a request line (origin-form, RFC 9112 §3.2.1), without the fragment (RFC 9110 §7.1). An empty path is `/`.
     package var originForm: String {
         (path.isEmpty ? "/" : path) + (query.map { "?" + $0 } ?? "")
     }
