@@ -259,7 +259,8 @@ let package = Package(
         .target(
             name: "CausewayFeedFormats", dependencies: ["CausewayEncodings", "CausewayXML"], swiftSettings: house),
         .target(
-            name: "CausewayFeeds", dependencies: ["CausewayFeedFormats", "CausewayURLLoading"], swiftSettings: house),
+            name: "CausewayFeeds", dependencies: ["CausewayFeedFormats", "CausewayTypes", "CausewayURLLoading"],
+            swiftSettings: house),
         // Images: the decoder program, bitmaps and slots without I/O, and the loader. The loader depends on the program so that it is built
         // beside each program that loads images.
         .target(name: "CCausewayImages", dependencies: ["CCausewayLibrary"]),
@@ -269,7 +270,7 @@ let package = Package(
         .target(
             name: "CausewayImages",
             dependencies: [
-                "CausewayImageFormats", "CausewaySystem", "CausewayURLLoading", "CausewayWire",
+                "CausewayImageFormats", "CausewaySystem", "CausewayTypes", "CausewayURLLoading", "CausewayWire",
                 "causeway-image-decoder",
             ],
             swiftSettings: house),

@@ -1,4 +1,5 @@
 public import CausewayFeedFormats
+internal import CausewayTypes
 public import CausewayURLLoading
 public import Foundation
 
@@ -107,7 +108,7 @@ struct FeedFetch: Sendable {
             let pair = directive.split(separator: "=").map {
                 $0.trimmingCharacters(in: CharacterSet(charactersIn: " \""))
             }
-            if pair.count == 2, pair[0].lowercased() == "max-age", let seconds = Int64(pair[1]), seconds >= 0 {
+            if pair.count == 2, pair[0].lowercased() == "max-age", let seconds = Int64(digits: pair[1]) {
                 return .seconds(min(seconds, 31_536_000))
             }
         }
@@ -117,7 +118,7 @@ struct FeedFetch: Sendable {
     /// How long to wait (`Retry-After`). A date counts from the response's `Date` field.
     var retryAfter: Duration? {
         guard let field = fields["retry-after"]?.trimmingCharacters(in: .whitespaces) else { return nil }
-        if let seconds = Int64(field) { return seconds >= 0 ? .seconds(min(seconds, 31_536_000)) : nil }
+        if let seconds = Int64(digits: field) { return .seconds(min(seconds, 31_536_000)) }
         guard let end = FeedDate(field).date, let start = fields["date"].flatMap({ FeedDate($0).date }) else {
             return nil
         }

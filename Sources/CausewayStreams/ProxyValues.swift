@@ -73,7 +73,7 @@ package struct ProxyValues {
     /// - Throws: `.posix(.EINVAL)` without a host or a port from 1 to 65,535.
     package func endpoint(host: [String], port: [String]) throws(NWError) -> NWEndpoint {
         let (host, port) = (host.lazy.compactMap { text($0) }.first, port.lazy.compactMap { text($0) }.first)
-        guard let host, !host.isEmpty, let number = port.flatMap({ UInt16($0) }), number > 0,
+        guard let host, !host.isEmpty, let number = port.flatMap({ UInt16(digits: $0) }), number > 0,
             let port = NWEndpoint.Port(rawValue: number)
         else { throw .posix(.EINVAL) }
         return .hostPort(host: NWEndpoint.Host(host), port: port)

@@ -255,6 +255,8 @@ struct CacheTests {
     @Test("Freshness follows max-age, Age and Expires")
     func freshness() {
         func expires(_ fields: [String: String]) -> Int64? { ResponseHead(fields: fields).expires(now: 1_000) }
+        #expect(expires(["cache-control": "max-age=+10"]) == nil)
+        #expect(expires(["cache-control": "max-age=10", "age": "+5"]) == 1_010)
         #expect(expires(["cache-control": "public, max-age=60"]) == 1_060)
         #expect(expires(["cache-control": "max-age=60", "age": "20"]) == 1_040)
         #expect(expires(["cache-control": "no-cache, max-age=60"]) == nil)

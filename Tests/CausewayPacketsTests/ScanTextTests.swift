@@ -48,7 +48,10 @@ struct ScanTextTests {
 
     @Test(
         "Text without hosts, or with too many, is refused",
-        arguments: ["", "10.0.0.0/8", "2001:db8::/64", "::/0", "192.0.2.1/33", "192.0.2.9-3", "192.0.2.1-x", "x/24"])
+        arguments: [
+            "", "10.0.0.0/8", "2001:db8::/64", "::/0", "192.0.2.1/33", "192.0.2.9-3", "192.0.2.1-x", "x/24",
+            "192.0.2.1/+30", "192.0.2.1/-0", "192.0.2.1-+9", "2001:db8::/+126",
+        ])
     func badTargets(_ text: String) {
         #expect(throws: TargetRange.Failure.self) { try TargetRange(text) }
     }

@@ -20,6 +20,8 @@ struct SocketActivationTests {
         Row(testDescription: "second", process: "42", count: "2", names: "admin:web", expected: 4),
         Row(testDescription: "nameless before it", process: "42", count: "2", names: ":web", expected: 4),
         Row(testDescription: "count beyond reason", process: "42", count: "99999999", names: "web", expected: nil),
+        Row(testDescription: "a sign", process: "+42", count: "2", names: "web", expected: nil),
+        Row(testDescription: "a sign of the count", process: "42", count: "+2", names: "web", expected: nil),
         Row(testDescription: "not numbers", process: "42", count: "two", names: "web", expected: nil),
     ]
 

@@ -37,6 +37,11 @@ struct BehaviourDetailTests {
         request.setValue("3", forHTTPHeaderField: "Content-Length")
         #expect(session.dataTask(with: request).countOfBytesExpectedToSend == 3)
         #expect(session.uploadTask(withStreamedRequest: request).countOfBytesExpectedToSend == 3)
+        for text in ["+3", "-3", "-0", "three"] {
+            request.setValue(text, forHTTPHeaderField: "Content-Length")
+            let task = session.uploadTask(withStreamedRequest: request)
+            #expect(task.countOfBytesExpectedToSend == NSURLSessionTransferSizeUnknown)
+        }
     }
 
     /// Keeps the completion handler of the first question.

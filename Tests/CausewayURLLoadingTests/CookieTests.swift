@@ -37,6 +37,13 @@ struct CookieTests {
         #expect(cookie([.expires: Date(timeIntervalSince1970: 5)])?.expiresDate == Date(timeIntervalSince1970: 5))
     }
 
+    @Test("A port is digits; a maximum age may have a minus sign")
+    func numbers() {
+        #expect(cookie([.version: "1", .port: "+80, -0, 443"])?.portList == [443])
+        #expect(cookie([.maximumAge: "-1"])?.expiresDate == Date(timeIntervalSince1970: 0))
+        #expect(cookie([.maximumAge: "+9"])?.isSessionOnly == true)
+    }
+
     @Test("The text FALSE does not set an attribute, any other does")
     func booleans() {
         for text in ["FALSE", "false", ""] { #expect(cookie([.secure: text])?.isSecure == false, "\(text)") }

@@ -77,6 +77,7 @@ struct ProxyDictionaryTests {
         Row("a host without a port", ["SOCKSProxy": "127.0.0.1"], []),
         Row("a port without a host", ["SOCKSPort": 9050], []),
         Row("port 0", ["SOCKSProxy": "127.0.0.1", "SOCKSPort": 0], []),
+        Row("a port with a sign", ["SOCKSProxy": "127.0.0.1", "SOCKSPort": "+9050"], []),
         Row("a switch that is neither on nor off", ["SOCKSEnable": "perhaps"], []),
         Row("a type without a location", [kCFProxyTypeKey: kCFProxyTypeSOCKS], []),
         Row("an unknown type", [kCFProxyTypeKey: "kCFProxyTypeOther", kCFProxyHostNameKey: "a"], []),

@@ -68,6 +68,19 @@ struct ResponseTests {
         #expect(response.allHeaderFields as? [String: String] == ["Vary": "a, b"])
     }
 
+    @Test(
+        "Only digits are a length",
+        arguments: [
+            ("9", 9), ("0009", 9), ("9223372036854775807", .max), ("9223372036854775808", -1), ("+9", -1), ("-0", -1),
+            ("-9", -1), ("", -1), ("9 9", -1),
+        ] as [(String, Int64)])
+    func length(_ text: String, _ length: Int64) {
+        var fields = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)!.fields
+        fields.append("Content-Length", text)
+        let response = HTTPURLResponse(url: url, statusCode: 200, version: nil, fields: fields, isDecoded: false)
+        #expect(response.expectedContentLength == length)
+    }
+
     @Test("The length of decoded content is not known")
     func decodedLength() {
         var fields = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)!.fields

@@ -66,6 +66,7 @@ struct ResolverConfigurationTests {
     func options() {
         var expected = ResolverConfiguration.Options()
         #expect(ResolverConfiguration(parsing: "options debug ndots: timeout:x attempts:-1 :3").options == expected)
+        #expect(ResolverConfiguration(parsing: "options ndots:+5 timeout:+9 attempts:-0").options == expected)
 
         expected.dotThreshold = 5
         expected.timeout = .seconds(1)

@@ -1,4 +1,5 @@
 import CausewayProtocols
+internal import CausewayTypes
 package import CausewayWire
 
 /// An alternative host, port and protocol for an origin (RFC 7838 §2).
@@ -79,9 +80,7 @@ package enum AlternativeServicesField: Equatable, Sendable {
         var (rest, name): (ArraySlice<UInt8>, [UInt8]) = (token, [])
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "%") {
-                guard rest.count >= 2, let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16),
-                    rest.first != UInt8(ascii: "+")
-                else { return nil }
+                guard rest.count >= 2, let code = UInt8(digits: rest.prefix(2), radix: 16) else { return nil }
                 name.append(code)
                 rest = rest.dropFirst(2)
             } else {
@@ -95,9 +94,7 @@ package enum AlternativeServicesField: Equatable, Sendable {
     private static func service(_ name: String, _ authority: [UInt8]) -> AlternativeService? {
         guard let colon = authority.lastIndex(of: UInt8(ascii: ":")) else { return nil }
         let digits = authority[(colon + 1)...]
-        guard (1...5).contains(digits.count), digits.allSatisfy(URIBytes.isDigit),
-            let port = UInt16(String(decoding: digits, as: UTF8.self)), port > 0
-        else { return nil }
+        guard digits.count <= 5, let port = UInt16(digits: digits), port > 0 else { return nil }
         let host = String(decoding: authority[..<colon], as: UTF8.self)
         guard host.isEmpty || isHost(host) else { return nil }
         return AlternativeService(protocolName: name, host: URIBytes.lowercased(host), port: port)

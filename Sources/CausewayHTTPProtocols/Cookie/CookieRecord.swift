@@ -1,4 +1,5 @@
 import CausewayProtocols
+internal import CausewayTypes
 import CausewayWire
 
 /// A cookie in a cookie store's file.
@@ -64,8 +65,7 @@ package struct CookieRecord: Equatable, Sendable {
 
     /// Parses seconds since 1970. The digit limit prevents overflow in calculations.
     private static func time(_ digits: [UInt8]) -> Duration? {
-        guard (1...11).contains(digits.count), digits.allSatisfy(URIBytes.isDigit) else { return nil }
-        return .seconds(digits.reduce(Int64(0)) { $0 * 10 + Int64($1 - 0x30) })
+        digits.count <= 11 ? Int64(digits: digits).map { .seconds($0) } : nil
     }
 }
 

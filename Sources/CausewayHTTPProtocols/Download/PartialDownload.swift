@@ -1,3 +1,4 @@
+internal import CausewayTypes
 package import CausewayWire
 
 /// A download with content from several responses. Builds range requests and interprets their responses (RFC 9110 §14).
@@ -53,7 +54,7 @@ package struct PartialDownload: Equatable, Sendable {
         case 200..<300:
             position = 0
             validator = RangeValidators.strongTag(of: fields) ?? RangeValidators.strongDate(of: fields, now: now)
-            length = fields.onlyValue(of: "Content-Length").flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
+            length = fields.onlyValue(of: "Content-Length").flatMap { Int(digits: $0) }
             return .whole
         default: return .refused
         }

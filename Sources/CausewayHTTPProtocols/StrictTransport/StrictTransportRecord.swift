@@ -1,4 +1,5 @@
 import CausewayProtocols
+internal import CausewayTypes
 
 internal import CausewayWire
 
@@ -44,13 +45,12 @@ package struct StrictTransportRecord: Equatable, Sendable {
     private init?(_ fields: [[UInt8]]) {
         guard fields.count == 3, (1...Self.maximumNameByteCount).contains(fields[0].count),
             fields[0].allSatisfy({ $0 > 0x20 && $0 < 0x7F && !(0x41...0x5A).contains($0) }),
-            (1...11).contains(fields[1].count), fields[1].allSatisfy(URIBytes.isDigit),
+            fields[1].count <= 11, let expires = Int(digits: fields[1]),
             fields[2].isEmpty || fields[2] == Array("s".utf8)
         else { return nil }
         let host = String(decoding: fields[0], as: UTF8.self)
         guard Self.isName(host), HTTPOrigin(isSecure: true, host: host).host == host else { return nil }
-        self.init(
-            host, expires: fields[1].reduce(0) { $0 * 10 + Int($1 - 0x30) }, includesSubdomains: !fields[2].isEmpty)
+        self.init(host, expires: expires, includesSubdomains: !fields[2].isEmpty)
     }
 
     /// Whether a host is a name rather than an IP address.

@@ -1,3 +1,4 @@
+internal import CausewayTypes
 package import CausewayWire
 
 /// A resumable upload draft version, numbered by `Upload-Draft-Interop-Version` (draft-ietf-httpbis-resumable-upload §11).
@@ -28,8 +29,7 @@ package enum UploadFields {
     /// rejected: no upload field has them.
     package static func integer(_ text: some StringProtocol) -> Int64? {
         let digits = bare(text)
-        guard (1...15).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        return digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
+        return digits.count <= 15 ? Int64(digits: digits) : nil
     }
 
     /// Parses a structured field's Boolean item (RFC 9651 §4.2.8). Parameters are ignored.

@@ -1,3 +1,4 @@
+internal import CausewayTypes
 internal import CausewayWire
 internal import Foundation
 
@@ -21,8 +22,8 @@ extension ResponseHead {
         let directives = directives
         guard directives["no-cache"] == nil else { return nil }
         if let age = directives["max-age"] {
-            let used = max(0, fields["age"].flatMap { Int64($0) } ?? 0)
-            guard let seconds = Int64(age), seconds > used else { return nil }
+            let used = fields["age"].flatMap { Int64(digits: $0) } ?? 0
+            guard let seconds = Int64(digits: age), seconds > used else { return nil }
             // Limit the lifetime to 31 years.
             return now + min(seconds - used, 1_000_000_000)
         }
@@ -43,17 +44,15 @@ extension ResponseHead {
     /// A partial response's first byte position and total byte count (RFC 9110 §14.4); `nil` if the field is missing or
     /// malformed.
     var contentRange: (start: Int, total: Int?)? {
-        guard let text = fields["content-range"]?.lowercased(), text.hasPrefix("bytes ") else { return nil }
-        let parts = text.dropFirst(6).split(separator: "/")
-        guard parts.count == 2, let start = parts[0].split(separator: "-").first.flatMap({ Int($0) }), start >= 0 else {
-            return nil
-        }
-        return (start, Int(parts[1]))
+        guard let range = fields["content-range"].flatMap({ ContentRange(parsing: $0) }),
+            let positions = range.positions
+        else { return nil }
+        return (positions.lowerBound, range.length)
     }
 
     /// The content's byte count; `nil` if unknown.
     var contentLength: Int? {
         guard fields["content-encoding"] == nil else { return nil }
-        return fields["content-length"].flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
+        return fields["content-length"].flatMap { Int(digits: $0) }
     }
 }

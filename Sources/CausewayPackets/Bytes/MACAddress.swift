@@ -1,3 +1,5 @@
+internal import CausewayTypes
+
 /// A 48-bit hardware address, as used by Ethernet and related links.
 public struct MACAddress: Hashable, Sendable {
     /// The address as a number. The first byte on the wire is the most significant; the upper 16 bits are 0.
@@ -25,7 +27,7 @@ public struct MACAddress: Hashable, Sendable {
         var bits: UInt64 = 0
         var groups = 0
         for part in text.split(whereSeparator: { $0 == ":" || $0 == "-" || $0 == "." }) {
-            guard part.utf8.count <= 2, let value = UInt8(part, radix: 16) else { return nil }
+            guard part.utf8.count <= 2, let value = UInt8(digits: part, radix: 16) else { return nil }
             bits = bits << 8 | UInt64(value)
             groups += 1
         }

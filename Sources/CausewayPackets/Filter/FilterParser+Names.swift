@@ -37,7 +37,7 @@ extension FilterParser {
     }
 
     private func port(_ text: String, _ first: FilterToken) throws(FilterError) -> UInt32 {
-        if let number = UInt32(text) { return number }
+        if let number = UInt32(digits: text) { return number }
         guard let number = FilterNames.services[text.lowercased()] else {
             return try fail("unknown service '\(text)'", at: first)
         }

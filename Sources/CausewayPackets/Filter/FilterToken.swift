@@ -127,7 +127,7 @@ struct FilterLexer {
     private static func classify(_ text: String, at position: Int) throws(FilterError) -> FilterToken.Kind {
         if text.hasPrefix("$") {
             let digits = text.dropFirst()
-            guard (1...2).contains(digits.count), let number = UInt32(digits, radix: 16) else {
+            guard (1...2).contains(digits.count), let number = UInt32(digits: digits, radix: 16) else {
                 throw FilterError("'\(text)' is not an address of one byte", at: position)
             }
             return .shortMAC(number)

@@ -1,3 +1,5 @@
+internal import CausewayTypes
+
 /// Ports in the syntax `22,80,8000-8100,https`, in the given order, without duplicates.
 public struct PortList: Hashable, Sendable {
     /// The ports in text order.
@@ -58,7 +60,7 @@ public struct PortList: Hashable, Sendable {
     }
 
     private static func number(_ text: Substring) -> UInt16? {
-        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt16(text).flatMap { $0 > 0 ? $0 : nil } : nil
+        UInt16(digits: text).flatMap { $0 > 0 ? $0 : nil }
     }
 
     /// The most common services come first.

@@ -34,13 +34,13 @@ package enum TargetRange: Hashable, Sendable {
     private static func isDotted(_ text: String) -> Bool { text.utf8.filter { $0 == 0x2E }.count == 3 }
 
     private static func prefix(_ whole: String, _ base: String, _ bits: String) throws(Failure) -> TargetRange {
-        if let address = IPv4Address(base), isDotted(base), let length = Int(bits), (0...32).contains(length) {
+        if let address = IPv4Address(base), isDotted(base), let length = Int(digits: bits), length <= 32 {
             let count = 1 << (32 - length)
             try check(count, whole)
             let mask = length == 0 ? 0 : UInt32.max << UInt32(32 - length)
             return .ipv4(first: address.bits & mask, count: count)
         }
-        if let address = IPv6Address(base), let length = Int(bits), (0...128).contains(length) {
+        if let address = IPv6Address(base), let length = Int(digits: bits), length <= 128 {
             let count = length < 64 ? Int.max : 128 - length >= 62 ? Int.max : 1 << (128 - length)
             try check(count, whole)
             return .ipv6(
@@ -58,7 +58,7 @@ package enum TargetRange: Hashable, Sendable {
         let high: UInt32
         if let end = IPv4Address(last), isDotted(last) {
             high = end.bits
-        } else if let end = UInt8(last) {
+        } else if let end = UInt8(digits: last) {
             high = low.bits & ~255 | UInt32(end)
         } else {
             throw Failure(description: "\(text) is not a range such as 192.0.2.1-20")

@@ -1,3 +1,4 @@
+internal import CausewayTypes
 internal import CausewayWire
 
 /// A key recorded for a peer ID.
@@ -77,7 +78,7 @@ package struct PinEntry: Hashable, Sendable {
         guard let id = values["id"].flatMap(Self.number), let digest = values["key"], digest.utf8.count == 32,
             let high = Self.number(digest.prefix(16)), let low = Self.number(digest.dropFirst(16))
         else { throw Malformed(message: "the id or the key is missing or invalid") }
-        guard let seconds = values["first"].flatMap({ UInt64($0) }), let name = values["name"],
+        guard let seconds = values["first"].flatMap({ UInt64(digits: $0) }), let name = values["name"],
             let paired = values["paired"], paired == "yes" || paired == "no"
         else { throw Malformed(message: "the date, the name or the pairing is missing or invalid") }
         let entry = PinEntry(
@@ -87,8 +88,6 @@ package struct PinEntry: Hashable, Sendable {
     }
 
     private static func number(_ digits: Substring) -> UInt64? {
-        guard digits.utf8.count == 16, digits.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") })
-        else { return nil }
-        return UInt64(digits, radix: 16)
+        digits.utf8.count == 16 ? UInt64(digits: digits, radix: 16) : nil
     }
 }

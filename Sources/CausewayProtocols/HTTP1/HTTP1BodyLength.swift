@@ -1,3 +1,4 @@
+internal import CausewayTypes
 internal import CausewayWire
 
 /// How a message body's length is determined (RFC 9112 §6).
@@ -57,28 +58,15 @@ extension HTTP1BodyLength {
     static func contentLength(_ fields: FieldSection) throws(HTTP1Failure) -> Int? {
         guard let first = fields.index(of: "Content-Length") else { return nil }
         let value = fields[first].value
-        if fields.index(of: "Content-Length", from: first + 1) == nil, let length = decimal(value) { return length }
+        if fields.index(of: "Content-Length", from: first + 1) == nil, let length = Int(digits: value) { return length }
         var common: ArraySlice<UInt8>?
         var isValid = true
         fields.forEachElement(of: "Content-Length") { element in
             if let common { isValid = isValid && common == element } else { common = element }
             return isValid
         }
-        guard isValid, let common, let length = decimal(common) else { throw .framing("Content-Length") }
+        guard isValid, let common, let length = Int(digits: common) else { throw .framing("Content-Length") }
         return length
-    }
-
-    private static func decimal(_ digits: ArraySlice<UInt8>) -> Int? {
-        guard !digits.isEmpty else { return nil }
-        var number = 0
-        for digit in digits {
-            guard digit &- 0x30 < 10 else { return nil }
-            let (product, overflows) = number.multipliedReportingOverflow(by: 10)
-            let (sum, overflowsToo) = product.addingReportingOverflow(Int(digit - 0x30))
-            guard !overflows, !overflowsToo else { return nil }
-            number = sum
-        }
-        return number
     }
 
     /// Whether `Transfer-Encoding` names a coding other than `identity`. In RFC 2616 §3.6, `identity` stands for no

@@ -1,3 +1,4 @@
+internal import CausewayTypes
 package import CausewayWire
 
 /// Detects a captive portal: requests a page from a known web server and checks whether the network answers instead, as

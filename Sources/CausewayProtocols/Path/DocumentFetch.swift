@@ -1,3 +1,4 @@
+internal import CausewayTypes
 package import CausewayWire
 
 /// Downloads one document from a web server: one request, one response, limited size.

@@ -1,9 +1,11 @@
+internal import CausewayTypes
+
 /// Creates new names after conflicts.
 package enum BonjourNames {
     /// Returns the next name to try: `Printer`, `Printer (2)`, `Printer (3)`.
     package static func next(after name: String) -> String {
         guard name.hasSuffix(")"), let open = name.lastIndex(of: "("), open > name.startIndex,
-            let number = Int(name[name.index(after: open)...].dropLast()), number >= 2, number < Int.max,
+            let number = Int(digits: name[name.index(after: open)...].dropLast()), number >= 2, number < Int.max,
             name[name.index(before: open)] == " "
         else { return shortened(name, by: " (2)") }
         return shortened(String(name[..<name.index(before: open)]), by: " (\(number + 1))")
@@ -12,7 +14,7 @@ package enum BonjourNames {
     /// Returns the next host name to try: `mac`, `mac-2`, `mac-3`.
     package static func nextHost(after name: String) -> String {
         guard let dash = name.lastIndex(of: "-"), dash > name.startIndex,
-            let number = Int(name[name.index(after: dash)...]),
+            let number = Int(digits: name[name.index(after: dash)...]),
             number >= 2, number < Int.max
         else { return shortened(name, by: "-2") }
         return shortened(String(name[..<dash]), by: "-\(number + 1)")

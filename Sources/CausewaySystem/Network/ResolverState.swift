@@ -39,6 +39,6 @@ package struct ResolverState: Equatable, Sendable {
     }
 
     private static func interface(named zone: String) -> NWInterface? {
-        NWInterface(name: zone) ?? Int(zone).flatMap { NWInterface(index: $0) }
+        NWInterface(name: zone) ?? Int(digits: zone).flatMap { NWInterface(index: $0) }
     }
 }

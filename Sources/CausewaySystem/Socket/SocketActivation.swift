@@ -1,3 +1,5 @@
+internal import CausewayTypes
+
 /// Listening sockets from the service manager (systemd's `sd_listen_fds(3)` protocol).
 package enum SocketActivation {
     /// The first descriptor in the protocol.
@@ -38,8 +40,10 @@ package enum SocketActivation {
 
     /// Returns a name's descriptor number; `nil` if `LISTEN_PID` is not this process, or if no socket has the name.
     package static func number(named name: String, in environment: Environment, process: CInt) -> CInt? {
-        guard environment.process.flatMap({ CInt($0) }) == process else { return nil }
-        guard let count = environment.count.flatMap({ CInt($0) }), (1...1_024).contains(count) else { return nil }
+        guard environment.process.flatMap({ CInt(digits: $0) }) == process else { return nil }
+        guard let count = environment.count.flatMap({ CInt(digits: $0) }), (1...1_024).contains(count) else {
+            return nil
+        }
         let names = (environment.names ?? "").split(separator: ":", omittingEmptySubsequences: false)
         guard let index = names.firstIndex(where: { $0 == name }), index < count else { return nil }
         return firstDescriptor + CInt(index)

@@ -1,3 +1,4 @@
+internal import Causeway
 internal import CausewayWire
 internal import Foundation
 
@@ -125,7 +126,7 @@ extension CredentialTable {
         var entries: [URLProtectionSpace: Entry] = [:]
         for record in RecordFile.decode(kind: kind, file) {
             let fields = record.map { String(decoding: $0, as: UTF8.self) }
-            guard fields.count == 10, let space = space(fields), let number = UInt(fields[8]),
+            guard fields.count == 10, let space = space(fields), let number = UInt(digits: fields[8]),
                 let persistence = URLCredential.Persistence(rawValue: number),
                 persistence == .permanent || persistence == .synchronizable
             else { continue }
@@ -138,7 +139,7 @@ extension CredentialTable {
 
     private static func space(_ fields: [String]) -> URLProtectionSpace? {
         func optional(_ text: String) -> String? { text.first == "+" ? String(text.dropFirst()) : nil }
-        guard let port = Int(fields[1]), (0...65_535).contains(port), !fields[0].isEmpty else { return nil }
+        guard let port = UInt16(digits: fields[1]).map({ Int($0) }), !fields[0].isEmpty else { return nil }
         if let type = optional(fields[3]) {
             return URLProtectionSpace(
                 proxyHost: fields[0], port: port, type: type, realm: optional(fields[4]),

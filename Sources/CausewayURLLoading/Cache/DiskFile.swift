@@ -1,3 +1,4 @@
+internal import Causeway
 internal import CausewayHTTPProtocols
 internal import CausewayWire
 internal import Foundation
@@ -65,7 +66,7 @@ enum DiskFile {
         URLResponse(
             values: URLResponse.Values(
                 url: url, mimeType: fields.firstValue(of: Name.mediaType),
-                expectedContentLength: fields.firstValue(of: Name.length).flatMap { Int64($0) } ?? -1,
+                expectedContentLength: fields.firstValue(of: Name.length).flatMap { Int64(digits: $0) } ?? -1,
                 textEncodingName: fields.firstValue(of: Name.charset)))
     }
 

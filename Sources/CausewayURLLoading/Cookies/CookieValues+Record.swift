@@ -1,3 +1,4 @@
+internal import Causeway
 internal import CausewayHTTPProtocols
 internal import Foundation
 
@@ -30,7 +31,7 @@ extension CookieValues {
         version = record.notes["version"] == "1" ? 1 : 0
         comment = record.notes["comment"]
         commentURL = record.notes["url"].flatMap { URL(string: $0) }
-        let listed = record.notes["ports"]?.split(separator: ",").compactMap { Int($0) }
+        let listed = record.notes["ports"]?.split(separator: ",").compactMap { Int(digits: $0) }
         ports = listed?.isEmpty == false ? listed : nil
     }
 }

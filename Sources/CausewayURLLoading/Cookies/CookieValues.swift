@@ -1,3 +1,4 @@
+internal import Causeway
 internal import CausewayHTTPProtocols
 internal import Foundation
 
@@ -47,14 +48,15 @@ struct CookieValues: Hashable, Sendable {
     }
 
     private mutating func readPorts(_ text: String?) {
-        let all = text?.split(separator: ",").compactMap { Int($0.trimmingCharacters(in: .whitespaces)) }
+        let all = text?.split(separator: ",").compactMap { Int(digits: $0.trimmingCharacters(in: .whitespaces)) }
         guard let all, !all.isEmpty else { return }
         // A version 0 cookie has at most one port.
         ports = version == 0 ? [all[0]] : all
     }
 
     private mutating func readEnd(_ properties: [HTTPCookiePropertyKey: Any], now: Date) {
-        let age = Self.text(properties[.maximumAge]).flatMap { Int($0) }
+        // A minus sign is allowed: it removes the cookie (RFC 6265bis §5.6.2). A plus sign is not.
+        let age = Self.text(properties[.maximumAge]).flatMap { $0.utf8.first == UInt8(ascii: "+") ? nil : Int($0) }
         let date = (properties[.expires] as? Date) ?? Self.text(properties[.expires]).flatMap { Self.date($0) }
         if Self.text(properties[.discard])?.uppercased() == "TRUE" {
             flags.insert(.discard)

@@ -1,3 +1,4 @@
+internal import Causeway
 internal import CausewayHTTP
 internal import CausewayHTTPProtocols
 internal import CausewayProtocols
@@ -14,7 +15,7 @@ final class AlternativeMemory: AlternativeChoosing {
     /// Records the `Alt-Svc` field of a response from a secure connection.
     func note(_ fields: FieldSection, of origin: HTTPOrigin) {
         guard let field = AlternativeServicesField(fields) else { return }
-        let age = fields.onlyValue(of: "Age").flatMap { Int($0) } ?? 0
+        let age = fields.onlyValue(of: "Age").flatMap { Int(digits: $0) } ?? 0
         services.withLock { $0.note(field, of: origin, age: age, at: Self.now) }
     }
 

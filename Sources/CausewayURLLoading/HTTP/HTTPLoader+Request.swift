@@ -97,9 +97,7 @@ extension HTTPLoader {
 
     /// Returns a stream's content. The program's Content-Length field states its length.
     func makeBody(_ stream: Unchecked<InputStream>) -> HTTPRequestBody {
-        let length = request.values.fields.firstValue(of: "Content-Length").flatMap { Int($0) }.flatMap {
-            $0 >= 0 ? $0 : nil
-        }
+        let length = request.values.fields.firstValue(of: "Content-Length").flatMap { Int(digits: $0) }
         let rest = length.map { max(0, $0 - Int(nextOffset ?? 0)) }
         return .stream(PausableSource(StreamBodyReader(stream: stream), for: attempt), length: rest)
     }

@@ -34,7 +34,7 @@ extension HTTPLoader {
             case .data(let data): Int64(data.count)
             case .file(let url): try? FileFacts.size(of: url)
             case .form(let content): content.count
-            case .stream, .request: values.fields.firstValue(of: "Content-Length").flatMap { Int64($0) }
+            case .stream, .request: values.fields.firstValue(of: "Content-Length").flatMap { Int64(digits: $0) }
             }
         guard length != 0 else { return nil }
         return ResumableUpload(length: length, mayStartOver: RetryRules.isIdempotent(values.method), version: version)

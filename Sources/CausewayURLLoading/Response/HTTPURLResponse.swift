@@ -158,20 +158,7 @@ public import Foundation
     /// The content length in bytes, from Content-Length; -1 if it is not known or if a content coding was removed.
     open override var expectedContentLength: Int64 {
         guard !isDecoded, let index = fields.index(of: "Content-Length") else { return -1 }
-        return Self.length(fields.value(at: index)) ?? -1
-    }
-
-    /// Parses a number of bytes; `nil` unless it is a nonnegative number that `Int64` can represent.
-    private static func length(_ digits: ArraySlice<UInt8>) -> Int64? {
-        var length = 0 as Int64
-        // Converting to a `String` would allocate for each response.
-        for digit in digits {
-            guard (0x30...0x39).contains(digit), digits.count <= 18 else {
-                return Int64(String(decoding: digits, as: UTF8.self)).flatMap { $0 >= 0 ? $0 : nil }
-            }
-            length = length * 10 + Int64(digit - 0x30)
-        }
-        return digits.isEmpty ? nil : length
+        return Int64(digits: fields.value(at: index)) ?? -1
     }
 
     /// The suggested file name for the content.

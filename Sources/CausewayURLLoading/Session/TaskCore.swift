@@ -65,7 +65,7 @@ final class TaskCore: Sendable {
             if let body = request?.httpBody { return Int64(body.count) }
             if request?.httpBodyStream == nil { return 0 }
         }
-        return request?.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
+        return request?.value(forHTTPHeaderField: "Content-Length").flatMap { Int64(digits: $0) }
             ?? NSURLSessionTransferSizeUnknown
     }
 

@@ -1,3 +1,5 @@
+internal import CausewayTypes
+
 /// A resource record type (RFC 1035 §3.2.2 and later).
 package struct DNSRecordType: RawRepresentable, Hashable, Sendable {
     package var rawValue: UInt16
@@ -38,7 +40,7 @@ extension DNSRecordType: CustomStringConvertible {
         let upper = text.uppercased()
         if let known = Self.names.first(where: { $0.value == upper })?.key {
             self = known
-        } else if upper.hasPrefix("TYPE"), let number = UInt16(upper.dropFirst(4)) {
+        } else if upper.utf8.starts(with: "TYPE".utf8), let number = UInt16(digits: upper.utf8.dropFirst(4)) {
             rawValue = number
         } else {
             return nil

@@ -97,9 +97,9 @@ extension ResolverConfiguration.Options {
     fileprivate mutating func adopt(_ word: Substring) {
         let parts = word.split(separator: ":", maxSplits: 1)
         guard let name = parts.first else { return }
-        let number = parts.count > 1 ? Int(parts[1]) : nil
+        let number = parts.count > 1 ? Int(digits: parts[1]) : nil
         switch name {
-        case "ndots": if let number, number >= 0 { dotThreshold = min(number, 15) }
+        case "ndots": if let number { dotThreshold = min(number, 15) }
         case "timeout": if let number, number > 0 { timeout = .seconds(min(number, 30)) }
         case "attempts": if let number, number > 0 { attempts = min(number, 5) }
         case "rotate": rotates = true

@@ -57,7 +57,9 @@ struct ByteOrderCommand: Subcommand {
 
         init?(_ text: String) {
             let hexadecimal = text.hasPrefix("0x") || text.hasPrefix("0X")
-            guard let value = hexadecimal ? UInt64(text.dropFirst(2), radix: 16) : UInt64(text) else { return nil }
+            guard let value = hexadecimal ? UInt64(digits: text.dropFirst(2), radix: 16) : UInt64(digits: text) else {
+                return nil
+            }
             let count = value <= UInt16.max ? 2 : value <= UInt32.max ? 4 : 8
             let bytes = (0..<count).map { index in
                 Hexadecimal.text(UInt8(truncatingIfNeeded: value >> (8 * UInt64(count - 1 - index))))

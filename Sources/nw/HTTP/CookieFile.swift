@@ -12,7 +12,7 @@ enum CookieFile {
             let isHTTPOnly = line.hasPrefix(mark)
             if isHTTPOnly { line = line.dropFirst(mark.count) }
             let columns = line.split(separator: "\t", omittingEmptySubsequences: false)
-            guard columns.count == 7, !line.hasPrefix("#"), let end = Int64(columns[4]) else { return nil }
+            guard columns.count == 7, !line.hasPrefix("#"), let end = Int64(digits: columns[4]) else { return nil }
             return Cookie(
                 name: Array(columns[5].utf8), value: Array(columns[6].utf8),
                 domain: (columns[0].hasPrefix(".") ? columns[0].dropFirst() : columns[0]).lowercased(),

@@ -17,7 +17,7 @@ struct FixedAddress: Equatable, Sendable, ExpressibleByArgument {
     /// Parses `HOST:PORT:ADDRESS`. An IPv6 address may have brackets.
     init?(argument: String) {
         let parts = argument.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, let port = UInt16(parts[1]), port > 0, !parts[0].isEmpty else { return nil }
+        guard parts.count == 3, let port = UInt16(digits: parts[1]), port > 0, !parts[0].isEmpty else { return nil }
         var address = parts[2]
         if address.hasPrefix("["), address.hasSuffix("]") { address = address.dropFirst().dropLast() }
         guard IPv4Address(String(address)) != nil || IPv6Address(String(address)) != nil else { return nil }

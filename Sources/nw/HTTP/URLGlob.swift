@@ -1,3 +1,5 @@
+import CausewayTypes
+
 /// A URL with alternatives in braces and ranges in brackets, in curl's notation: `http://host/{a,b}/[001-100].jpg`.
 struct URLGlob: Sendable {
     /// A URL, and the choice made for each pattern.
@@ -93,7 +95,7 @@ struct URLGlob: Sendable {
     /// Reads `1-20`, `001-100`, `a-z`, each with `:STEP`.
     private static func range(_ text: Substring) -> [String]? {
         let halves = text.split(separator: ":", omittingEmptySubsequences: false)
-        let step = halves.count == 2 ? Int(halves[1]) : 1
+        let step = halves.count == 2 ? Int(digits: halves[1]) : 1
         let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
         guard halves.count <= 2, let step, step > 0, ends.count == 2 else { return nil }
         if let first = Int(ends[0]), let last = Int(ends[1]), ends.allSatisfy({ $0.allSatisfy(\.isNumber) }) {

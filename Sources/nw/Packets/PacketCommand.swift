@@ -160,7 +160,8 @@ struct PacketCommand: Subcommand {
     private func place() throws -> (String, UInt16) {
         if kind == .icmp { return (target, 0) }
         var host = target
-        guard let colon = target.lastIndex(of: ":"), let port = UInt16(target[target.index(after: colon)...]) else {
+        guard let colon = target.lastIndex(of: ":"), let port = UInt16(digits: target[target.index(after: colon)...])
+        else {
             throw CommandFailure("'\(target)' has no port: expected a form such as 10.0.0.1:80 or [::1]:80")
         }
         host = String(target[..<colon])

@@ -8,7 +8,7 @@ struct HeaderNumber: ExpressibleByArgument, Equatable, Sendable {
 
     init?(argument: String) {
         let isHexadecimal = argument.lowercased().hasPrefix("0x")
-        let value = isHexadecimal ? UInt16(argument.dropFirst(2), radix: 16) : UInt16(argument)
+        let value = isHexadecimal ? UInt16(digits: argument.dropFirst(2), radix: 16) : UInt16(digits: argument)
         guard let value else { return nil }
         self.value = value
     }

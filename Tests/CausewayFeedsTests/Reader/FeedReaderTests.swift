@@ -64,6 +64,14 @@ struct FeedReaderTests {
         #expect(request.value(forHTTPHeaderField: "If-Modified-Since") == "y")
     }
 
+    @Test(
+        "A number of seconds has no sign",
+        arguments: [("5", .seconds(5)), ("+5", nil), ("-0", nil)] as [(String, Duration?)])
+    func signs(_ text: String, _ age: Duration?) throws {
+        let url = try #require(URL(string: "https://feed.test/"))
+        #expect(FeedFetch(url: url, fields: ["cache-control": "max-age=\(text)"]).maximumAge == age)
+    }
+
     @Test("An error of the server is an error with its status")
     func status() async {
         let reader = Self.reader(Server([Self.fetch([], status: 503)]))

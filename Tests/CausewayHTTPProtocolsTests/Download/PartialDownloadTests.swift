@@ -68,6 +68,15 @@ struct PartialDownloadTests {
         #expect(download.position == row.position)
     }
 
+    @Test(
+        "A length with a sign is not a length",
+        arguments: [("100", 100), ("+100", nil), ("-0", nil)] as [(String, Int?)])
+    func signedLength(_ text: String, _ length: Int?) {
+        var download = PartialDownload()
+        _ = download.answered(status: 200, fields: fields([("ETag", "\"v1\""), ("Content-Length", text)]), now: 0)
+        #expect(download.length == length)
+    }
+
     @Test("Content that is already complete is not requested again")
     func complete() {
         var download = begun(received: 100)

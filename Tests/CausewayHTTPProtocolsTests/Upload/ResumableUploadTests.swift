@@ -70,6 +70,24 @@ struct ResumableUploadTests {
         #expect(upload.answered(status: 201, fields: fields()) == .deliver)
     }
 
+    @Test("Content of unknown length has no Upload-Length, and goes on at the offset of the server")
+    func unknownLength() throws {
+        var upload = try begun(length: nil)
+        var first = try request()
+        upload.apply(to: &first)
+        #expect(first.hasContent && !first.fields.contains("Upload-Length"))
+        #expect(first.fields.onlyValue(of: "Upload-Complete") == "?1")
+        for offset in [40, 9_000_000_000] as [Int64] {
+            #expect(upload.connectionBroke() == .send(after: .milliseconds(200)))
+            let answer = fields(("Upload-Offset", "\(offset)"), ("Upload-Complete", "?0"))
+            #expect(upload.answered(status: 204, fields: answer) == .send(after: .zero))
+            #expect(upload.request == .appending(from: offset))
+            var rest = try request()
+            upload.apply(to: &rest)
+            #expect(rest.method == "PATCH" && rest.hasContent && !rest.fields.contains("Upload-Length"))
+        }
+    }
+
     @Test("Without a resource, a broken connection is the end")
     func unsupported() {
         var upload = ResumableUpload(length: 100, mayStartOver: true)

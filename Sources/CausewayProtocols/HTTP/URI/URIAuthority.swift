@@ -1,3 +1,4 @@
+internal import CausewayTypes
 internal import CausewayWire
 
 /// The authority of a URI: user information, host and port (RFC 3986 §3.2).
@@ -41,9 +42,7 @@ package struct URIAuthority: Hashable, Sendable {
         guard let colon = rest.popFirst() else { return }
         guard colon == 0x3A else { return nil }
         guard !rest.isEmpty else { return }
-        guard rest.count <= 5, rest.allSatisfy(URIBytes.isDigit) else { return nil }
-        let number = rest.reduce(0) { $0 * 10 + Int($1 - 0x30) }
-        guard let port = UInt16(exactly: number), port > 0 else { return nil }
+        guard rest.count <= 5, let port = UInt16(digits: rest), port > 0 else { return nil }
         self.port = port
     }
 }
