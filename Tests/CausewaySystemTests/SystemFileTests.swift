@@ -42,6 +42,11 @@ struct SystemFileTests {
         }
     }
 
+    @Test("Missing parents of a private directory are made at each slash, also at one before a combining mark")
+    func parents() throws {
+        try withDirectory { path in #expect(PrivateDirectory(path + "/\u{301}a/b") != nil) }
+    }
+
     @Test("A missing file is an error with its number")
     func missing() throws {
         try withDirectory { path in

@@ -70,6 +70,7 @@ struct NTLMResponseTests {
         #expect(NTLMUser("D\\ann") == NTLMUser(name: "ann", domain: "D"))
         #expect(NTLMUser("ann@d.test") == NTLMUser(name: "ann@d.test"))
         #expect(NTLMUser("\\ann") == NTLMUser(name: "ann"))
+        #expect(NTLMUser("D\\\u{301}ann") == NTLMUser(name: "\u{301}ann", domain: "D"))
         let small = NTLMResponse.key(for: NTLMUser(name: "straße", domain: "d"), password: "p", functions)
         #expect(small == NTLMResponse.key(for: NTLMUser(name: "STRAßE", domain: "d"), password: "p", functions))
         #expect(small != NTLMResponse.key(for: NTLMUser(name: "STRASSE", domain: "d"), password: "p", functions))

@@ -44,6 +44,13 @@ struct CookieTests {
         #expect(cookie([.maximumAge: "+9"])?.isSessionOnly == true)
     }
 
+    @Test("A delimiter before a combining mark is a delimiter")
+    func combiningMarks() {
+        let one = parsed("a=b;\u{301}x; Version=1; Comment=\u{338}c").first
+        #expect(one?.version == 1 && one?.comment?.unicodeScalars.first == "\u{338}")
+        #expect(parsed("a=b; Comment=c\u{37E} Version=1").first?.version == 0)
+    }
+
     @Test("The text FALSE does not set an attribute, any other does")
     func booleans() {
         for text in ["FALSE", "false", ""] { #expect(cookie([.secure: text])?.isSecure == false, "\(text)") }

@@ -19,8 +19,9 @@ public struct RequestPath: ExpressibleByStringInterpolation, Hashable, Sendable,
 
     /// Creates a path from run-time text. Only `/` keeps its meaning; all other special characters are encoded.
     public init(text: String) {
-        let segments = text.split(separator: "/", omittingEmptySubsequences: false)
-        path = segments.map { PercentEncoding.encoded($0, for: .value) }.joined(separator: "/")
+        // Split at bytes: as a character, a slash before a combining mark is not equal to a slash.
+        let segments = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        path = segments.map { PercentEncoding.encoded(Substring($0), for: .value) }.joined(separator: "/")
         query = nil
         mistake = Self.mistake(in: path, hasEmptyValue: false)
     }
@@ -83,10 +84,10 @@ public struct RequestPath: ExpressibleByStringInterpolation, Hashable, Sendable,
         public mutating func appendLiteral(_ literal: String) {
             if query != nil {
                 query?.append(PercentEncoding.encoded(literal, for: .query, keepsTriplets: true))
-            } else if let mark = literal.firstIndex(of: "?") {
+            } else if let mark = literal.utf8.firstIndex(of: UInt8(ascii: "?")) {
                 path += PercentEncoding.encoded(literal[..<mark], for: .path, keepsTriplets: true)
                 query = PercentEncoding.encoded(
-                    literal[literal.index(after: mark)...], for: .query, keepsTriplets: true)
+                    literal[literal.utf8.index(after: mark)...], for: .query, keepsTriplets: true)
             } else {
                 path += PercentEncoding.encoded(literal, for: .path, keepsTriplets: true)
             }

@@ -41,5 +41,7 @@ extension StoredResponse {
     }
 
     /// The entity tag; `nil` if it is missing or weak (RFC 9110 §8.8.3).
-    private var strongTag: String? { fields.onlyValue(of: "ETag").flatMap { $0.hasPrefix("\"") ? $0 : nil } }
+    private var strongTag: String? {
+        fields.onlyValue(of: "ETag").flatMap { $0.utf8.first == UInt8(ascii: "\"") ? $0 : nil }
+    }
 }

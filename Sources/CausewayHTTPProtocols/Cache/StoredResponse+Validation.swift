@@ -26,11 +26,13 @@ extension StoredResponse {
     /// meanwhile (RFC 9111 §4.3.4).
     package func isConfirmed(by update: FieldSection) -> Bool {
         guard let mine = fields.onlyValue(of: "ETag"), let other = update.onlyValue(of: "ETag") else { return true }
-        return Self.opaque(mine) == Self.opaque(other)
+        return Self.opaque(mine).elementsEqual(Self.opaque(other))
     }
 
     /// Returns an entity tag without the weakness prefix `W/` (RFC 9110 §8.8.3.2).
-    private static func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
+    private static func opaque(_ tag: String) -> Substring.UTF8View {
+        tag.utf8.dropFirst(tag.utf8.starts(with: "W/".utf8) ? 2 : 0)
+    }
 
     /// Updates the stored fields from a 304 response or a HEAD response (RFC 9111 §4.3.4, §4.3.5).
     package mutating func freshen(with update: FieldSection, requestTime: Int, responseTime: Int) {

@@ -31,7 +31,7 @@ package struct DataURL: Equatable, Sendable {
         }
         if type.isEmpty {
             mediaType = Self.defaultMediaType
-        } else if type.hasPrefix(";") {
+        } else if type.utf8.first == UInt8(ascii: ";") {
             mediaType = "text/plain" + type
         } else {
             mediaType = type
@@ -52,7 +52,7 @@ package struct DataURL: Equatable, Sendable {
     /// Returns the type without a final `;base64`; `nil` if there is none.
     private static func withoutBase64Mark(_ type: String) -> String? {
         guard let semicolon = type.utf8.lastIndex(of: UInt8(ascii: ";")) else { return nil }
-        let last = HTTPCharacters.trimmed(Array(type[type.index(after: semicolon)...].utf8)[...])
+        let last = HTTPCharacters.trimmed(Array(type[type.utf8.index(after: semicolon)...].utf8)[...])
         guard URIBytes.lowercased(String(decoding: last, as: UTF8.self)) == "base64" else { return nil }
         return String(decoding: HTTPCharacters.trimmed(Array(type[..<semicolon].utf8)[...]), as: UTF8.self)
     }

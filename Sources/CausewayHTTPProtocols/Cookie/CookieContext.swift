@@ -24,7 +24,7 @@ package struct CookieContext: Equatable, Sendable {
 
     package init(host: String, path: String, isSecure: Bool, isHTTP: Bool = true, site: Site = .same) {
         let lower = URIBytes.lowercased(host)
-        self.host = lower.hasSuffix(".") ? String(lower.dropLast()) : lower
+        self.host = lower.utf8.last == UInt8(ascii: ".") ? String(Substring(lower.utf8.dropLast())) : lower
         self.path = path.isEmpty ? "/" : path
         self.isSecure = isSecure
         self.isHTTP = isHTTP
@@ -55,12 +55,15 @@ package struct CookieContext: Equatable, Sendable {
 
     /// Returns whether the host is `domain` or one of its subdomains (RFC 6265bis §5.1.3). An IP address has no subdomains.
     package func matches(domain: String) -> Bool {
-        if host == domain { return true }
-        return host.hasSuffix("." + domain) && !Self.isAddress(host)
+        // Compare bytes: as a character, a dot before a combining mark is not equal to a dot.
+        let (mine, other) = (host.utf8, domain.utf8)
+        guard mine.count > other.count else { return mine.elementsEqual(other) }
+        let rest = mine.suffix(other.count + 1)
+        return rest.first == UInt8(ascii: ".") && rest.dropFirst().elementsEqual(other) && !Self.isAddress(host)
     }
 
     /// Returns whether `host` is an IP address rather than a name.
     static func isAddress(_ host: String) -> Bool {
-        host.hasPrefix("[") || IPv4Address(host) != nil || IPv6Address(host) != nil
+        host.utf8.first == UInt8(ascii: "[") || IPv4Address(host) != nil || IPv6Address(host) != nil
     }
 }

@@ -90,7 +90,7 @@ package struct PublicSuffixList: Sendable {
     /// suffix, and an IP address, are returned unchanged.
     package func registrableDomain(of host: String) -> String {
         let lower = URIBytes.lowercased(host)
-        let bare = lower.hasSuffix(".") ? String(lower.dropLast()) : lower
+        let bare = lower.utf8.last == UInt8(ascii: ".") ? String(Substring(lower.utf8.dropLast())) : lower
         guard !CookieContext.isAddress(bare) else { return bare }
         let name = Array(bare.utf8)
         let start = suffixStart(of: name[...])

@@ -74,7 +74,11 @@ package struct PartialDownload: Equatable, Sendable {
     /// Returns whether a partial response starts at the end of the stored content, and is from the same version.
     private mutating func continues(at range: ContentRange?, _ fields: FieldSection) -> Bool {
         guard position > 0, range?.positions?.lowerBound == position else { return false }
-        if let tag = RangeValidators.strongTag(of: fields), validator?.hasPrefix("\"") == true, tag != validator {
+        // Entity tags are equal if their bytes are (RFC 9110 §8.8.3.2). Equal characters can have other bytes.
+        if let tag = RangeValidators.strongTag(of: fields), let mine = validator?.utf8,
+            mine.first == UInt8(ascii: "\""),
+            !mine.elementsEqual(tag.utf8)
+        {
             return false
         }
         guard let total = range?.length else { return true }

@@ -77,10 +77,12 @@ struct PoolConnection: Sendable {
     /// Returns whether a host matches a certificate name (RFC 9525 §6.3). A wildcard matches exactly the leftmost label.
     static func matches(name: String, host: String) -> Bool {
         guard !CookieContext.isAddress(host) else { return false }
-        guard name.hasPrefix("*.") else { return name == host }
-        guard let dot = host.utf8.firstIndex(of: UInt8(ascii: ".")), dot != host.startIndex else { return false }
-        let (rest, suffix) = (host[dot...], name.dropFirst())
-        return rest == suffix && suffix.dropFirst().utf8.contains(UInt8(ascii: "."))
+        // Compare bytes: equal characters can have other bytes, and another host then.
+        let (pattern, wanted) = (name.utf8, host.utf8)
+        guard pattern.starts(with: "*.".utf8) else { return pattern.elementsEqual(wanted) }
+        guard let dot = wanted.firstIndex(of: UInt8(ascii: ".")), dot != wanted.startIndex else { return false }
+        let (rest, suffix) = (wanted[dot...], pattern.dropFirst())
+        return rest.elementsEqual(suffix) && suffix.dropFirst().contains(UInt8(ascii: "."))
     }
 }
 

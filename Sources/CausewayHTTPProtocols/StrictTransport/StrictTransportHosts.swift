@@ -78,11 +78,11 @@ package struct StrictTransportHosts: Sendable {
     /// subdomains (RFC 6797 §8.2).
     package func contains(_ host: String, at now: Int) -> Bool {
         guard !hosts.isEmpty, StrictTransportRecord.isName(host) else { return false }
-        var name = HTTPOrigin(isSecure: true, host: host).host[...]
-        if let known = hosts[String(name)], known.expires > now { return true }
-        while let dot = name.firstIndex(of: ".") {
+        var name = HTTPOrigin(isSecure: true, host: host).host.utf8[...]
+        if let known = hosts[String(Substring(name))], known.expires > now { return true }
+        while let dot = name.firstIndex(of: UInt8(ascii: ".")) {
             name = name[dot...].dropFirst()
-            if let known = hosts[String(name)], known.includesSubdomains, known.expires > now { return true }
+            if let known = hosts[String(Substring(name))], known.includesSubdomains, known.expires > now { return true }
         }
         return false
     }

@@ -55,9 +55,9 @@ package struct StrictTransportRecord: Equatable, Sendable {
 
     /// Whether a host is a name rather than an IP address.
     static func isName(_ host: String) -> Bool {
-        guard !host.isEmpty, !host.hasPrefix("["), !host.contains(":") else { return false }
+        guard !host.isEmpty, !host.utf8.contains(where: "[:".utf8.contains) else { return false }
         // A numeric last label belongs to an IPv4 address.
-        let last = host.split(separator: ".").last ?? ""
-        return !last.isEmpty && !last.utf8.allSatisfy(URIBytes.isDigit)
+        guard let last = host.utf8.split(separator: UInt8(ascii: ".")).last else { return false }
+        return !last.allSatisfy(URIBytes.isDigit)
     }
 }

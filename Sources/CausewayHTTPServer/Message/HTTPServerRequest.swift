@@ -30,7 +30,7 @@ public struct HTTPServerRequest: Sendable {
             return
         }
         path = String(target[..<mark])
-        query = String(target[target.index(after: mark)...])
+        query = String(target[target.utf8.index(after: mark)...])
     }
 
     /// The host, with the port if the client named one; `nil` for an HTTP/1.0 client that named none.

@@ -108,7 +108,9 @@ package struct DocumentFetch: Sendable {
         for element in fields.elements(of: "Cache-Control") {
             let word = element.lowercased()
             if word == "no-store" || word == "no-cache" { return 0 }
-            if word.hasPrefix("max-age="), let seconds = Int(digits: word.dropFirst(8)) { freshness = seconds }
+            if word.utf8.starts(with: "max-age=".utf8), let seconds = Int(digits: word.utf8.dropFirst(8)) {
+                freshness = seconds
+            }
         }
         return freshness
     }

@@ -27,11 +27,12 @@ package struct ProxyAddress: Equatable, Sendable {
     package var credential: TunnelCredential?
 
     package init(_ text: String) throws(Problem) {
-        var rest = text[...]
+        // Compare bytes: as a character, a delimiter before a combining mark is not equal to the delimiter.
+        var rest = text.utf8[...]
         var scheme = "http"
-        if let separator = text.firstIndex(of: ":"), text[separator...].hasPrefix("://") {
-            scheme = text[..<separator].lowercased()
-            rest = text[separator...].dropFirst(3)
+        if let colon = rest.firstIndex(of: UInt8(ascii: ":")), rest[colon...].starts(with: "://".utf8) {
+            scheme = text[..<colon].lowercased()
+            rest = rest[colon...].dropFirst(3)
         }
         switch scheme {
         case "http": (kind, port) = (.http, 80)
@@ -40,12 +41,14 @@ package struct ProxyAddress: Equatable, Sendable {
         default: throw .unknownKind(scheme)
         }
         guard !Self.isScript(rest) else { throw .unknownKind("pac") }
-        rest = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        if let at = rest.lastIndex(of: "@") {
+        rest = rest.prefix { !"/?#".utf8.contains($0) }
+        if let at = rest.lastIndex(of: UInt8(ascii: "@")) {
             credential = try Self.credential(rest[..<at])
-            rest = rest[rest.index(after: at)...]
+            rest = rest[at...].dropFirst()
         }
-        guard let (place, given) = ProxyRule.split(String(rest)), !place.isEmpty, given != 0 else { throw .malformed }
+        guard let (place, given) = ProxyRule.split(String(Substring(rest))), !place.isEmpty, given != 0 else {
+            throw .malformed
+        }
         guard InternetAddress(literal: String(place)) != nil || DNSName.host(String(place)) != nil else {
             throw .malformed
         }
@@ -54,17 +57,18 @@ package struct ProxyAddress: Equatable, Sendable {
     }
 
     /// Whether the URL points to a proxy auto-configuration script. A server that provides scripts is not a proxy.
-    private static func isScript(_ text: Substring) -> Bool {
-        let file = text.prefix { $0 != "?" && $0 != "#" }.lowercased()
-        return file.contains("/") && (file.hasSuffix(".pac") || file.hasSuffix("/wpad.dat"))
+    private static func isScript(_ text: Substring.UTF8View) -> Bool {
+        let file = Substring(text.prefix { !"?#".utf8.contains($0) }).lowercased().utf8
+        return file.contains(UInt8(ascii: "/"))
+            && (file.suffix(4).elementsEqual(".pac".utf8) || file.suffix(9).elementsEqual("/wpad.dat".utf8))
     }
 
-    private static func credential(_ text: Substring) throws(Problem) -> TunnelCredential {
-        let name = text.prefix { $0 != ":" }
+    private static func credential(_ text: Substring.UTF8View) throws(Problem) -> TunnelCredential {
+        let name = text.prefix { $0 != UInt8(ascii: ":") }
         let password = text.dropFirst(name.count + 1)
-        guard let username = PercentCoding.decoded(name), let secret = PercentCoding.decoded(password) else {
-            throw .malformed
-        }
+        guard let username = PercentCoding.decoded(Substring(name)),
+            let secret = PercentCoding.decoded(Substring(password))
+        else { throw .malformed }
         return TunnelCredential(username: username, password: secret)
     }
 }

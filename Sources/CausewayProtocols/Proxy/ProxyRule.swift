@@ -40,32 +40,38 @@ package struct ProxyRule: Hashable, Sendable {
 
     /// Splits off the port. More than one colon without brackets means an IPv6 address.
     static func split(_ word: String) -> (host: Substring, port: UInt16?)? {
-        if word.hasPrefix("[") {
-            guard let end = word.firstIndex(of: "]") else { return nil }
-            let host = word[word.index(after: word.startIndex)..<end]
-            let rest = word[word.index(after: end)...]
+        // Compare bytes: as a character, a delimiter before a combining mark is not equal to the delimiter.
+        let bytes = word.utf8
+        if bytes.first == UInt8(ascii: "[") {
+            guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+            let host = Substring(bytes[..<end].dropFirst())
+            let rest = bytes[end...].dropFirst()
             if rest.isEmpty { return (host, nil) }
-            guard rest.hasPrefix(":"), let port = UInt16(digits: rest.dropFirst()) else { return nil }
+            guard rest.first == UInt8(ascii: ":"), let port = UInt16(digits: rest.dropFirst()) else { return nil }
             return (host, port)
         }
-        guard let colon = word.firstIndex(of: ":"), colon == word.lastIndex(of: ":") else { return (word[...], nil) }
-        guard let port = UInt16(digits: word[word.index(after: colon)...]) else { return nil }
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon == bytes.lastIndex(of: UInt8(ascii: ":"))
+        else {
+            return (word[...], nil)
+        }
+        guard let port = UInt16(digits: bytes[colon...].dropFirst()) else { return nil }
         return (word[..<colon], port)
     }
 
     private static func subject(_ host: Substring) -> Subject? {
         if host == "*" { return .everything }
-        if let slash = host.firstIndex(of: "/") {
+        if let slash = host.utf8.firstIndex(of: UInt8(ascii: "/")) {
             guard let address = InternetAddress(literal: String(host[..<slash])),
-                let length = Int(digits: host[host.index(after: slash)...]), length <= address.family.bitWidth
+                let length = Int(digits: host.utf8[slash...].dropFirst()), length <= address.family.bitWidth
             else { return nil }
             return network(address, length)
         }
         if let address = InternetAddress(literal: String(host)) {
             return network(address, address.family.bitWidth)
         }
-        let domain = host.hasPrefix("*.") ? host.dropFirst(2) : host.hasPrefix(".") ? host.dropFirst() : host
-        return domain.isEmpty ? nil : DNSName.host(String(domain)).map { .domain($0.name) }
+        let mark = host.utf8.starts(with: "*.".utf8) ? 2 : host.utf8.first == UInt8(ascii: ".") ? 1 : 0
+        let domain = String(Substring(host.utf8.dropFirst(mark)))
+        return domain.isEmpty ? nil : DNSName.host(domain).map { .domain($0.name) }
     }
 
     /// Normalizes a network as its destinations are. A network of IPv4-mapped addresses loses the 96 bits of their prefix.
@@ -80,8 +86,9 @@ package struct ProxyRule: Hashable, Sendable {
 extension InternetAddress {
     /// Parses an address literal without a scope.
     init?(literal text: String) {
-        guard !text.contains("%") else { return nil }
-        if let address = IPv4Address(text), text.allSatisfy({ $0.isNumber || $0 == "." }) {
+        guard !text.utf8.contains(UInt8(ascii: "%")) else { return nil }
+        let isDotted = text.utf8.allSatisfy { URIBytes.isDigit($0) || $0 == UInt8(ascii: ".") }
+        if isDotted, let address = IPv4Address(text) {
             self = .ipv4(address)
         } else if let address = IPv6Address(text) {
             self = .ipv6(address)

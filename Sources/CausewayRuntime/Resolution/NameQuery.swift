@@ -225,9 +225,9 @@ package struct NameQuery: Sendable {
     /// Parses a server address with an optional port: `192.0.2.1`, `192.0.2.1:5353`, `2001:db8::1`, `[2001:db8::1]:5353`.
     private static func server(_ text: String) -> DNSServer? {
         if let address = literal(text)?.0.internetAddress { return DNSServer(address) }
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-            return nil
-        }
+        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
+            let port = UInt16(digits: text.utf8[colon...].dropFirst())
+        else { return nil }
         let host = text[..<colon].filter { $0 != "[" && $0 != "]" }
         return literal(host)?.0.internetAddress.map { DNSServer($0, port: port) }
     }

@@ -49,7 +49,8 @@ package final class PrivateDirectory: Sendable {
 
     private static func makeParents(of path: String) {
         var position = path.startIndex
-        while let slash = path[position...].dropFirst().firstIndex(of: "/") {
+        // Search bytes, as the kernel does: a slash before a combining mark is part of another character.
+        while let slash = path.utf8[position...].dropFirst().firstIndex(of: UInt8(ascii: "/")) {
             _ = mkdir(String(path[..<slash]), 0o755)
             position = slash
         }

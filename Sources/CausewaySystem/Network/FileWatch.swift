@@ -18,8 +18,8 @@ package struct FileWatch: ~Copyable, Sendable {
         for path in paths {
             // Watch the path's directory, and the directory of the file to which the path leads.
             for place in Set([path, Self.realPath(path) ?? path]) {
-                guard let slash = place.lastIndex(of: "/") else { continue }
-                names.insert(String(place[place.index(after: slash)...]))
+                guard let slash = place.utf8.lastIndex(of: UInt8(ascii: "/")) else { continue }
+                names.insert(String(place[place.utf8.index(after: slash)...]))
                 let directory = slash == place.startIndex ? "/" : String(place[..<slash])
                 if directories.insert(directory).inserted, cw_watch_add(descriptor.rawValue, directory, true) == 0 {
                     isWatching = true

@@ -70,9 +70,10 @@ struct CookieJar: Sendable {
     ///
     /// - Returns: Whether a cookie was stored or removed.
     mutating func receive(_ cookie: HTTPCookie, from context: CookieContext, at now: Duration) -> Bool {
-        guard policy != .never, cookie.domain.hasPrefix(".") || cookie.domain == context.host else { return false }
+        let withoutDot = Self.withoutDot(cookie.domain)
+        guard policy != .never, withoutDot != nil || cookie.domain == context.host else { return false }
         var parsed = SetCookie(name: Array(cookie.name.utf8), value: Array(cookie.value.utf8))
-        parsed.domain = cookie.domain.hasPrefix(".") ? String(cookie.domain.dropFirst()) : nil
+        parsed.domain = withoutDot
         parsed.path = cookie.path
         parsed.expires = cookie.expiresDate.map { Self.seconds($0) }
         parsed.isSecure = cookie.isSecure
@@ -233,12 +234,16 @@ extension CookieJar {
             domain: cookie.isHostOnly ? cookie.domain : "." + cookie.domain, path: cookie.path)
     }
 
+    /// Returns a domain that includes subdomains, without its leading dot; `nil` for a single host.
+    private static func withoutDot(_ domain: String) -> String? {
+        domain.utf8.first == UInt8(ascii: ".") ? String(Substring(domain.utf8.dropFirst())) : nil
+    }
+
     private static func stored(_ cookie: HTTPCookie, at now: Duration) -> Cookie {
-        let includesSubdomains = cookie.domain.hasPrefix(".")
+        let withoutDot = Self.withoutDot(cookie.domain)
         return Cookie(
             name: Array(cookie.name.utf8), value: Array(cookie.value.utf8),
-            domain: includesSubdomains ? String(cookie.domain.dropFirst()) : cookie.domain,
-            isHostOnly: !includesSubdomains, path: cookie.path,
+            domain: withoutDot ?? cookie.domain, isHostOnly: withoutDot == nil, path: cookie.path,
             expires: cookie.expiresDate.map { .seconds(seconds($0)) }, created: now,
             isSecure: cookie.isSecure, isHTTPOnly: cookie.isHTTPOnly, sameSite: site(cookie))
     }

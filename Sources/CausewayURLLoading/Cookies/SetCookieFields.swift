@@ -27,7 +27,8 @@ enum SetCookieFields {
         case .strict: properties[.sameSitePolicy] = HTTPCookieStringPolicy.sameSiteStrict
         case .none, .unspecified: break
         }
-        for part in field.split(separator: ";").dropFirst() { note(pair(String(part)), in: &properties) }
+        // Split at bytes: as a character, a semicolon before a combining mark is not equal to a semicolon.
+        for part in field.utf8.split(separator: UInt8(ascii: ";")).dropFirst() { note(pair(part), in: &properties) }
         return properties
     }
 
@@ -39,12 +40,14 @@ enum SetCookieFields {
     }
 
     /// Splits an attribute into name and value at the first equals sign.
-    private static func pair(_ text: String) -> (name: String, value: String?) {
-        guard let equals = text.firstIndex(of: "=") else { return (trimmed(text[...]), nil) }
-        return (trimmed(text[..<equals]), trimmed(text[text.index(after: equals)...]))
+    private static func pair(_ text: Substring.UTF8View) -> (name: String, value: String?) {
+        guard let equals = text.firstIndex(of: UInt8(ascii: "=")) else { return (trimmed(text), nil) }
+        return (trimmed(text[..<equals]), trimmed(text[equals...].dropFirst()))
     }
 
-    private static func trimmed(_ text: Substring) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
+    private static func trimmed(_ text: Substring.UTF8View) -> String {
+        Substring(text).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
 
     /// Stores an attribute of version 1 cookies (RFC 2965 §3.2.2), which RFC 6265bis does not define.
     private static func note(
@@ -62,6 +65,6 @@ enum SetCookieFields {
 
     /// Returns the Domain attribute's value with a leading dot, because it includes subdomains. An IP address gets no dot.
     private static func domain(_ text: String) -> String {
-        text.contains(":") || text.allSatisfy { $0.isNumber || $0 == "." } ? text : "." + text
+        text.utf8.contains(UInt8(ascii: ":")) || text.utf8.allSatisfy("0123456789.".utf8.contains) ? text : "." + text
     }
 }

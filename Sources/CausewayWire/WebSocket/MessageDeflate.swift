@@ -30,11 +30,16 @@ package struct MessageDeflate: Equatable, Sendable {
     /// (RFC 7692 §7.1).
     package init?(parsing element: String) {
         // There are four parameters, so a longer list has a repeated or unknown one.
-        let parts = element.split(separator: ";", maxSplits: 5, omittingEmptySubsequences: false).map(Self.trimmed)
+        let parts = element.utf8.split(
+            separator: HTTPCharacters.semicolon, maxSplits: 5, omittingEmptySubsequences: false
+        )
+        .map(Self.trimmed)
         guard let first = parts.first, HTTPCharacters.areEqual(first, Self.name), parts.count <= 5 else { return nil }
         var names: Set<String> = []
         for part in parts.dropFirst() {
-            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(Self.trimmed)
+            let pair = part.utf8.split(
+                separator: HTTPCharacters.equals, maxSplits: 1, omittingEmptySubsequences: false
+            ).map(Self.trimmed)
             guard let name = pair.first, names.insert(name).inserted, set(name, pair.count == 2 ? pair[1] : nil) else {
                 return nil
             }
@@ -66,11 +71,10 @@ package struct MessageDeflate: Equatable, Sendable {
         return (8...15).first { String($0) == digits }
     }
 
-    private static func trimmed(_ text: some StringProtocol) -> String {
-        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
-        let front = text.drop(while: isSpace)
-        guard let last = front.lastIndex(where: { !isSpace($0) }) else { return "" }
-        return String(front[...last])
+    private static func trimmed(_ text: Substring.UTF8View) -> String {
+        let front = text.drop(while: HTTPCharacters.isSpace)
+        guard let last = front.lastIndex(where: { !HTTPCharacters.isSpace($0) }) else { return "" }
+        return String(Substring(front[...last]))
     }
 
     /// The field element.

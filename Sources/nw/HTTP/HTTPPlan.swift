@@ -127,7 +127,7 @@ struct HTTPPlan {
     /// Parses the -u value.
     static func credential(_ text: String?) -> PasswordCredential? {
         guard let text else { return nil }
-        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = text.unicodeScalars.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         return PasswordCredential(username: String(parts[0]), password: parts.count > 1 ? String(parts[1]) : "")
     }
 

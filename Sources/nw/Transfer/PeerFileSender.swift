@@ -107,13 +107,14 @@ struct PeerFileSender: Sendable {
     ///
     /// - Throws: ``FileSender/NotSent``.
     static func name(of path: String) throws -> String {
-        guard let name = path.split(separator: "/").last.map(String.init), name.utf8.count <= 255 else {
+        guard let name = path.unicodeScalars.split(separator: "/").last.map({ String($0) }), name.utf8.count <= 255
+        else {
             throw FileSender.NotSent(reason: "the name is longer than 255 bytes")
         }
         guard !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
             throw FileSender.NotSent(reason: "the name has control characters: rename the file")
         }
-        guard !name.contains("\\") else {
+        guard !name.utf8.contains(UInt8(ascii: "\\")) else {
             throw FileSender.NotSent(reason: "the name has a backslash: rename the file")
         }
         return name

@@ -29,6 +29,8 @@ struct DataURLTests {
             Row(url: "data:a/b;x=\"1,2\",c", type: "a/b;x=\"1,2\"", content: "c"),
             Row(url: "data:,a,b;base64", type: DataURL.defaultMediaType, content: "a,b;base64"),
             Row(url: "data:,a#fragment", type: DataURL.defaultMediaType, content: "a"),
+            Row(url: "data:text/plain;\u{301}base64,x", type: "text/plain;\u{301}base64", content: "x"),
+            Row(url: "data:;\u{301}a=b,x", type: "text/plain;\u{301}a=b", content: "x"),
             Row(url: "data:,100%", type: DataURL.defaultMediaType, content: "100%"),
         ])
     func valid(row: Row) {

@@ -78,6 +78,15 @@ struct CookieTests {
         Row("a=b", "a=c; Max-Age=0; Path=/other", sent: "a=b"),
     ]
 
+    @Test("Hosts and domains are compared by their bytes")
+    func domainBytes() {
+        let host = CookieContext(host: "\u{301}b.example", path: "/", isSecure: true)
+        #expect(host.matches(domain: "\u{301}b.example") && host.matches(domain: "example"))
+        let sub = CookieContext(host: "a.\u{301}b.example", path: "/", isSecure: true)
+        #expect(sub.matches(domain: "\u{301}b.example") && !sub.matches(domain: "b.example"))
+        #expect(!CookieContext(host: "e\u{301}.example", path: "/", isSecure: true).matches(domain: "\u{E9}.example"))
+    }
+
     @Test("Domains (RFC 6265bis §5.1.3, §5.6.3)", arguments: domainsRows)
     func domains(row: Row) { check(row) }
 

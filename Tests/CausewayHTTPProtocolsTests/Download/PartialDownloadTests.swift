@@ -77,6 +77,17 @@ struct PartialDownloadTests {
         #expect(download.length == length)
     }
 
+    @Test("Entity tags are compared by their bytes", arguments: ["\"\u{301}1\"", "\"e\u{301}\""])
+    func tagBytes(_ tag: String) {
+        let range = ("Content-Range", "bytes 40-99/100")
+        for (other, answer) in [
+            (tag, PartialDownload.Answer.rest), ("\"\u{301}2\"", .mismatch), ("\"\u{E9}\"", .mismatch),
+        ] {
+            var download = PartialDownload(position: 40, validator: tag, length: 100)
+            #expect(download.answered(status: 206, fields: fields([range, ("ETag", other)]), now: 0) == answer)
+        }
+    }
+
     @Test("Content that is already complete is not requested again")
     func complete() {
         var download = begun(received: 100)

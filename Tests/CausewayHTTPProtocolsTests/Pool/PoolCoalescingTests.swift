@@ -108,5 +108,7 @@ struct PoolCoalescingTests {
         #expect(!PoolConnection.matches(name: "x*.a.example", host: "xy.a.example"))
         #expect(!PoolConnection.matches(name: "192.0.2.1", host: "192.0.2.1"))
         #expect(!PoolConnection.matches(name: "*.a.example", host: ".a.example"))
+        #expect(!PoolConnection.matches(name: "e\u{301}.example", host: "\u{E9}.example"))
+        #expect(!PoolConnection.matches(name: "*.e\u{301}.example", host: "a.\u{E9}.example"))
     }
 }

@@ -53,7 +53,8 @@ struct ProxyRuleTests {
         "Invalid words are not rules",
         arguments: [
             "", "10.0.0.0/33", "fd00::/129", "10.0.0.0/-1", "a:b", "[::1", "[::1]x", "x/8", "a b", ".",
-            "10.0.0.0/+8", "10.0.0.0/", "a:+80", "a:-0", "a:", "[::1]:+80",
+            "10.0.0.0/+8", "10.0.0.0/", "a:+80", "a:-0", "a:", "[::1]:+80", "a:\u{301}80", "[::1]\u{301}:80",
+
         ])
     func nonsense(_ word: String) {
         #expect(ProxyRule(word) == nil)
@@ -98,6 +99,17 @@ struct ProxyAddressTests {
         #expect(throws: ProxyAddress.Problem.unknownKind("pac")) { try ProxyAddress(text) }
         #expect(throws: ProxyAddress.Problem.unknownKind("pac+http")) { try ProxyAddress("pac+http://h/x") }
         #expect(try ProxyAddress("http://proxy.pac:3128").host == "proxy.pac", "a host may have this name")
+    }
+
+    @Test("A delimiter before a combining mark is a delimiter")
+    func combiningMarks() throws {
+        let address = try ProxyAddress("http://user:\u{301}secret@proxy.example/\u{301}x")
+        #expect((address.host, address.port) == ("proxy.example", 80))
+        #expect(address.credential?.username == "user")
+        #expect(address.credential?.password.unicodeScalars.first == "\u{301}")
+        #expect(throws: ProxyAddress.Problem.unknownKind("socks4")) { try ProxyAddress("socks4://\u{301}a") }
+        #expect(InternetAddress(literal: "fe80::1%\u{301}x") == nil)
+        #expect(throws: ProxyAddress.Problem.unknownKind("pac")) { try ProxyAddress("h/\u{301}x.pac?\u{301}") }
     }
 
     @Test("A credential is never printed")

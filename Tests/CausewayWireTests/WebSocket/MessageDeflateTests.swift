@@ -27,6 +27,7 @@ struct MessageDeflateTests {
             "permessage-deflate; client_max_window_bits=16", "permessage-deflate; client_max_window_bits=08",
             "permessage-deflate; server_no_context_takeover=1",
             "permessage-deflate; client_max_window_bits; client_max_window_bits=9",
+            "permessage-deflate\u{37E} client_max_window_bits", "permessage-deflate;\u{301}client_max_window_bits",
         ])
     func invalid(_ text: String) { #expect(MessageDeflate(parsing: text) == nil) }
 

@@ -94,8 +94,10 @@ package struct AuthorizationCache: Sendable {
             let covered = entry.prefixes
             // With Basic, the protection space also includes the paths of earlier requests.
             if case .basic = entry.method {
-                entry.prefixes += known[old].prefixes.filter { prefix in !covered.contains { prefix.hasPrefix($0) } }
-                    .prefix(Self.maximumCount)
+                entry.prefixes += known[old].prefixes.filter { prefix in
+                    !covered.contains { prefix.utf8.starts(with: $0.utf8) }
+                }
+                .prefix(Self.maximumCount)
             }
             known.remove(at: old)
         }
@@ -108,8 +110,8 @@ package struct AuthorizationCache: Sendable {
     private static func bestIndex(in entries: [Entry], path: String) -> Int? {
         var best: (index: Int, length: Int)?
         for (index, entry) in entries.enumerated() {
-            let length =
-                entry.prefixes.filter(path.hasPrefix).map(\.utf8.count).max() ?? (entry.prefixes.isEmpty ? 0 : nil)
+            let matching = entry.prefixes.filter { path.utf8.starts(with: $0.utf8) }
+            let length = matching.map(\.utf8.count).max() ?? (entry.prefixes.isEmpty ? 0 : nil)
             if let length, length >= best?.length ?? 0 { best = (index, length) }
         }
         return best?.index

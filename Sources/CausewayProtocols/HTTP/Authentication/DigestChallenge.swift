@@ -39,9 +39,11 @@ struct DigestChallenge: Sendable {
         opaque = challenge["opaque"]
         hashesUsername = challenge["userhash"].map(URIBytes.lowercased) == "true"
         isStale = challenge["stale"].map(URIBytes.lowercased) == "true"
-        domain = challenge["domain"].map { $0.split(separator: " ").map(String.init) } ?? []
+        domain = challenge["domain"].map { $0.unicodeScalars.split(separator: " ").map { String($0) } } ?? []
         if let options = challenge["qop"] {
-            let words = options.split { $0 == "," || $0 == " " || $0 == "\t" }.map(URIBytes.lowercased)
+            let words = options.unicodeScalars.split { ", \t".unicodeScalars.contains($0) }.map {
+                URIBytes.lowercased(String($0))
+            }
             protections = words.compactMap(Protection.init).filter { $0 != .none }
             guard !protections.isEmpty else { return nil }
         } else {

@@ -10,7 +10,7 @@ package struct HTTPOrigin: Hashable, Sendable {
     package init(isSecure: Bool, host: String, port: UInt16? = nil) {
         self.isSecure = isSecure
         let lower = URIBytes.lowercased(host)
-        self.host = lower.hasSuffix(".") ? String(lower.dropLast()) : lower
+        self.host = lower.utf8.last == UInt8(ascii: ".") ? String(Substring(lower.utf8.dropLast())) : lower
         self.port = port ?? (isSecure ? 443 : 80)
     }
 

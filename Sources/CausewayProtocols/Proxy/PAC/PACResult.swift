@@ -18,21 +18,21 @@ package struct PACResult: Equatable, Sendable {
     package private(set) var unusable: [String] = []
 
     package init(_ text: String) {
-        let words = text.split { $0 == ";" }.map { part in
-            part.split { $0.isWhitespace }.joined(separator: " ")
+        // Split scalars, not characters: a delimiter before a combining mark is part of another character.
+        let results = text.unicodeScalars.split(separator: ";").map { part in
+            part.split(whereSeparator: \.properties.isWhitespace).map { String($0) }
         }.filter { !$0.isEmpty }
-        if words.isEmpty { entries = [.direct] }
-        for word in words {
-            if let entry = Self.entry(word), entries.count < Self.entryLimit {
+        if results.isEmpty { entries = [.direct] }
+        for parts in results {
+            if let entry = Self.entry(parts), entries.count < Self.entryLimit {
                 if !entries.contains(entry) { entries.append(entry) }
             } else if unusable.count < Self.entryLimit {
-                unusable.append(word)
+                unusable.append(parts.joined(separator: " "))
             }
         }
     }
 
-    private static func entry(_ word: String) -> Entry? {
-        let parts = word.split(separator: " ")
+    private static func entry(_ parts: [String]) -> Entry? {
         guard let kind = parts.first?.uppercased() else { return nil }
         if kind == "DIRECT" { return parts.count == 1 ? .direct : nil }
         guard parts.count == 2 else { return nil }
@@ -44,7 +44,7 @@ package struct PACResult: Equatable, Sendable {
         default: return nil
         }
         // Accept only a host and a port: a script must not add a user name, a password or a path.
-        guard !parts[1].contains(where: { "/?#@%".contains($0) }) else { return nil }
+        guard !parts[1].utf8.contains(where: "/?#@%".utf8.contains) else { return nil }
         return (try? ProxyAddress("\(scheme)://\(parts[1])")).map { .proxy($0) }
     }
 }

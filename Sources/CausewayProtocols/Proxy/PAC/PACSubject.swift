@@ -9,16 +9,18 @@ package struct PACSubject: Equatable, Sendable {
 
     /// Returns `nil` if the text is not a URL with a host.
     package init?(url text: String) {
-        guard let separator = text.range(of: "://"), separator.lowerBound != text.startIndex else { return nil }
-        let scheme = text[..<separator.lowerBound].lowercased()
-        guard scheme.utf8.allSatisfy(Self.isAllowedInScheme) else { return nil }
-        let rest = text[separator.upperBound...]
-        var authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        var tail = rest[authority.endIndex...].prefix { $0 != "#" }
-        if let at = authority.lastIndex(of: "@") { authority = authority[authority.index(after: at)...] }
-        guard let (host, port) = ProxyRule.split(String(authority)), !host.isEmpty else { return nil }
-        if ["https", "wss"].contains(scheme) { tail = "/" }
-        let path = tail.hasPrefix("/") ? String(tail) : "/" + tail
+        // Compare bytes: as a character, a delimiter before a combining mark is not equal to the delimiter.
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), colon != text.startIndex,
+            text.utf8[colon...].starts(with: "://".utf8), text.utf8[..<colon].allSatisfy(Self.isAllowedInScheme)
+        else { return nil }
+        let scheme = text[..<colon].lowercased()
+        let rest = text.utf8[colon...].dropFirst(3)
+        var authority = rest.prefix { !"/?#".utf8.contains($0) }
+        let tail = Substring(rest[authority.endIndex...].prefix { $0 != UInt8(ascii: "#") })
+        if let at = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[at...].dropFirst() }
+        guard let (host, port) = ProxyRule.split(String(Substring(authority))), !host.isEmpty else { return nil }
+        let root = tail.utf8.first == UInt8(ascii: "/") ? "" : "/"
+        let path = ["https", "wss"].contains(scheme) ? "/" : root + String(tail)
         self.init(scheme: scheme, host: host.lowercased(), port: port == Self.usualPort(of: scheme) ? nil : port, path)
     }
 
@@ -35,7 +37,7 @@ package struct PACSubject: Equatable, Sendable {
     }
 
     private init(scheme: String, host: String, port: UInt16?, _ path: String) {
-        let name = host.contains(":") ? "[\(host)]" : host
+        let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         url = "\(scheme)://\(name)\(port.map { ":\($0)" } ?? "")\(path)"
         self.host = host
     }
@@ -53,17 +55,5 @@ package struct PACSubject: Equatable, Sendable {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B, 0x2D, 0x2E: true
         default: false
         }
-    }
-}
-
-extension String {
-    /// Finds the first occurrence of `mark`.
-    fileprivate func range(of mark: String) -> Range<String.Index>? {
-        var start = startIndex
-        while start < endIndex {
-            if self[start...].hasPrefix(mark) { return start..<index(start, offsetBy: mark.count) }
-            start = index(after: start)
-        }
-        return nil
     }
 }

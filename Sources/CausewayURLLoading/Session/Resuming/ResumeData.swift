@@ -63,8 +63,9 @@ struct ResumeData: Codable {
         self.received = received
         original = ArchivedRequest(request.values)
         current = nil
-        entityTag = validator.hasPrefix("\"") ? validator : nil
-        lastModified = validator.hasPrefix("\"") ? nil : validator
+        let isTag = validator.utf8.first == UInt8(ascii: "\"")
+        entityTag = isTag ? validator : nil
+        lastModified = isTag ? nil : validator
         fileName = file.lastPathComponent
         boot = nil
     }

@@ -62,7 +62,9 @@ struct Resumption: Sendable {
 
     /// Whether the response has the requested entity tag, if both are known.
     private func hasSameTag(_ response: HTTPURLResponse) -> Bool {
-        guard validator.hasPrefix("\""), let text = response.fields.onlyValue(of: "ETag") else { return true }
-        return text == validator
+        guard validator.utf8.first == UInt8(ascii: "\""), let text = response.fields.onlyValue(of: "ETag") else {
+            return true
+        }
+        return text.utf8.elementsEqual(validator.utf8)
     }
 }

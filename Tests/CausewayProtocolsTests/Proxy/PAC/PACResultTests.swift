@@ -35,6 +35,9 @@ struct PACResultTests {
         Row("PROXY http://h:1", [], unusable: ["PROXY http://h:1"]),
         Row("PROXY h:1/x", [], unusable: ["PROXY h:1/x"]), Row("QUIC h:443", [], unusable: ["QUIC h:443"]),
         Row("PROXY fe80::1%lo:80", [], unusable: ["PROXY fe80::1%lo:80"]),
+        Row("PROXY u@\u{301}h:1", [], unusable: ["PROXY u@\u{301}h:1"]),
+        Row("DIRECT;\u{301}x", ["direct"], unusable: ["\u{301}x"]),
+        Row("PROXY a:1\u{37E}DIRECT", [], unusable: ["PROXY a:1\u{37E}DIRECT"]),
     ]
 
     @Test(arguments: rows)
@@ -67,6 +70,8 @@ struct PACSubjectTests {
         ("http://h:8080?x", "http://h:8080/?x", "h"), ("HTTP://h/a://b", "http://h/a://b", "h"),
         ("https://[2001:db8::1]:8443/x", "https://[2001:db8::1]:8443/", "2001:db8::1"),
         ("https://a@b@h/", "https://h/", "h"), ("ftp://h/x", "ftp://h/x", "h"),
+        ("https://u@\u{301}h/x", "https://\u{301}h/", "\u{301}h"), ("https://h/\u{301}x", "https://h/", "h"),
+        ("https://h?\u{301}q", "https://h/", "h"), ("http://h/x#\u{301}f", "http://h/x", "h"),
     ]
 
     @Test(arguments: rows)

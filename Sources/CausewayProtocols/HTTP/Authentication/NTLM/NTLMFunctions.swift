@@ -28,11 +28,11 @@ package struct NTLMUser: Equatable, Sendable {
     /// Creates a user from `DOMAIN\user`. A name of the form `user@domain` is sent unchanged, without a domain, and the
     /// server looks it up.
     package init(_ text: String) {
-        guard let separator = text.firstIndex(of: "\\") else {
+        guard let separator = text.utf8.firstIndex(of: UInt8(ascii: "\\")) else {
             self.init(name: text)
             return
         }
-        self.init(name: String(text[text.index(after: separator)...]), domain: String(text[..<separator]))
+        self.init(name: String(text[text.utf8.index(after: separator)...]), domain: String(text[..<separator]))
     }
 
     /// The name in upper case, scalar by scalar. A scalar that would become several, such as `ß`, stays unchanged.
