@@ -54,8 +54,18 @@ struct DirectoryTests {
     @Test("A location has one leading slash", arguments: ["/a", "//a", "a", "///a"])
     func location(_ path: String) {
         #expect(HTTPServerDirectory.location(of: path) == "/a")
-        let marked = HTTPServerDirectory.location(of: "//\u{301}" + path)
-        #expect(marked.utf8.elementsEqual(("/\u{301}" + path).utf8))
+        #expect(HTTPServerDirectory.location(of: "//\u{301}a" + path) == "/%CC%81a" + path)
+    }
+
+    @Test(
+        "A location is a path on this server, also for a browser that takes a backslash for a slash",
+        arguments: [
+            ("/\\evil.example", "/%5Cevil.example"), ("\\\\evil.example", "/%5C%5Cevil.example"),
+            ("//\\/evil.example", "/%5C/evil.example"), ("/\t/evil.example", "/%09/evil.example"),
+            ("/%5Cevil.example", "/%5Cevil.example"), ("http://evil.example", "/http://evil.example"),
+        ])
+    func foreignLocation(_ path: String, _ location: String) {
+        #expect(HTTPServerDirectory.location(of: path) == location)
     }
 
     @Test("A listing has no hidden names and no links, directories first, and escapes names")

@@ -2,6 +2,7 @@ internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
+internal import CausewayWire
 internal import FoundationEssentials
 
 /// Serves a directory's files.
@@ -27,6 +28,8 @@ public final class HTTPServerDirectory: Sendable {
         public static let uploads = Options(rawValue: 2)
     }
 
+    private static let slash = UInt8(ascii: "/")
+
     private let descriptor: Int32
     private let options: Options
 
@@ -51,7 +54,7 @@ public final class HTTPServerDirectory: Sendable {
     public func respond(to request: HTTPServerRequest, path: String) async throws -> HTTPServerResponse {
         let names = try Self.names(of: path)
         switch request.method {
-        case "GET", "HEAD": return try read(names, request, isDirectory: path.isEmpty || path.hasSuffix("/"))
+        case "GET", "HEAD": return try read(names, request, isDirectory: path.isEmpty || path.utf8.last == Self.slash)
         case "PUT" where options.contains(.uploads): return try await store(names, request)
         default:
             var response = HTTPServerResponse.status(405)
@@ -63,7 +66,7 @@ public final class HTTPServerDirectory: Sendable {
     /// Splits a path into names, and refuses names that would leave the directory or that are hidden.
     static func names(of path: String) throws(HTTPServerError) -> [String] {
         // Split at bytes, not characters: a slash before a combining mark is still a slash for the kernel.
-        let names = path.utf8.split(separator: UInt8(ascii: "/"))
+        let names = path.utf8.split(separator: slash)
         guard names.allSatisfy({ $0.first != UInt8(ascii: ".") && !$0.contains(0) && $0.count <= 255 }) else {
             throw HTTPServerError(status: 404)
         }
@@ -99,8 +102,7 @@ public final class HTTPServerDirectory: Sendable {
     /// Stores a request's content in a new file (RFC 9110 §9.3.4, §15.3.2). The file gets its name when it is complete. If the file exists,
     /// the status is 409 (RFC 9110 §15.5.10).
     private func store(_ names: [String], _ request: HTTPServerRequest) async throws -> HTTPServerResponse {
-        guard let name = names.last, !request.path.hasSuffix("/") else { throw HTTPServerError(status: 409) }
-        // RFC 9110 §14.5.
+        guard let name = names.last, request.path.utf8.last != Self.slash else { throw HTTPServerError(status: 409) }
         guard !request.fields.contains("Content-Range") else {
             throw HTTPServerError(status: 400, "Content-Range with PUT")
         }
@@ -121,8 +123,9 @@ public final class HTTPServerDirectory: Sendable {
             status: 201, fields: ["Location": Self.location(of: request.path)])
     }
 
-    /// Returns a path with one leading slash, because a location that begins with two slashes would name another host.
+    /// Returns a path as a location on this server: with one leading slash, because two would begin the name of another host. Browsers
+    /// take a backslash for a slash, so it is encoded, as each byte that a path must not contain.
     static func location(of path: String) -> String {
-        "/" + Substring(path.utf8.drop { $0 == UInt8(ascii: "/") })
+        "/" + PercentCoding.encoded(path.utf8.drop { $0 == slash }, where: URIBytes.isContent)
     }
 }
