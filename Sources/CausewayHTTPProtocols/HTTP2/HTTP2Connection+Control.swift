@@ -60,7 +60,7 @@ extension HTTP2Connection {
         }
         own.roundTrip = roundTrip(answeredAfter: now - (deadline - configuration.settingsTimeout))
         let settings = configuration.settings
-        decoder.setMaximumTableSize(settings.headerTableSize)
+        input.apply(settings)
         let difference = settings.initialWindowSize - own.initialWindowSize
         guard difference != 0 else { return }
         own.initialWindowSize = settings.initialWindowSize

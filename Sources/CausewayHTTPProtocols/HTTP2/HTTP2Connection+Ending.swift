@@ -27,7 +27,7 @@ extension HTTP2Connection {
         if let goAway = peer.goAway, goAway.code != .noError {
             return end(.goAway(goAway.code, debugData: goAway.debugData))
         }
-        let isClean = streams.isEmpty && phase == .open && reader.isBetweenFrames && assembly == nil
+        let isClean = streams.isEmpty && phase == .open && input.isComplete
         end(isClean ? nil : .endedEarly)
     }
 
@@ -141,8 +141,7 @@ extension HTTP2Connection {
         }
         streams.draining.removeAll()
         schedule.removeAll()
-        assembly = nil
-        reader = HTTP2FrameReader()
+        input.discard()
         events.append(.ended(failure))
     }
 }

@@ -3,15 +3,12 @@ import CausewayProtocols
 internal import CausewayWire
 
 extension HTTP2Connection {
-    /// The maximum encoded field block length in bytes. Encoding adds almost nothing to the decoded fields, whose size is also limited.
-    private var maximumBlockCount: Int { max(decoder.limits.listSize, reader.maximumFrameSize) }
-
     mutating func receivedHeaders(
         _ header: HTTP2FrameHeader, _ frame: HTTP2HeadersFrame, at now: Duration
     ) throws(HTTP2Violation) {
         try checkOrder(header.streamID)
         guard frame.endsHeaders else {
-            assembly = HTTP2FieldBlockAssembly(header, frame)
+            input.beginBlock(header, frame)
             return
         }
         try receivedBlock(frame.fragment.span, header.streamID, endsStream: frame.endsStream, at: now)
@@ -20,15 +17,8 @@ extension HTTP2Connection {
     mutating func receivedContinuation(
         _ header: HTTP2FrameHeader, _ fragment: ArraySlice<UInt8>, endsHeaders: Bool, at now: Duration
     ) throws(HTTP2Violation) {
-        guard var current = assembly.take(), current.streamID == header.streamID else {
-            throw HTTP2Violation(.protocolError, "CONTINUATION frame without a field block")
-        }
-        try current.append(fragment, limit: maximumBlockCount)
-        guard endsHeaders else {
-            assembly = current
-            return
-        }
-        try receivedBlock(current.block.span, current.streamID, endsStream: current.endsStream, at: now)
+        guard let whole = try input.continueBlock(header.streamID, fragment, endsHeaders: endsHeaders) else { return }
+        try receivedBlock(whole.block.span, whole.streamID, endsStream: whole.endsStream, at: now)
     }
 
     /// Checks that a HEADERS frame may occur on a stream at all (RFC 9113 §5.1, §5.1.1).
@@ -46,16 +36,11 @@ extension HTTP2Connection {
         }
     }
 
-    /// Decodes a complete field block and passes it to its stream. Every block must be decoded, because it can change the HPACK state.
+    /// Decodes a complete field block and passes it to its stream.
     private mutating func receivedBlock(
         _ bytes: Span<UInt8>, _ id: HTTP2StreamID, endsStream: Bool, at now: Duration
     ) throws(HTTP2Violation) {
-        let block: HPACKFieldBlock
-        do {
-            block = try decoder.decode(bytes)
-        } catch {
-            throw HTTP2Violation(.compressionError, "field block: \(error)")
-        }
+        let block = try input.decode(bytes)
         if let stream = streams[id] {
             return try receivedBlock(block, on: stream, endsStream: endsStream, at: now)
         }

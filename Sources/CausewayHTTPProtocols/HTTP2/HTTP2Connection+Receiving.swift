@@ -8,7 +8,7 @@ extension HTTP2Connection {
         guard phase != .ended else { return }
         do {
             let rest = try matchPreface(bytes)
-            reader.append(rest)
+            input.append(rest)
             while phase != .ended, let item = try nextItem(at: now) { try handle(item, at: now) }
         } catch {
             fail(error)
@@ -25,7 +25,7 @@ extension HTTP2Connection {
     private mutating func nextItem(at now: Duration) throws(HTTP2Violation) -> HTTP2FrameReader.Item? {
         while true {
             do {
-                return try reader.next()
+                return try input.next()
             } catch {
                 try handleReaderError(error, at: now)
             }
@@ -35,7 +35,7 @@ extension HTTP2Connection {
     /// Handles a frame with an invalid payload. A stream error becomes a connection error if the stream is idle or if
     /// another frame was required, such as SETTINGS or CONTINUATION.
     private mutating func handleReaderError(_ violation: HTTP2Violation, at now: Duration) throws(HTTP2Violation) {
-        guard case .stream(let id) = violation.scope, phase == .open, assembly == nil else {
+        guard case .stream(let id) = violation.scope, phase == .open, !input.isInsideBlock else {
             throw HTTP2Violation(violation.code, violation.reason)
         }
         guard !isIdle(id) else { throw HTTP2Violation(violation.code, violation.reason) }
@@ -58,7 +58,7 @@ extension HTTP2Connection {
         switch item {
         case .data(let piece):
             guard phase == .open else { throw HTTP2Violation(.protocolError, "DATA frame before SETTINGS") }
-            guard assembly == nil else { throw HTTP2Violation(.protocolError, "DATA frame inside a field block") }
+            guard !input.isInsideBlock else { throw HTTP2Violation(.protocolError, "DATA frame inside a field block") }
             try receivedData(piece, at: now)
         case .frame(let header, let frame): try handle(header, frame, at: now)
         }
@@ -70,7 +70,7 @@ extension HTTP2Connection {
         if case .continuation(let fragment, let endsHeaders) = frame {
             return try receivedContinuation(header, fragment, endsHeaders: endsHeaders, at: now)
         }
-        guard assembly == nil else {
+        guard !input.isInsideBlock else {
             throw HTTP2Violation(.protocolError, "\(header.name) frame inside a field block")
         }
         if phase == .firstSettings {

@@ -54,9 +54,7 @@ package struct HTTP2Connection: Sendable {
     let configuration: HTTP2Configuration
     var phase: Phase
     var events = InlineFirstQueue<Event>()
-    var reader = HTTP2FrameReader()
-    var decoder: HPACKDecoder
-    var assembly: HTTP2FieldBlockAssembly?
+    var input: HTTP2Input
     var streams = HTTP2StreamTable()
     var output = HTTP2Output()
     var schedule = HTTP2SendSchedule()
@@ -72,7 +70,7 @@ package struct HTTP2Connection: Sendable {
         var limits = HPACKDecoder.Limits()
         limits.listSize = self.configuration.settings.maxHeaderListSize ?? limits.listSize
         limits.fieldCount = configuration.maximumFieldCount
-        decoder = HPACKDecoder(limits: limits)
+        input = HTTP2Input(limits: limits)
         own = HTTP2OwnState(self.configuration.settings)
         floods = HTTP2FloodGuard(burst: configuration.floodBurst, perSecond: configuration.floodRate)
     }
@@ -99,8 +97,7 @@ package struct HTTP2Connection: Sendable {
         if role == .client { output.append(raw: Self.preface) }
         output.append(.settings(configuration.settings.changes(from: HTTP2Settings())))
         own.settingsDeadline = now + configuration.settingsTimeout
-        reader.maximumFrameSize = max(reader.maximumFrameSize, configuration.settings.maxFrameSize)
-        decoder.setMaximumTableSize(max(HPACKDecoder.defaultTableSize, configuration.settings.headerTableSize))
+        input.permit(configuration.settings)
         if let increment = receiveWindow.grow(to: configuration.connectionWindow) {
             output.append(.windowUpdate(UInt32(clamping: increment)))
         }

@@ -1,0 +1,69 @@
+internal import CausewayWire
+
+/// The received bytes as frames, and the field blocks in them.
+struct HTTP2Input: Sendable {
+    private var reader = HTTP2FrameReader()
+    private var decoder: HPACKDecoder
+    private var assembly: HTTP2FieldBlockAssembly?
+
+    init(limits: HPACKDecoder.Limits) { decoder = HPACKDecoder(limits: limits) }
+
+    /// Whether a field block has not ended. Only its CONTINUATION frames may follow (RFC 9113 §4.3).
+    var isInsideBlock: Bool { assembly != nil }
+    /// Whether all received frames and field blocks are complete.
+    var isComplete: Bool { reader.isBetweenFrames && assembly == nil }
+    /// The maximum encoded field block length in bytes. Encoding adds almost nothing to the decoded fields, whose size is also limited.
+    private var maximumBlockCount: Int { max(decoder.limits.listSize, reader.maximumFrameSize) }
+
+    // MARK: Limits
+
+    /// Prepares for the own settings before the peer acknowledges them: accepts what either the defaults or the settings permit.
+    mutating func permit(_ settings: HTTP2Settings) {
+        reader.maximumFrameSize = max(reader.maximumFrameSize, settings.maxFrameSize)
+        decoder.setMaximumTableSize(max(HPACKDecoder.defaultTableSize, settings.headerTableSize))
+    }
+
+    /// Applies the acknowledged settings.
+    mutating func apply(_ settings: HTTP2Settings) { decoder.setMaximumTableSize(settings.headerTableSize) }
+
+    // MARK: Frames
+
+    mutating func append(_ bytes: ArraySlice<UInt8>) { reader.append(bytes) }
+
+    mutating func next() throws(HTTP2Violation) -> HTTP2FrameReader.Item? { try reader.next() }
+
+    /// Discards incomplete frames and field blocks.
+    mutating func discard() {
+        assembly = nil
+        reader = HTTP2FrameReader()
+    }
+
+    // MARK: Field blocks
+
+    /// Begins a field block of several frames.
+    mutating func beginBlock(_ header: HTTP2FrameHeader, _ frame: HTTP2HeadersFrame) {
+        assembly = HTTP2FieldBlockAssembly(header, frame)
+    }
+
+    /// Adds a CONTINUATION fragment. Returns the block if the fragment ends it.
+    mutating func continueBlock(
+        _ id: HTTP2StreamID, _ fragment: ArraySlice<UInt8>, endsHeaders: Bool
+    ) throws(HTTP2Violation) -> HTTP2FieldBlockAssembly? {
+        guard var current = assembly.take(), current.streamID == id else {
+            throw HTTP2Violation(.protocolError, "CONTINUATION frame without a field block")
+        }
+        try current.append(fragment, limit: maximumBlockCount)
+        guard !endsHeaders else { return current }
+        assembly = current
+        return nil
+    }
+
+    /// Decodes a complete field block. Every block must be decoded, because it can change the HPACK state.
+    mutating func decode(_ bytes: Span<UInt8>) throws(HTTP2Violation) -> HPACKFieldBlock {
+        do {
+            return try decoder.decode(bytes)
+        } catch {
+            throw HTTP2Violation(.compressionError, "field block: \(error)")
+        }
+    }
+}
