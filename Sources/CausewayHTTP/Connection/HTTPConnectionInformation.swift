@@ -57,14 +57,37 @@ package final class HTTPConnectionDetails: Sendable {
         }
     }
 
+    /// How requests reach the server.
+    package enum Route: Sendable {
+        case direct
+        /// Through a proxy's tunnel.
+        case tunnel
+        /// A proxy forwards the requests in absolute form (RFC 9112 §3.2.2).
+        case forwarding
+    }
+
+    /// A path that is determined on first use, because that queries the kernel for the network state.
+    private final class LazyPath: Sendable {
+        private let known = LockedValue<NWPath??>(nil)
+        private let make: @Sendable () -> NWPath?
+
+        init(_ make: @escaping @Sendable () -> NWPath?) { self.make = make }
+
+        var value: NWPath? {
+            known.withLock { known in
+                if let known { return known }
+                let path = make()
+                known = .some(path)
+                return path
+            }
+        }
+    }
+
     /// The connection's identifier in its pool, for ``ConnectionBinding/connection``; `nil` if it is in none.
     package let id: PoolConnectionID?
     /// The protocol by its ALPN name (RFC 7301 §6): `http/1.1` or `h2`.
     package let protocolName: String
-    /// Whether the connection goes through a proxy.
-    package let usesProxy: Bool
-    /// Whether a proxy forwards the requests in absolute form (RFC 9112 §3.2.2), without a tunnel.
-    package let isForwarded: Bool
+    private let route: Route
     /// Whether the connection uses Multipath TCP.
     package let isMultipath: Bool
     package let localEndpoint: NWEndpoint?
@@ -79,20 +102,18 @@ package final class HTTPConnectionDetails: Sendable {
     package let secureConnect: Phase?
     /// The TCP round-trip time, if the connection leads to the server without a proxy.
     package let roundTrip: Duration?
-    private let makePath: @Sendable () -> NWPath?
-    private let knownPath = LockedValue<NWPath??>(nil)
+    private let lazyPath: LazyPath
 
     package init(
-        id: PoolConnectionID? = nil, protocolName: String = "http/1.1", usesProxy: Bool = false,
-        isForwarded: Bool = false, isMultipath: Bool = false,
+        id: PoolConnectionID? = nil, protocolName: String = "http/1.1", route: Route = .direct,
+        isMultipath: Bool = false,
         localEndpoint: NWEndpoint? = nil, remoteEndpoint: NWEndpoint? = nil, security: Security? = nil,
         resolution: Resolution? = nil, connect: Phase? = nil, secureConnect: Phase? = nil, roundTrip: Duration? = nil,
         makePath: @escaping @Sendable () -> NWPath? = { nil }
     ) {
         self.id = id
         self.protocolName = protocolName
-        self.usesProxy = usesProxy
-        self.isForwarded = isForwarded
+        self.route = route
         self.isMultipath = isMultipath
         self.localEndpoint = localEndpoint
         self.remoteEndpoint = remoteEndpoint
@@ -101,17 +122,13 @@ package final class HTTPConnectionDetails: Sendable {
         self.connect = connect
         self.secureConnect = secureConnect
         self.roundTrip = roundTrip
-        self.makePath = makePath
+        lazyPath = LazyPath(makePath)
     }
 
-    /// The connection's path, with its interfaces and their properties. Determined on first use, because that queries the kernel for the
-    /// network state.
-    package var path: NWPath? {
-        knownPath.withLock { known in
-            if let known { return known }
-            let path = makePath()
-            known = .some(path)
-            return path
-        }
-    }
+    /// Whether the connection goes through a proxy.
+    package var usesProxy: Bool { route != .direct }
+    /// Whether a proxy forwards the requests, without a tunnel.
+    package var isForwarded: Bool { route == .forwarding }
+    /// The connection's path, with its interfaces and their properties.
+    package var path: NWPath? { lazyPath.value }
 }

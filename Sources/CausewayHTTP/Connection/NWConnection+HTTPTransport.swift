@@ -75,9 +75,10 @@ extension NWConnection: HTTPTransport {
         }
         // Zero means that there is no sample yet.
         let roundTrip = facts?.baseline?.information.map(\.minimumRTT).flatMap { $0 > .zero ? $0 : nil }
+        let route: HTTPConnectionDetails.Route =
+            driver.route?.forwarder != nil ? .forwarding : driver.route?.proxy != nil ? .tunnel : .direct
         return HTTPConnectionDetails(
-            id: id, protocolName: name, usesProxy: driver.route?.proxy != nil,
-            isForwarded: driver.route?.forwarder != nil,
+            id: id, protocolName: name, route: route,
             isMultipath: driver.settings.tcp.isMultipath && !driver.flow.subflowAddresses.isEmpty,
             localEndpoint: addresses?.local.map { NWEndpoint($0.unmapped) },
             remoteEndpoint: addresses?.remote.map { NWEndpoint($0.unmapped) },
