@@ -30,7 +30,7 @@ final class ServerConnection: Sendable {
         state = LockedValue(
             ServerConnectionState(
                 machine: HTTPServerConnection(service.limits, isSecure: isSecure, at: System.now),
-                lingerTime: service.lingerTime, stallTime: service.limits.stallTime))
+                patience: ServerPatience(lingerTime: service.lingerTime, stallTime: service.limits.stallTime)))
     }
 
     // MARK: Serving

@@ -30,16 +30,13 @@ struct ServerConnectionState: SequencedState {
     }
 
     var machine: HTTPServerConnection
-    let lingerTime: Duration
-    let stallTime: Duration
+    private let patience: ServerPatience
     var phase = Phase.open
     private var exchanges: [ServerExchange] = []
     /// Requests that no task serves yet.
     var ready: Deque<ServerExchange> = []
-    /// The number of bytes that the transport has not processed.
-    private var pendingCount = 0
+    private var output = ServerOutput()
     private var inputHasEnded = false
-    private var outputHasEnded = false
     var receiver: UnsafeContinuation<Bool, Never>?
     var writers: [(id: HTTPServerConnection.RequestID, continuation: UnsafeContinuation<Void, Never>)] = []
     /// The earliest pending timer's time.
@@ -47,10 +44,9 @@ struct ServerConnectionState: SequencedState {
     var line = ActionLine<Action>()
     var actions: [Action] = []
 
-    init(machine: HTTPServerConnection, lingerTime: Duration, stallTime: Duration) {
+    init(machine: HTTPServerConnection, patience: ServerPatience) {
         self.machine = machine
-        self.lingerTime = lingerTime
-        self.stallTime = stallTime
+        self.patience = patience
     }
 
     mutating func queueActions() -> Bool { !actions.isEmpty && line.move(&actions) }
@@ -101,10 +97,7 @@ struct ServerConnectionState: SequencedState {
         guard waitStart == start else { return false }
         machine.abort()
         // An HTTP/2 client receives GOAWAY, so it knows that no request was processed.
-        if let output = machine.nextOutput() {
-            pendingCount += output.count
-            actions.append(.send(output))
-        }
+        if let bytes = machine.nextOutput() { send(bytes) }
         disconnect(isInterrupted: false)
         return true
     }
@@ -118,8 +111,7 @@ struct ServerConnectionState: SequencedState {
     // MARK: Sending
 
     func hasRoom(_ id: HTTPServerConnection.RequestID) -> Bool {
-        phase == .closed
-            || pendingCount < ServerConnection.outputLimit && machine.queuedByteCount(of: id) == 0
+        phase == .closed || output.hasRoom && machine.queuedByteCount(of: id) == 0
     }
 
     mutating func takeWriters(
@@ -131,10 +123,10 @@ struct ServerConnectionState: SequencedState {
     }
 
     mutating func sent(_ count: Int, _ error: NWError?, at now: Duration) {
-        pendingCount -= count
+        output.processed(count)
         guard error == nil else { return lost() }
-        machine.sent(count, hasMore: pendingCount > 0, at: now)
-        if case .ending = phase { phase = .ending(deadline: now + (pendingCount > 0 ? stallTime : lingerTime)) }
+        machine.sent(count, hasMore: output.isPending, at: now)
+        if case .ending = phase { startEnding(at: now) }
     }
 
     // MARK: Machine
@@ -160,23 +152,22 @@ struct ServerConnectionState: SequencedState {
 
     /// Passes output to the transport up to its limit. Returns whether there was any.
     private mutating func flush() -> Bool {
-        guard phase != .closed, pendingCount < ServerConnection.outputLimit, let output = machine.nextOutput() else {
-            return false
-        }
-        if pendingCount == 0 { machine.sending() }
-        pendingCount += output.count
-        actions.append(.send(output))
+        guard phase != .closed, output.hasRoom, let bytes = machine.nextOutput() else { return false }
+        if !output.isPending { machine.sending() }
+        send(bytes)
         return true
+    }
+
+    private mutating func send(_ bytes: ByteChain) {
+        output.passed(bytes.count)
+        actions.append(.send(bytes))
     }
 
     /// Ends the connection after its last bytes: first the sending direction, and everything when the client has closed too.
     private mutating func finishOutput() {
-        guard case .ending = phase, pendingCount < ServerConnection.outputLimit else { return }
-        if !outputHasEnded {
-            outputHasEnded = true
-            actions.append(.endSending)
-        }
-        if inputHasEnded, pendingCount == 0 { disconnect(isInterrupted: false) }
+        guard case .ending = phase, output.hasRoom else { return }
+        if output.end() { actions.append(.endSending) }
+        if inputHasEnded, !output.isPending { disconnect(isInterrupted: false) }
     }
 
     private mutating func handle(_ event: HTTPServerConnection.Event, _ connection: ServerConnection, at now: Duration)
@@ -209,7 +200,11 @@ struct ServerConnectionState: SequencedState {
     private mutating func ended(isInterrupted: Bool, at now: Duration) {
         guard phase == .open else { return }
         guard !isInterrupted else { return disconnect(isInterrupted: true) }
-        phase = .ending(deadline: now + (pendingCount > 0 ? stallTime : lingerTime))
+        startEnding(at: now)
+    }
+
+    private mutating func startEnding(at now: Duration) {
+        phase = .ending(deadline: patience.deadline(at: now, isSending: output.isPending))
     }
 
     // MARK: Time
@@ -234,7 +229,7 @@ struct ServerConnectionState: SequencedState {
         if let timer, timer <= now { self.timer = nil }
         switch phase {
         case .open: machine.advance(to: now)
-        case .ending(let deadline): if now >= deadline { disconnect(isInterrupted: pendingCount > 0) }
+        case .ending(let deadline): if now >= deadline { disconnect(isInterrupted: output.isPending) }
         case .closed: break
         }
     }
