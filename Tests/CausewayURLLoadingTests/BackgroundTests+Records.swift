@@ -58,6 +58,30 @@ extension BackgroundTests {
         #expect(TransferRecord(Array("causeway transfer 1 ".utf8) + sum + [0x0A] + body, identifier: 5) == nil)
     }
 
+    @Test("A stored session is one dictionary, also if an earlier version wrote it")
+    func sessionFormat() throws {
+        let values: [String: Any] = [
+            "identifier": "i", "program": "p", "lastIdentifier": 7, "isComplete": true, "requestTimeout": 9.0,
+            "resourceTimeout": 90.0, "accessOptions": 3, "isDiscretionary": true, "networkServiceType": 3,
+            "multipathServiceType": 1, "minimumTLSVersion": 0x0304, "maximumTLSVersion": 0x0304, "usesNoProxy": true,
+            "setsCookies": false, "storesCookies": true, "cookiePolicy": 1, "storesCredentials": false,
+            "maximumConnections": 4, "fields": ["X-Name": "value"],
+        ]
+        let file = try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
+        let record = try PropertyListDecoder().decode(SessionRecord.self, from: file)
+        #expect(record.identifier == "i" && record.program == "p" && record.lastIdentifier == 7 && record.isComplete)
+        let settings = record.settings(stores: nil)
+        #expect(settings.timeouts.request == 9 && settings.timeouts.resource == 90)
+        #expect(settings.access.isDiscretionary && settings.access.options.rawValue == 3)
+        #expect(settings.transport.minimumTLSVersion == .TLSv13 && settings.transport.proxyDictionary != nil)
+        #expect(!settings.http.setsCookies && settings.http.cookieAcceptPolicy == .never)
+        #expect(settings.http.maximumConnectionsPerHost == 4)
+        let written = try PropertyListEncoder().encode(record)
+        let list = try PropertyListSerialization.propertyList(from: written, format: nil) as? [String: Any]
+        #expect(list.map { Set($0.keys) } == Set(values.keys))
+        #expect(try PropertyListDecoder().decode(SessionRecord.self, from: written) == record)
+    }
+
     @Test("The stored settings make an equal session, unless they cannot be stored")
     func sessionRecord() throws {
         var settings = settings

@@ -2,7 +2,7 @@ internal import Causeway
 internal import Foundation
 
 /// The stored settings of a background session, from which `nw transfers` creates a session while the program is not running.
-struct SessionRecord: Codable, Equatable, Sendable {
+struct SessionRecord: Equatable, Sendable {
     static let name = "session"
 
     var identifier: String
@@ -12,47 +12,21 @@ struct SessionRecord: Codable, Equatable, Sendable {
     var lastIdentifier = 0
     /// Whether the stored values describe the session completely. `URLProtocol` classes and proxies cannot be stored.
     var isComplete: Bool
-    private var requestTimeout: Double
-    private var resourceTimeout: Double
-    private var accessOptions: UInt16
-    private var isDiscretionary: Bool
-    private var networkServiceType: UInt
-    private var multipathServiceType: Int
-    private var minimumTLSVersion: UInt16
-    private var maximumTLSVersion: UInt16
-    private var usesNoProxy: Bool
-    private var setsCookies: Bool
-    private var storesCookies: Bool
-    private var cookiePolicy: UInt
-    private var storesCredentials: Bool
-    private var maximumConnections: Int
-    private var fields: [String: String]
+    private var timeouts: Timeouts
+    private var access: Access
+    private var transport: Transport
+    private var http: HTTP
+    private var stores: Stores
 
     init(_ settings: SessionSettings, program: String) {
         identifier = settings.background.identifier ?? ""
         self.program = program
-        let stores = settings.stores
-        let hasOwnStores =
-            stores.cookies.map { $0 !== HTTPCookieStorage.shared } ?? false
-            || stores.credentials.map { $0 !== URLCredentialStorage.shared } ?? false
-        isComplete =
-            !hasOwnStores && settings.transport.proxies.isEmpty && settings.transport.proxyDictionary?.isEmpty != false
-        requestTimeout = settings.timeouts.request
-        resourceTimeout = settings.timeouts.resource
-        accessOptions = settings.access.options.rawValue
-        isDiscretionary = settings.access.isDiscretionary
-        networkServiceType = settings.access.networkServiceType.rawValue
-        multipathServiceType = settings.access.multipathServiceType.rawValue
-        minimumTLSVersion = settings.transport.minimumTLSVersion.rawValue
-        maximumTLSVersion = settings.transport.maximumTLSVersion.rawValue
-        usesNoProxy = settings.transport.proxyDictionary != nil
-        setsCookies = settings.http.setsCookies
-        storesCookies = stores.cookies != nil
-        cookiePolicy = settings.http.cookieAcceptPolicy.rawValue
-        storesCredentials = stores.credentials != nil
-        maximumConnections = settings.http.maximumConnectionsPerHost
-        fields = [:]
-        for (name, value) in settings.http.additionalFields ?? [:] { fields["\(name)"] = "\(value)" }
+        timeouts = Timeouts(settings.timeouts)
+        access = Access(settings.access)
+        transport = Transport(settings.transport)
+        http = HTTP(settings.http)
+        stores = Stores(settings.stores)
+        isComplete = Transport.describes(settings.transport) && Stores.describes(settings.stores)
     }
 
     /// Returns the settings, with the program's cookies and credentials.
@@ -61,22 +35,38 @@ struct SessionRecord: Codable, Equatable, Sendable {
     func settings(stores directory: String?) -> SessionSettings {
         var settings = SessionSettings()
         settings.background.identifier = identifier
-        settings.timeouts = SessionSettings.Timeouts(request: requestTimeout, resource: resourceTimeout)
-        settings.access.options = RequestOptions(rawValue: accessOptions)
-        settings.access.waitsForConnectivity = true
-        settings.access.isDiscretionary = isDiscretionary
-        settings.access.networkServiceType = NSURLRequest.NetworkServiceType(rawValue: networkServiceType) ?? .default
-        settings.access.multipathServiceType =
-            URLSessionConfiguration.MultipathServiceType(rawValue: multipathServiceType) ?? .none
-        settings.transport.minimumTLSVersion = tls_protocol_version_t(rawValue: minimumTLSVersion) ?? .TLSv12
-        settings.transport.maximumTLSVersion = tls_protocol_version_t(rawValue: maximumTLSVersion) ?? .TLSv13
-        settings.transport.proxyDictionary = usesNoProxy ? [:] : nil
-        settings.http.setsCookies = setsCookies
-        settings.http.cookieAcceptPolicy = HTTPCookie.AcceptPolicy(rawValue: cookiePolicy) ?? .never
-        settings.http.maximumConnectionsPerHost = min(max(maximumConnections, 1), 100)
-        settings.http.additionalFields = fields
-        if storesCookies, let directory { settings.stores.cookies = HTTPCookieStorage(directory: directory) }
-        if storesCredentials, let directory { settings.stores.credentials = URLCredentialStorage(directory: directory) }
+        settings.timeouts = timeouts.settings
+        settings.access = access.settings
+        settings.transport = transport.settings
+        settings.http = http.settings
+        if let directory { settings.stores = stores.opened(in: directory) }
         return settings
+    }
+}
+
+extension SessionRecord: Codable {
+    private enum CodingKeys: CodingKey { case identifier, program, lastIdentifier, isComplete }
+
+    /// Reads a record. Its parts have no containers of their own: all values are in one dictionary.
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        identifier = try values.decode(String.self, forKey: .identifier)
+        program = try values.decode(String.self, forKey: .program)
+        lastIdentifier = try values.decode(Int.self, forKey: .lastIdentifier)
+        isComplete = try values.decode(Bool.self, forKey: .isComplete)
+        timeouts = try Timeouts(from: decoder)
+        access = try Access(from: decoder)
+        transport = try Transport(from: decoder)
+        http = try HTTP(from: decoder)
+        stores = try Stores(from: decoder)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(identifier, forKey: .identifier)
+        try values.encode(program, forKey: .program)
+        try values.encode(lastIdentifier, forKey: .lastIdentifier)
+        try values.encode(isComplete, forKey: .isComplete)
+        for part in [timeouts, access, transport, http, stores] as [any Encodable] { try part.encode(to: encoder) }
     }
 }

@@ -1,0 +1,116 @@
+internal import Causeway
+internal import Foundation
+
+// The names of the properties are keys of the file.
+extension SessionRecord {
+    struct Timeouts: Codable, Equatable, Sendable {
+        private var requestTimeout: Double
+        private var resourceTimeout: Double
+
+        init(_ settings: SessionSettings.Timeouts) {
+            requestTimeout = settings.request
+            resourceTimeout = settings.resource
+        }
+
+        var settings: SessionSettings.Timeouts {
+            SessionSettings.Timeouts(request: requestTimeout, resource: resourceTimeout)
+        }
+    }
+
+    /// Which networks may be used. A background session always waits for connectivity.
+    struct Access: Codable, Equatable, Sendable {
+        private var accessOptions: UInt16
+        private var isDiscretionary: Bool
+        private var networkServiceType: UInt
+        private var multipathServiceType: Int
+
+        init(_ settings: SessionSettings.Access) {
+            accessOptions = settings.options.rawValue
+            isDiscretionary = settings.isDiscretionary
+            networkServiceType = settings.networkServiceType.rawValue
+            multipathServiceType = settings.multipathServiceType.rawValue
+        }
+
+        var settings: SessionSettings.Access {
+            SessionSettings.Access(
+                options: RequestOptions(rawValue: accessOptions), waitsForConnectivity: true,
+                isDiscretionary: isDiscretionary,
+                networkServiceType: NSURLRequest.NetworkServiceType(rawValue: networkServiceType) ?? .default,
+                multipathServiceType: URLSessionConfiguration.MultipathServiceType(rawValue: multipathServiceType)
+                    ?? .none)
+        }
+    }
+
+    /// The TLS versions, and whether the session avoids the system's proxies.
+    struct Transport: Codable, Equatable, Sendable {
+        private var minimumTLSVersion: UInt16
+        private var maximumTLSVersion: UInt16
+        private var usesNoProxy: Bool
+
+        init(_ settings: SessionSettings.Transport) {
+            minimumTLSVersion = settings.minimumTLSVersion.rawValue
+            maximumTLSVersion = settings.maximumTLSVersion.rawValue
+            usesNoProxy = settings.proxyDictionary != nil
+        }
+
+        /// Returns whether a record can describe these settings: without proxies of their own.
+        static func describes(_ settings: SessionSettings.Transport) -> Bool {
+            settings.proxies.isEmpty && settings.proxyDictionary?.isEmpty != false
+        }
+
+        var settings: SessionSettings.Transport {
+            var settings = SessionSettings.Transport()
+            settings.minimumTLSVersion = tls_protocol_version_t(rawValue: minimumTLSVersion) ?? .TLSv12
+            settings.maximumTLSVersion = tls_protocol_version_t(rawValue: maximumTLSVersion) ?? .TLSv13
+            settings.proxyDictionary = usesNoProxy ? [:] : nil
+            return settings
+        }
+    }
+
+    struct HTTP: Codable, Equatable, Sendable {
+        private var setsCookies: Bool
+        private var cookiePolicy: UInt
+        private var maximumConnections: Int
+        private var fields: [String: String]
+
+        init(_ settings: SessionSettings.HTTP) {
+            setsCookies = settings.setsCookies
+            cookiePolicy = settings.cookieAcceptPolicy.rawValue
+            maximumConnections = settings.maximumConnectionsPerHost
+            fields = [:]
+            for (name, value) in settings.additionalFields ?? [:] { fields["\(name)"] = "\(value)" }
+        }
+
+        var settings: SessionSettings.HTTP {
+            var settings = SessionSettings.HTTP()
+            settings.setsCookies = setsCookies
+            settings.cookieAcceptPolicy = HTTPCookie.AcceptPolicy(rawValue: cookiePolicy) ?? .never
+            settings.maximumConnectionsPerHost = min(max(maximumConnections, 1), 100)
+            settings.additionalFields = fields
+            return settings
+        }
+    }
+
+    /// Which of the program's stores the session uses.
+    struct Stores: Codable, Equatable, Sendable {
+        private var storesCookies: Bool
+        private var storesCredentials: Bool
+
+        init(_ settings: SessionSettings.Stores) {
+            storesCookies = settings.cookies != nil
+            storesCredentials = settings.credentials != nil
+        }
+
+        /// Returns whether a record can describe these settings: without stores of their own.
+        static func describes(_ settings: SessionSettings.Stores) -> Bool {
+            settings.cookies.map { $0 === HTTPCookieStorage.shared } ?? true
+                && settings.credentials.map { $0 === URLCredentialStorage.shared } ?? true
+        }
+
+        func opened(in directory: String) -> SessionSettings.Stores {
+            SessionSettings.Stores(
+                cookies: storesCookies ? HTTPCookieStorage(directory: directory) : nil,
+                credentials: storesCredentials ? URLCredentialStorage(directory: directory) : nil)
+        }
+    }
+}
