@@ -53,7 +53,9 @@ extension HTTPConversation {
     /// Returns the refusal of a forwarding proxy that demands another credential; `nil` for any other response.
     func refusal(of head: HTTPResponseHead, at origin: HTTPOrigin, since start: Duration) -> RefusingProxy? {
         guard head.status == 407 || head.status == 401, records.last?.isForwarded == true else { return nil }
-        return log.proxies.refused(HTTPEngine.endpoint(of: origin), since: start).map { RefusingProxy($0.0, $0.1) }
+        return engines.log.proxies.refused(HTTPEngine.endpoint(of: origin), since: start).map {
+            RefusingProxy($0.0, $0.1)
+        }
     }
 
     /// Returns a request's failure. Names the proxy that caused it, if any.
@@ -63,6 +65,7 @@ extension HTTPConversation {
         guard case .cannotConnect(let error) = failure else {
             return HTTPCommandFailure(failure, to: origin, reason: nil)
         }
+        let log = engines.log
         if case .tls = error, let text = log.verdict.text {
             return HTTPCommandFailure(failure, to: origin, reason: text)
         }

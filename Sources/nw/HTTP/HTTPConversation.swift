@@ -5,7 +5,6 @@ import CausewayProtocols
 import CausewaySystem
 import CausewayURLLoading
 import CausewayWire
-import Dispatch
 import FoundationEssentials
 
 /// The requests in one run of `nw http`: the first one, and those caused by redirects and challenges.
@@ -27,11 +26,9 @@ struct HTTPConversation {
     }
 
     let start: Start
-    let route: HTTPRoute
-    let log = HTTPConnectionLog()
+    private(set) var engines: HTTPEngines
     var cookies = CookieStore()
     private(set) var records: [HTTPExchangeRecord] = []
-    private var engines: [HTTPOrigin: HTTPEngine] = [:]
     private var chain: RedirectChain
     var attempts = AuthenticationAttempts()
     var authorizations = AuthorizationCache()
@@ -51,7 +48,7 @@ struct HTTPConversation {
         sending: (@Sendable (ResponseFeed) -> (@Sendable () -> Void)?)? = nil
     ) {
         self.start = start
-        self.route = route
+        engines = HTTPEngines(route)
         self.observe = observe
         self.sending = sending
         chain = RedirectChain(limit: start.redirectLimit)
@@ -137,12 +134,13 @@ struct HTTPConversation {
         var record = HTTPExchangeRecord(
             request: HTTPRequestHead(method: value.method, target: value.target, fields: value.fields),
             target: request.target, started: System.now)
-        let engine = try engine(for: origin)
+        let engine = try engines.engine(for: origin)
         let feed = ResponseFeed()
+        let log = engines.log
         let connectionCount = log.count
         feed.start(value, body: try content.body(), with: engine)
         let sendingEnded = content.isPresent ? sending?(feed) : nil
-        watchConnect(feed)
+        engines.watchConnect(feed)
         do throws(HTTPFailure) {
             let (head, connection) = try await feed.head()
             sendingEnded?()
@@ -172,33 +170,6 @@ struct HTTPConversation {
             records.append(record)
             throw failure
         }
-    }
-
-    /// Ends the request if its connection is not ready in time.
-    private func watchConnect(_ feed: ResponseFeed) {
-        guard let limit = route.connectTimeout else { return }
-        let log = log
-        DispatchQueue.global().asyncAfter(deadline: .now() + limit.inSeconds) {
-            guard log.latest?.state != .ready else { return }
-            log.giveUp { feed.give(up: .cannotConnect(.posix(.ETIMEDOUT))) }
-        }
-    }
-
-    private mutating func engine(for origin: HTTPOrigin) throws -> HTTPEngine {
-        if let engine = engines[origin] { return engine }
-        var configuration = HTTPEngine.Configuration()
-        // One engine per origin, so that a connection to a fixed address is never used for another name.
-        let parameters = try route.parameters(for: origin, log)
-        configuration.makeParameters = { _ in parameters }
-        let usesPriorKnowledge = route.usesPriorKnowledge
-        configuration.usesPriorKnowledge = { _ in usesPriorKnowledge }
-        let log = log
-        configuration.connectionCreated = { log.add($0) }
-        // Forwarding requires the URL's own address: only a tunnel can lead to another one.
-        configuration.usesForwarding = route.destination(of: origin) == origin
-        let engine = HTTPEngine(configuration)
-        engines[origin] = engine
-        return engine
     }
 
     /// Drops the content of a response that leads to another request. Its end matters only to the connection.
@@ -235,7 +206,7 @@ struct HTTPConversation {
             fields.removeAll(name)
         }
         var value = HTTPRequestValue(
-            method: request.method, origin: route.destination(of: origin), target: target.originForm, fields: fields)
+            method: request.method, origin: engines.destination(of: origin), target: target.originForm, fields: fields)
         value.idleTimeout = nil
         return value
     }
