@@ -10,20 +10,32 @@ struct FilterDecision: Hashable, Sendable {
     /// The decisions give no result for this packet, for example because the packet is short: the program has to run.
     static let open: Int32 = -3
 
-    /// The two groups of eight packet bytes to compare: each group's offset, the mask, and the expected value after
-    /// masking. Mask and value have the packet's byte order.
-    var firstAt: Int32 = 0
-    var secondAt: Int32 = 0
-    var firstMask: UInt64 = 0
-    var firstValue: UInt64 = 0
-    var secondMask: UInt64 = 0
-    var secondValue: UInt64 = 0
-    /// Up to eight accepted values for the byte at `byteAt`, which is negative if no byte is compared.
-    var bytes: UInt64 = 0
-    var byteAt: Int32 = -1
+    /// Eight packet bytes to compare. Mask and value have the packet's byte order.
+    struct Window: Hashable, Sendable {
+        var mask: UInt64 = 0
+        /// The expected value after masking.
+        var value: UInt64 = 0
+        /// Offset to the first byte.
+        var at: Int32 = 0
+
+        /// Returns the bits that differ from the expected value. The caller has checked the bounds.
+        @inline(__always)
+        func difference(_ bytes: RawSpan, _ base: Int) -> UInt64 {
+            // In bounds: `reach` includes every window.
+            let found = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: base &+ Int(at), as: UInt64.self)
+            return (found ^ value) & mask
+        }
+    }
+
+    // The 4-byte fields fill the gaps after the windows, so that a decision has 72 bytes.
+    var first = Window()
     /// Offset to the byte whose low half is the IP header length. This length is added to all other offsets. Negative
     /// if the offsets are fixed.
     var header: Int32 = -1
+    var second = Window()
+    var byteAt: Int32 = -1
+    /// Up to eight accepted values for the byte at `byteAt`, which is negative if no byte is compared.
+    var bytes: UInt64 = 0
     /// Offset after the last compared byte, without the IP header length.
     var reach: Int32 = 0
     /// The number of windows that must match: 2 or 1.
@@ -46,17 +58,13 @@ struct FilterDecision: Hashable, Sendable {
         }
         // Check the bounds once for all loads below: no offset is negative, and no load ends after `reach`.
         guard base &+ Int(steps[place].reach) <= bytes.byteCount else { return open }
-        let first = unsafe bytes.unsafeLoadUnaligned(
-            fromUncheckedByteOffset: base &+ Int(steps[place].firstAt), as: UInt64.self)
-        let second = unsafe bytes.unsafeLoadUnaligned(
-            fromUncheckedByteOffset: base &+ Int(steps[place].secondAt), as: UInt64.self)
-        let firstDiffers = (first ^ steps[place].firstValue) & steps[place].firstMask
-        let secondDiffers = (second ^ steps[place].secondValue) & steps[place].secondMask
+        let first = steps[place].first.difference(bytes, base)
+        let second = steps[place].second.difference(bytes, base)
         // Use branches, which the processor predicts, instead of conditional moves, which add latency.
         if _fastPath(steps[place].needed == 2) {
-            guard _fastPath(firstDiffers | secondDiffers == 0) else { return steps[place].jf }
+            guard _fastPath(first | second == 0) else { return steps[place].jf }
         } else {
-            guard _fastPath(firstDiffers == 0 || secondDiffers == 0) else { return steps[place].jf }
+            guard _fastPath(first == 0 || second == 0) else { return steps[place].jf }
         }
         let byteAt = Int(steps[place].byteAt)
         if byteAt >= 0 {

@@ -32,8 +32,7 @@ struct FilterDecisionShape {
         var decision = FilterDecision()
         // Without a window, use one with an empty mask next to the byte.
         let all = windows.isEmpty ? [FilterWindow(behind: (byte?.at ?? 0) + 1)] : windows
-        (decision.firstAt, decision.firstMask, decision.firstValue) = all[0].asInMemory
-        (decision.secondAt, decision.secondMask, decision.secondValue) = all[all.count - 1].asInMemory
+        (decision.first, decision.second) = (all[0].asInMemory, all[all.count - 1].asInMemory)
         decision.needed = isEither ? 1 : 2
         decision.reach = all.map(\.end).max() ?? 0
         if let byte {
@@ -61,8 +60,10 @@ struct FilterWindow {
 
     var end: Int32 { Int32(at + 8) }
 
-    /// The offset, the mask and the expected value, in memory order.
-    var asInMemory: (at: Int32, mask: UInt64, value: UInt64) { (Int32(at), mask.bigEndian, value.bigEndian) }
+    /// The window with its mask and expected value in memory order.
+    var asInMemory: FilterDecision.Window {
+        FilterDecision.Window(mask: mask.bigEndian, value: value.bigEndian, at: Int32(at))
+    }
 
     private static func placed(_ test: FilterDecisionMaking.Comparison, _ at: Int) -> (UInt64, UInt64) {
         let behind = UInt64(at + 8 - Int(test.at) - Int(test.width)) * 8

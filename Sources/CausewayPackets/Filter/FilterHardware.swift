@@ -22,14 +22,14 @@ extension FilterLayout {
     func shortHardware(_ number: UInt32, _ direction: FilterDirection) -> FilterNode? {
         guard case .short(let destination, let source, _) = addresses else { return nil }
         return directed(
-            direction, .equal(linkHeader(1, source), number), .equal(linkHeader(1, destination), number))
+            direction, .equal(linkHeader.load(1, source), number), .equal(linkHeader.load(1, destination), number))
     }
 
     /// Returns a test for six bytes of the link header.
     func address(_ bits: UInt64, _ offset: Int) -> FilterNode {
         .all([
-            .equal(linkHeader(4, offset + 2), UInt32(truncatingIfNeeded: bits)),
-            .equal(linkHeader(2, offset), UInt32(truncatingIfNeeded: bits >> 32)),
+            .equal(linkHeader.load(4, offset + 2), UInt32(truncatingIfNeeded: bits)),
+            .equal(linkHeader.load(2, offset), UInt32(truncatingIfNeeded: bits >> 32)),
         ])
     }
 
@@ -40,7 +40,7 @@ extension FilterLayout {
         switch qualifiers.proto {
         case nil, .link:
             if case .short(let destination, _, let everybody) = addresses {
-                return .equal(linkHeader(1, destination), everybody)
+                return .equal(linkHeader.load(1, destination), everybody)
             }
             guard let node = hardware(MACAddress.broadcast.bits, .destination) else {
                 throw .init("'broadcast' requires hardware addresses, but the link type is \(linkType.name)")
@@ -63,11 +63,11 @@ extension FilterLayout {
         switch qualifiers.proto {
         case nil, .link:
             func isGroup(_ offset: Int) -> FilterNode {
-                .equal(linkHeader(1, offset), Self.groupBit, mask: Self.groupBit)
+                .equal(linkHeader.load(1, offset), Self.groupBit, mask: Self.groupBit)
             }
             switch addresses {
             case .long(let destination, _): return ofFrame(isGroup(destination))
-            case .short(let destination, _, let everybody): return .equal(linkHeader(1, destination), everybody)
+            case .short(let destination, _, let everybody): return .equal(linkHeader.load(1, destination), everybody)
             case .wireless: return wirelessDestination(isGroup)
             case .none: throw .init("'multicast' requires hardware addresses, but the link type is \(linkType.name)")
             }

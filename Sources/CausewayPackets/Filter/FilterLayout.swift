@@ -53,16 +53,11 @@ struct FilterLayout: Sendable {
     var networkAt: Int
     /// The slot from whose position `typeAt` and `networkAt` count; `nil` means the start of the packet.
     var slot: Int?
-    /// Offset to the link header, and the slot from whose position this offset counts.
-    var linkAt = 0
-    var linkSlot: Int?
+    /// The start of the link header.
+    var linkHeader = FilterOrigin()
     var addresses = Addresses.none
     var labels = 0
-    var slots = 0
-    /// For each scratch slot, the code to compute the packet offset stored in it.
-    var preludes: [(slot: Int, node: FilterNode)] = []
-    /// A condition that every matching packet must satisfy.
-    var condition: FilterNode?
+    var prologue = FilterPrologue()
     /// Whether the kernel runs the filter and can provide metadata besides the packet's bytes.
     var isLive: Bool
 
@@ -70,14 +65,15 @@ struct FilterLayout: Sendable {
         self.linkType = linkType
         self.isLive = isLive
         (link, typeAt, networkAt) = FilterLinks.place(linkType)
-        (linkAt, addresses) = FilterLinks.addresses(linkType)
+        (linkHeader.offset, addresses) = FilterLinks.addresses(linkType)
         if link == .wireless { findWirelessHeaders() }
         if linkType == .pflog {
             // The header states its own length, which is rounded up to a multiple of four.
             let padded = FilterExpression.binary(
                 .binary(.byte(0), .add, .number(3)), .and, .number(0xFFFF_FFFC))
-            preludes = [(0, .mark(slot: 0, padded))]
-            (slots, networkSlot) = (1, 0)
+            let slot = prologue.reserve()
+            prologue.add(slot, .mark(slot: slot, padded))
+            networkSlot = slot
         }
     }
 
@@ -100,10 +96,6 @@ struct FilterLayout: Sendable {
         FilterLoad(
             size: size, offset: networkAt + offset, place: FilterPlace(slot: networkPlace.slot, header: networkAt))
     }
-    /// Returns a load relative to the link header.
-    func linkHeader(_ size: Int, _ offset: Int) -> FilterLoad {
-        FilterLoad(size: size, offset: linkAt + offset, place: FilterPlace(slot: linkSlot))
-    }
 
     /// Continues with an Ethernet frame at the position in a slot.
     ///
@@ -111,19 +103,11 @@ struct FilterLayout: Sendable {
     ///   positions in both slots are equal if the packet has a frame, and differ if the network layer comes without a
     ///   frame.
     mutating func enterFrame(_ slot: Int, networkSlot: Int? = nil) {
-        (self.slot, linkSlot, linkAt, self.networkSlot) = (slot, slot, 0, networkSlot)
+        (self.slot, self.networkSlot, linkHeader) = (slot, networkSlot, FilterOrigin(slot: slot))
         frameCondition = networkSlot.map {
             .relation(.place(FilterPlace(slot: slot)), .equal, .place(FilterPlace(slot: $0)))
         }
         (link, typeAt, networkAt, labels) = (.ethernet, 12, 14, 0)
         addresses = .long(destination: 0, source: 6)
-    }
-
-    /// Prepends the code for all positions that an expression uses.
-    func completed(_ node: FilterNode) -> FilterNode {
-        var used = node.slots
-        for prelude in preludes.reversed() where used.contains(prelude.slot) { used.formUnion(prelude.node.slots) }
-        let first = preludes.filter { used.contains($0.slot) }.map(\.node) + (condition.map { [$0] } ?? [])
-        return first.isEmpty ? node : .all(first + [node])
     }
 }

@@ -86,16 +86,18 @@ extension FilterLayout {
         if let network, network > Maximum.virtualNetwork {
             throw .init("virtual network \(network) is out of range: the maximum is \(Maximum.virtualNetwork)")
         }
-        let tunnel = FilterTunnel(isGeneve: isGeneve, network: network, slot: slots)
-        guard slots + tunnel.slotCount <= FilterGenerator.placeSlots else { throw .init("too many nested tunnels") }
+        let tunnel = FilterTunnel(isGeneve: isGeneve, network: network, slot: prologue.slotCount)
+        guard tunnel.slot + tunnel.slotCount <= FilterGenerator.placeSlots else {
+            throw .init("too many nested tunnels")
+        }
         let version4 = FilterNode.all(
             [type(FilterPayload.ipv4), .equal(protocolField4, .udp), firstFragment] + tunnel.nodes { transport($0, $1) }
         )
         let version6 = FilterNode.all(
             [type(FilterPayload.ipv6), .equal(protocolField6, .udp)]
                 + tunnel.nodes { self.network($0, IPv6Header.byteCount + $1) })
-        enterFrame(slots, networkSlot: isGeneve ? slots + 1 : nil)
-        slots += tunnel.slotCount
+        enterFrame(tunnel.slot, networkSlot: isGeneve ? tunnel.slot + 1 : nil)
+        prologue.reserve(tunnel.slotCount)
         return .any([version4, version6])
     }
 
@@ -133,7 +135,7 @@ extension FilterLayout {
     /// packet has this protocol.
     func indexed(_ proto: FilterProtocol) throws(FilterMeaningError) -> (place: FilterPlace, offset: Int, FilterNode) {
         switch proto {
-        case .link: return (FilterPlace(slot: linkSlot), linkAt, .constant(true))
+        case .link: return (linkHeader.place, linkHeader.offset, .constant(true))
         case .ip, .ip6, .arp, .rarp, .atalk, .decnet, .lat, .sca, .mopdl, .moprc:
             guard let node = abbreviation(proto) else { break }
             return (networkPlace, networkAt, node)

@@ -8,6 +8,20 @@ struct FilterPlace: Hashable, Sendable {
     static let packet = FilterPlace()
 }
 
+/// An offset from a position, such as the start of a header.
+struct FilterOrigin: Hashable, Sendable {
+    /// The scratch slot with the position; `nil` means the start of the packet.
+    var slot: Int?
+    var offset = 0
+
+    var place: FilterPlace { FilterPlace(slot: slot) }
+
+    /// Returns a load relative to this origin.
+    func load(_ size: Int, _ offset: Int) -> FilterLoad {
+        FilterLoad(size: size, offset: self.offset + offset, place: place)
+    }
+}
+
 /// Loads a number from a packet.
 struct FilterLoad: Hashable, Sendable {
     /// The byte count: 1, 2 or 4.

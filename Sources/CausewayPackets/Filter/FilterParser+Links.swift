@@ -18,13 +18,13 @@ extension FilterParser {
             }
             advance()
             return .equal(
-                layout.linkHeader(1, 0), known.type | known.subtype,
+                layout.linkHeader.load(1, 0), known.type | known.subtype,
                 mask: FrameControl.typeMask | FrameControl.subtypeMask)
         default:
             let number = try nameOrNumber(
                 FilterWirelessNames.directions, mask: FrameControl.distributionMask,
                 "a direction: nods, tods, fromds or dstods")
-            return .equal(layout.linkHeader(1, 1), number, mask: FrameControl.distributionMask)
+            return .equal(layout.linkHeader.load(1, 1), number, mask: FrameControl.distributionMask)
         }
     }
 
@@ -32,11 +32,12 @@ extension FilterParser {
     private mutating func frameType() throws(FilterError) -> FilterNode {
         let type = try nameOrNumber(FilterWirelessNames.types, mask: FrameControl.typeMask, "a type: mgt, ctl or data")
         guard take(word: "subtype") else {
-            return .equal(layout.linkHeader(1, 0), type, mask: FrameControl.typeMask)
+            return .equal(layout.linkHeader.load(1, 0), type, mask: FrameControl.typeMask)
         }
         let subtype = try nameOrNumber(
             FilterWirelessNames.subtypes[type] ?? [:], mask: FrameControl.subtypeMask, "a subtype of this type")
-        return .equal(layout.linkHeader(1, 0), type | subtype, mask: FrameControl.typeMask | FrameControl.subtypeMask)
+        return .equal(
+            layout.linkHeader.load(1, 0), type | subtype, mask: FrameControl.typeMask | FrameControl.subtypeMask)
     }
 
     private mutating func nameOrNumber(

@@ -97,7 +97,7 @@ extension FilterParser {
         guard offset <= FilterLimit.byteOffset else {
             return try fail("byte \(offset) is out of range: the maximum is \(FilterLimit.byteOffset)", at: place)
         }
-        let load = FilterLoad(size: 1, offset: layout.linkAt + Int(offset), place: FilterPlace(slot: layout.linkSlot))
+        let load = layout.linkHeader.load(1, Int(offset))
         switch symbol {
         case "<": return .not(.test(load, mask: .max, .greaterOrEqual, value))
         case ">": return .test(load, mask: .max, .greater, value)

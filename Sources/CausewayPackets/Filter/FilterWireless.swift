@@ -51,23 +51,23 @@ extension FilterLayout {
             ])
         }
         // PPI headers state the link type that follows. Only 802.11 is supported.
-        if linkType == .wirelessPPI { condition = .equal(FilterLoad(size: 4, offset: 4), Self.wirelessInPPI) }
-        let payload = slots
-        slots += 1
-        preludes.append((payload, .all(payloadMarks(payload))))
+        if linkType == .wirelessPPI { prologue.require(.equal(FilterLoad(size: 4, offset: 4), Self.wirelessInPPI)) }
+        let payload = prologue.reserve()
+        prologue.add(payload, .all(payloadMarks(payload)))
         slot = payload
     }
 
     private mutating func beginsBehind(_ nodes: [FilterNode]) {
-        preludes.append((0, .all(nodes)))
-        (linkSlot, slots) = (0, 1)
+        let slot = prologue.reserve()
+        prologue.add(slot, .all(nodes))
+        linkHeader.slot = slot
     }
 
     /// Computes the payload position: the header has 24 bytes, and two more with a QoS field. Radiotap states whether
     /// the header is padded to a multiple of four.
     private func payloadMarks(_ payload: Int) -> [FilterNode] {
         func end(_ length: UInt32) -> FilterNode {
-            .mark(slot: payload, .binary(.place(FilterPlace(slot: linkSlot)), .add, .number(length)))
+            .mark(slot: payload, .binary(.place(linkHeader.place), .add, .number(length)))
         }
         let isData = FilterNode.all([isSet(FrameControl.data), .not(isControl)])
         let length = FilterNode.any([
@@ -90,13 +90,13 @@ extension FilterLayout {
     }
 
     /// Returns a test for a bit in the byte with the frame's type.
-    private func isSet(_ mask: UInt32) -> FilterNode { .not(.equal(linkHeader(1, 0), 0, mask: mask)) }
+    private func isSet(_ mask: UInt32) -> FilterNode { .not(.equal(linkHeader.load(1, 0), 0, mask: mask)) }
     private var isControl: FilterNode { isSet(FrameControl.control) }
     private var isToDistribution: FilterNode {
-        .not(.equal(linkHeader(1, 1), 0, mask: FrameControl.toDistribution))
+        .not(.equal(linkHeader.load(1, 1), 0, mask: FrameControl.toDistribution))
     }
     private var isFromDistribution: FilterNode {
-        .not(.equal(linkHeader(1, 1), 0, mask: FrameControl.fromDistribution))
+        .not(.equal(linkHeader.load(1, 1), 0, mask: FrameControl.fromDistribution))
     }
 
     /// A test for a data frame, whose payload begins with LLC.
@@ -128,7 +128,7 @@ extension FilterLayout {
 
     /// Returns a test for a frame's type or subtype.
     private func hasFrameControl(_ value: UInt32, mask: UInt32) -> FilterNode {
-        .equal(linkHeader(1, 0), value, mask: mask)
+        .equal(linkHeader.load(1, 0), value, mask: mask)
     }
 
     /// Returns a test for one address by position or role: `addr1` to `addr4`, `ra`, `ta`; `nil` if the link type has no such addresses.
@@ -151,7 +151,7 @@ extension FilterLayout {
         case "addr3", "address3": return .all([.not(isControlType), address(bits, 16)])
         case "addr4", "address4":
             let mask = FrameControl.distributionMask
-            return .all([.equal(linkHeader(1, 1), mask, mask: mask), address(bits, 24)])
+            return .all([.equal(linkHeader.load(1, 1), mask, mask: mask), address(bits, 24)])
         case "ra": return .all([isSet(FrameControl.data), address(bits, 4)])
         case "ta": return .all([isSet(FrameControl.data), second])
         default: return nil

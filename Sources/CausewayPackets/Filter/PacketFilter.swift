@@ -40,7 +40,7 @@ public struct PacketFilter: Hashable, Sendable {
     package init(_ expression: String, linkType: LinkType, _ settings: FilterSettings) throws(FilterError) {
         let layout = FilterLayout(linkType, isLive: settings.isLive)
         var parser = try FilterParser(expression, layout, settings)
-        let node = layout.completed(try parser.parse().optimized).optimized
+        let node = layout.prologue.completed(try parser.parse().optimized).optimized
         if node == .constant(false) {
             throw FilterError("the expression matches no packet of link type \(linkType.name)", at: 0)
         }

@@ -1,0 +1,32 @@
+/// The code that a filter runs before its expression: it stores packet positions in scratch slots.
+struct FilterPrologue: Sendable {
+    /// The number of slots in use.
+    private(set) var slotCount = 0
+    /// For each scratch slot, the code to compute the packet offset stored in it.
+    private var marks: [(slot: Int, node: FilterNode)] = []
+    /// A condition that every matching packet must satisfy.
+    private var condition: FilterNode?
+
+    /// Reserves consecutive slots.
+    ///
+    /// - Returns: The first slot.
+    @discardableResult
+    mutating func reserve(_ count: Int = 1) -> Int {
+        defer { slotCount += count }
+        return slotCount
+    }
+
+    /// Adds code that computes the position in a slot. The code may use the slots of code that was added before.
+    mutating func add(_ slot: Int, _ node: FilterNode) { marks.append((slot, node)) }
+
+    /// Sets the condition that every matching packet must satisfy.
+    mutating func require(_ node: FilterNode) { condition = node }
+
+    /// Prepends the code for all positions that an expression uses.
+    func completed(_ node: FilterNode) -> FilterNode {
+        var used = node.slots
+        for mark in marks.reversed() where used.contains(mark.slot) { used.formUnion(mark.node.slots) }
+        let first = marks.filter { used.contains($0.slot) }.map(\.node) + (condition.map { [$0] } ?? [])
+        return first.isEmpty ? node : .all(first + [node])
+    }
+}
