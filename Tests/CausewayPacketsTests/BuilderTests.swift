@@ -92,6 +92,27 @@ struct BuilderTests {
         #expect(!isOtherReplaced, "a layer of another kind is not replaced")
     }
 
+    @Test("Each flag of an IPv4 header has its own bit beside the fragment offset")
+    func flags() throws {
+        let flags: [(WritableKeyPath<IPv4Header, Bool>, UInt8)] = [
+            (\.reserved, 0x80), (\.dontFragment, 0x40), (\.moreFragments, 0x20),
+        ]
+        for (flag, bit) in flags {
+            var header = IPv4Header(source: Self.here, destination: Self.there, proto: .udp)
+            // The builder ignores the bits of an offset that are too high.
+            header.fragmentOffset = 0xF234
+            header[keyPath: flag] = true
+            var packet = PacketBuilder()
+            packet.add(header)
+            let bytes = packet.finish()
+            #expect(bytes[6] == bit | 0x12 && bytes[7] == 0x34)
+            var read = try IPv4Header(ByteView(bytes.span), at: 0)
+            #expect(read[keyPath: flag] && read.fragmentOffset == 0x1234)
+            read[keyPath: flag] = false
+            #expect(!read.reserved && !read.dontFragment && !read.moreFragments)
+        }
+    }
+
     @Test func whatIsSetStays() {
         var header = IPv4Header(source: Self.here, destination: Self.there, proto: .udp)
         header.totalLength = 999

@@ -35,10 +35,7 @@ extension IPv4Header {
     @inlinable @inline(__always)
     var words: HeaderWords {
         let length = UInt32(truncatingIfNeeded: 5 &+ HeaderWords.filled(options) / 4)
-        var fragment = UInt32(fragmentOffset & 0x1FFF)
-        if reserved { fragment |= 0x8000 }
-        if dontFragment { fragment |= 0x4000 }
-        if moreFragments { fragment |= 0x2000 }
+        let fragment = UInt32(flags.rawValue | fragmentOffset & 0x1FFF)
         return HeaderWords(
             (0x40 | length) << 24 | UInt32(typeOfService) << 16 | UInt32(totalLength ?? 0),
             UInt32(identification) << 16 | fragment,

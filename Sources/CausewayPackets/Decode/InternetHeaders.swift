@@ -30,12 +30,7 @@ public struct IPv4Header: Hashable, Sendable {
     public var totalLength: UInt16?
     /// The datagram's identification, which all its fragments share.
     public var identification: UInt16 = 0
-    /// The reserved flag, normally 0.
-    public var reserved = false
-    /// The Don't Fragment flag.
-    public var dontFragment = false
-    /// The More Fragments flag.
-    public var moreFragments = false
+    @usableFromInline var flags = Flags(rawValue: 0)
     /// The fragment's position in the datagram, in 8-byte units.
     public var fragmentOffset: UInt16 = 0
     /// The remaining hop count.
@@ -64,6 +59,22 @@ public struct IPv4Header: Hashable, Sendable {
         self.identification = identification
     }
 
+    /// The reserved flag, normally 0.
+    @inlinable public var reserved: Bool {
+        get { flags[.reserved] }
+        set { flags[.reserved] = newValue }
+    }
+    /// The Don't Fragment flag.
+    @inlinable public var dontFragment: Bool {
+        get { flags[.dontFragment] }
+        set { flags[.dontFragment] = newValue }
+    }
+    /// The More Fragments flag.
+    @inlinable public var moreFragments: Bool {
+        get { flags[.moreFragments] }
+        set { flags[.moreFragments] = newValue }
+    }
+
     /// Header length in bytes.
     public var byteCount: Int { 20 + (min(options.count, 40) + 3) / 4 * 4 }
 
@@ -75,9 +86,7 @@ public struct IPv4Header: Hashable, Sendable {
         totalLength = try bytes.u16(offset &+ 2)
         identification = try bytes.u16(offset &+ 4)
         let fragment = try bytes.u16(offset &+ 6)
-        reserved = fragment & 0x8000 != 0
-        dontFragment = fragment & 0x4000 != 0
-        moreFragments = fragment & 0x2000 != 0
+        flags = Flags(rawValue: fragment & ~0x1FFF)
         fragmentOffset = fragment & 0x1FFF
         timeToLive = try bytes.u8(offset &+ 8)
         proto = IPProtocolNumber(rawValue: try bytes.u8(offset &+ 9))
@@ -86,6 +95,28 @@ public struct IPv4Header: Hashable, Sendable {
         destination = IPv4Address(bits: try bytes.u32(offset &+ 16))
         let length = Int(try bytes.u8(offset) & 15) * 4
         if length > 20 { options = bytes.clamped(offset &+ 20, offset &+ length).array }
+    }
+}
+
+extension IPv4Header {
+    /// The flags, at their position in the 16-bit word that they share with the fragment offset.
+    @usableFromInline
+    struct Flags: OptionSet, Hashable, Sendable {
+        @usableFromInline var rawValue: UInt16
+
+        @inlinable
+        init(rawValue: UInt16) { self.rawValue = rawValue }
+
+        @inlinable static var reserved: Flags { Flags(rawValue: 0x8000) }
+        @inlinable static var dontFragment: Flags { Flags(rawValue: 0x4000) }
+        @inlinable static var moreFragments: Flags { Flags(rawValue: 0x2000) }
+
+        /// Gets or sets one flag.
+        @inlinable
+        subscript(flag: Flags) -> Bool {
+            get { contains(flag) }
+            set { if newValue { formUnion(flag) } else { subtract(flag) } }
+        }
     }
 }
 
