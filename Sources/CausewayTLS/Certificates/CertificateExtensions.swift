@@ -6,6 +6,32 @@ struct CertificateExtensions: Sendable {
         var isCritical = false
     }
 
+    struct AlternativeNames: Sendable {
+        var names: [GeneralName]
+        var isCritical: Bool
+    }
+
+    /// The identifiers of the certificate's own key and of its issuer's key.
+    struct KeyIdentifiers: Sendable {
+        fileprivate(set) var subject: [UInt8]?
+        fileprivate(set) var authority: [UInt8]?
+        /// Whether one of the two extensions is critical.
+        fileprivate(set) var isCritical = false
+    }
+
+    /// The undecoded policy extensions. ``PolicyCheck`` decodes them: few chains need that.
+    struct Policy: Sendable {
+        struct Constraints: Sendable {
+            var value: ArraySlice<UInt8>
+            var isCritical: Bool
+        }
+
+        fileprivate(set) var policies: ArraySlice<UInt8>?
+        fileprivate(set) var mappings: ArraySlice<UInt8>?
+        fileprivate(set) var constraints: Constraints?
+        fileprivate(set) var inhibitAny: ArraySlice<UInt8>?
+    }
+
     struct KeyUsage: OptionSet, Hashable, Sendable {
         let rawValue: UInt8
 
@@ -23,22 +49,12 @@ struct CertificateExtensions: Sendable {
     private(set) var basicConstraints: BasicConstraints?
     private(set) var keyUsage: KeyUsage?
     private(set) var purposes: [[UInt8]]?
-    private(set) var alternativeNames: [GeneralName]?
-    private(set) var isAlternativeNameCritical = false
+    private(set) var alternativeNames: AlternativeNames?
     private(set) var nameConstraints: NameConstraints?
-    private(set) var hasAuthorityKeyIdentifier = false
-    /// The issuer's key identifier.
-    private(set) var authorityKeyIdentifier: [UInt8]?
-    private(set) var subjectKeyIdentifier: [UInt8]?
-    private(set) var isKeyIdentifierCritical = false
+    private(set) var keyIdentifiers = KeyIdentifiers()
     /// The Authority Information Access entries (RFC 5280 §4.2.2.1).
     private(set) var informationAccess: [AccessDescription] = []
-    /// The undecoded policy extensions. ``PolicyCheck`` decodes them: few chains need that.
-    private(set) var policies: ArraySlice<UInt8>?
-    private(set) var policyMappings: ArraySlice<UInt8>?
-    private(set) var policyConstraints: ArraySlice<UInt8>?
-    private(set) var isPolicyConstraintsCritical = false
-    private(set) var inhibitAnyPolicy: ArraySlice<UInt8>?
+    private(set) var policy = Policy()
     /// The first unknown critical extension, as a dotted object identifier.
     private(set) var unknownCritical: String?
 
@@ -67,27 +83,21 @@ struct CertificateExtensions: Sendable {
         // RFC 5280 extensions have identifiers under 2.5.29.
         let number = identifier.count == 3 && identifier.starts(with: [0x55, 0x1d]) ? identifier.last : nil
         switch number {
-        case 14: try readSubjectKey(value, isCritical)
+        case 14: try keyIdentifiers.readSubject(value, isCritical)
         case 15: keyUsage = try Self.keyUsage(value)
         case 17:
-            alternativeNames = try GeneralName.list(Self.single(value))
-            isAlternativeNameCritical = isCritical
+            alternativeNames = AlternativeNames(
+                names: try GeneralName.list(Self.single(value)), isCritical: isCritical)
         case 19: basicConstraints = try Self.basicConstraints(value, isCritical)
         case 30: nameConstraints = try NameConstraints(Self.single(value))
         // CRL distribution points are known, but this library does not fetch CRLs.
-        case 31: try Self.checkList(value)
-        case 32:
-            try Self.checkList(value)
-            policies = value
-        case 33:
-            try Self.checkList(value)
-            policyMappings = value
-        case 35: try readAuthorityKey(value, isCritical)
-        case 36:
-            policyConstraints = value
-            isPolicyConstraintsCritical = isCritical
+        case 31: _ = try Self.list(value)
+        case 32: policy.policies = try Self.list(value)
+        case 33: policy.mappings = try Self.list(value)
+        case 35: try keyIdentifiers.readAuthority(Self.single(value), isCritical)
+        case 36: policy.constraints = Policy.Constraints(value: value, isCritical: isCritical)
         case 37: purposes = try Self.purposes(value)
-        case 54: inhibitAnyPolicy = value
+        case 54: policy.inhibitAny = value
         default:
             // TLS feature (RFC 7633): the stapled OCSP response is checked after the handshake.
             let isKnown = identifier.elementsEqual([0x2b, 6, 1, 5, 5, 7, 1, 24])
@@ -106,11 +116,12 @@ struct CertificateExtensions: Sendable {
         return content
     }
 
-    /// Checks the outer structure of a list: a SEQUENCE of at least one SEQUENCE.
-    private static func checkList(_ value: ArraySlice<UInt8>) throws(DERError) {
+    /// Returns the value unchanged if it has a list's outer structure: a SEQUENCE of at least one SEQUENCE.
+    private static func list(_ value: ArraySlice<UInt8>) throws(DERError) -> ArraySlice<UInt8> {
         let content = try single(value)
         guard !content.isEmpty else { throw DERError("empty list in an extension") }
         try DERReader.all(content) { reader throws(DERError) in _ = try reader.next(DERTag.sequence) }
+        return value
     }
 
     /// Parses the basic constraints (RFC 5280 §4.2.1.9).
@@ -148,21 +159,6 @@ struct CertificateExtensions: Sendable {
         return result
     }
 
-    private mutating func readSubjectKey(_ value: ArraySlice<UInt8>, _ isCritical: Bool) throws(DERError) {
-        var reader = DERReader(value)
-        subjectKeyIdentifier = Array(try reader.next(DERTag.bytes))
-        try reader.end()
-        if isCritical { isKeyIdentifierCritical = true }
-    }
-
-    /// Parses the authority key identifier (RFC 5280 §4.2.1.1).
-    private mutating func readAuthorityKey(_ value: ArraySlice<UInt8>, _ isCritical: Bool) throws(DERError) {
-        var reader = DERReader(try Self.single(value))
-        hasAuthorityKeyIdentifier = true
-        authorityKeyIdentifier = try reader.optional(0x80).map { Array($0) }
-        if isCritical { isKeyIdentifierCritical = true }
-    }
-
     /// Formats an object identifier in dotted form.
     static func dotted(_ identifier: ArraySlice<UInt8>) -> String {
         var numbers: [UInt64] = []
@@ -176,5 +172,22 @@ struct CertificateExtensions: Sendable {
         guard let first = numbers.first else { return "" }
         let root = min(first / 40, 2)
         return ([root, first - root * 40] + numbers.dropFirst()).map(String.init).joined(separator: ".")
+    }
+}
+
+extension CertificateExtensions.KeyIdentifiers {
+    /// Parses the subject key identifier (RFC 5280 §4.2.1.2).
+    fileprivate mutating func readSubject(_ value: ArraySlice<UInt8>, _ isCritical: Bool) throws(DERError) {
+        var reader = DERReader(value)
+        subject = Array(try reader.next(DERTag.bytes))
+        try reader.end()
+        if isCritical { self.isCritical = true }
+    }
+
+    /// Parses the content of the authority key identifier's SEQUENCE (RFC 5280 §4.2.1.1).
+    fileprivate mutating func readAuthority(_ content: ArraySlice<UInt8>, _ isCritical: Bool) throws(DERError) {
+        var reader = DERReader(content)
+        authority = try reader.optional(0x80).map { Array($0) }
+        if isCritical { self.isCritical = true }
     }
 }

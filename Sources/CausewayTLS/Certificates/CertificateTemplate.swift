@@ -26,7 +26,6 @@ package struct CertificateTemplate: Sendable {
     package var keyKind = KeyKind.p256
     /// Whether to sign with SHA-1, which TLS implementations reject.
     package var usesSHA1 = false
-    package var mustStaple = false
     /// The DNS domains for which an authority may issue certificates, including subdomains.
     package var permittedNames: [String] = []
     /// The extensions to omit, by the last number in their identifier under 2.5.29, such as 15 for the key usage.
@@ -113,6 +112,12 @@ package struct CertificateTemplate: Sendable {
         DERWriter.sequence(identifier, isCritical ? DERWriter.boolean(true) : [], DERWriter.bytes(content))
     }
 
+    /// The extension that requires a stapled OCSP response (RFC 7633 §4.2.3.1), for ``extraExtensions``.
+    package static var mustStaple: [UInt8] {
+        certificateExtension(
+            DERWriter.identifier(1, 3, 6, 1, 5, 5, 7, 1, 24), DERWriter.sequence(DERWriter.integer([5])))
+    }
+
     private func extensions(_ keyIdentifier: [UInt8], _ issuerIdentifier: [UInt8]) -> [UInt8] {
         func standard(_ number: UInt32, isCritical: Bool = false, _ content: [UInt8]) -> [UInt8] {
             omittedExtensions.contains(number)
@@ -139,10 +144,6 @@ package struct CertificateTemplate: Sendable {
         if !permittedNames.isEmpty {
             let trees = permittedNames.flatMap { DERWriter.sequence(Self.generalName(.name($0))) }
             result += standard(30, isCritical: true, DERWriter.sequence(DERWriter.value(0xa0, trees)))
-        }
-        if mustStaple {
-            let feature = DERWriter.identifier(1, 3, 6, 1, 5, 5, 7, 1, 24)
-            result += Self.certificateExtension(feature, DERWriter.sequence(DERWriter.integer([5])))
         }
         return result + extraExtensions.flatMap { $0 }
     }

@@ -60,8 +60,8 @@ struct CandidateCertificates {
 
     private func candidates(named name: Int, _ child: Int) -> [Int] {
         let named = sent[name] ?? []
-        let wanted = all[child].fields.extensions.authorityKeyIdentifier
-        let isRight = { all[$0].fields.extensions.subjectKeyIdentifier == wanted }
+        let wanted = all[child].fields.extensions.keyIdentifiers.authority
+        let isRight = { all[$0].fields.extensions.keyIdentifiers.subject == wanted }
         return named.filter(isRight) + named.filter { !isRight($0) }
     }
 

@@ -98,11 +98,11 @@ struct CertificateRules {
         if fields.issuer.isEmpty { return "the issuer name is empty, §4.1.2.4" }
         let extensions = fields.extensions
         guard fields.version == 3 else { return nil }
-        if !extensions.hasAuthorityKeyIdentifier || extensions.authorityKeyIdentifier == nil {
+        if extensions.keyIdentifiers.authority == nil {
             return "the authority key identifier is missing (authorityKeyIdentifier=keyid), §4.2.1.1"
         }
-        if extensions.isKeyIdentifierCritical { return "a key identifier extension is critical, §4.2.1.1" }
-        if fields.subject.isEmpty, extensions.alternativeNames == nil || !extensions.isAlternativeNameCritical {
+        if extensions.keyIdentifiers.isCritical { return "a key identifier extension is critical, §4.2.1.1" }
+        if fields.subject.isEmpty, extensions.alternativeNames?.isCritical != true {
             return "it has no subject, and its alternative names are not critical, §4.2.1.6"
         }
         if extensions.keyUsage == [] { return "its key usage is empty, §4.2.1.3" }
@@ -124,9 +124,9 @@ struct CertificateRules {
                 ? nil : "it has name constraints, but it is not an authority, §4.2.1.10"
         }
         if constraints?.isCritical != true { return "its basic constraints are not critical, §4.2.1.9" }
-        if extensions.subjectKeyIdentifier == nil { return "the subject key identifier is missing, §4.2.1.2" }
+        if extensions.keyIdentifiers.subject == nil { return "the subject key identifier is missing, §4.2.1.2" }
         if fields.subject.isEmpty { return "an authority without a name, §4.1.2.6" }
-        if extensions.policyConstraints != nil, !extensions.isPolicyConstraintsCritical {
+        if extensions.policy.constraints?.isCritical == false {
             return "its policy constraints are not critical, §4.2.1.11"
         }
         if constraints?.pathLength != nil, extensions.keyUsage?.contains(.certificateSigning) != true {

@@ -124,8 +124,8 @@ struct ChainSearch {
     /// Records a failed signature check. If the key identifiers differ, the issuer is a different authority with the
     /// same name, and a missing issuer is reported.
     private mutating func noteForeignKey(_ child: ParsedCertificate, _ issuer: ParsedCertificate, at path: [Int]) {
-        let wanted = child.fields.extensions.authorityKeyIdentifier
-        let own = issuer.fields.extensions.subjectKeyIdentifier
+        let wanted = child.fields.extensions.keyIdentifiers.authority
+        let own = issuer.fields.extensions.keyIdentifiers.subject
         if let wanted, let own, wanted != own {
             noteMissingIssuer(of: path[path.count - 1], at: path.count - 1)
         } else {
@@ -178,7 +178,7 @@ struct ChainSearch {
     private mutating func names(of number: Int) -> [ComparableName] {
         if let known = comparableNames[number] { return known }
         let fields = certificates[number].fields
-        var names = fields.extensions.alternativeNames ?? []
+        var names = fields.extensions.alternativeNames?.names ?? []
         if !names.contains(where: { $0.kind == 1 }) { names += fields.subject.mailAddresses.map { .mail($0) } }
         if !fields.subject.isEmpty { names.append(.directory(fields.subject)) }
         let result = names.map { ComparableName($0) }

@@ -113,7 +113,7 @@ package struct PeerTrust: Sendable {
 
     private func checkName(of leaf: ParsedCertificate) throws(TrustFailure) {
         guard let reference else { throw TrustFailure(.notAHostName, leaf.certificate, depth: 0) }
-        guard let names = leaf.fields.extensions.alternativeNames else {
+        guard let names = leaf.fields.extensions.alternativeNames?.names else {
             throw TrustFailure(.noAlternativeName, leaf.certificate, depth: 0)
         }
         guard reference.matches(names.prefix(ReferenceName.nameLimit).map(\.alternativeName)) else {

@@ -21,7 +21,7 @@ struct PolicyCheck {
     /// the peer's certificate.
     static func objection(to chain: [ParsedCertificate]) -> (depth: Int, isUnreadable: Bool)? {
         let certificates = chain.dropLast()
-        guard certificates.contains(where: { $0.fields.extensions.policyConstraints != nil }) else { return nil }
+        guard certificates.contains(where: { $0.fields.extensions.policy.constraints != nil }) else { return nil }
         var check = PolicyCheck(count: certificates.count)
         for (depth, parsed) in certificates.enumerated().reversed() {
             do throws(DERError) {
@@ -40,20 +40,20 @@ struct PolicyCheck {
     private mutating func accepts(_ fields: CertificateFields, isLeaf: Bool) throws(DERError) -> Bool {
         let extensions = fields.extensions
         let mayBeWild = untilUnwild > 0 || !isLeaf && fields.isSelfIssued
-        narrow(to: try extensions.policies.map(Self.policies) ?? [], mayBeWild: mayBeWild)
+        narrow(to: try extensions.policy.policies.map(Self.policies) ?? [], mayBeWild: mayBeWild)
         if isLeaf {
             untilExplicit = max(0, untilExplicit - 1)
-            try readConstraints(extensions)
+            try readConstraints(extensions.policy)
             return untilExplicit > 0 || !hasNone
         }
         guard untilExplicit > 0 || !hasNone else { return false }
-        guard try map(extensions.policyMappings) else { return false }
+        guard try map(extensions.policy.mappings) else { return false }
         if !fields.isSelfIssued {
             untilExplicit = max(0, untilExplicit - 1)
             untilUnmapped = max(0, untilUnmapped - 1)
             untilUnwild = max(0, untilUnwild - 1)
         }
-        try readConstraints(extensions)
+        try readConstraints(extensions.policy)
         return true
     }
 
@@ -83,16 +83,16 @@ struct PolicyCheck {
         return true
     }
 
-    /// Processes the policy constraints (RFC 5280 §4.2.1.11, §4.2.1.14, §6.1.4 (i), (j), §6.1.5 (b)).
-    private mutating func readConstraints(_ extensions: CertificateExtensions) throws(DERError) {
-        if let value = extensions.policyConstraints {
+    /// Processes the policy constraints (RFC 5280 §6.1.4 (i), (j) and §6.1.5 (b)).
+    private mutating func readConstraints(_ policy: CertificateExtensions.Policy) throws(DERError) {
+        if let value = policy.constraints?.value {
             var reader = DERReader(try Self.single(value))
             guard !reader.isAtEnd else { throw DERError("empty policy constraints") }
             if reader.nextTag == 0x80 { untilExplicit = min(untilExplicit, try reader.smallNumber(0x80)) }
             if reader.nextTag == 0x81 { untilUnmapped = min(untilUnmapped, try reader.smallNumber(0x81)) }
             try reader.end()
         }
-        if let value = extensions.inhibitAnyPolicy {
+        if let value = policy.inhibitAny {
             var reader = DERReader(value)
             untilUnwild = min(untilUnwild, try reader.smallNumber())
             try reader.end()

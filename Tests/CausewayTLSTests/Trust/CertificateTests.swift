@@ -9,7 +9,7 @@ struct CertificateTests {
     func contents() throws {
         let identity = try Authority.shared.issue([.name("a.test"), .address([1, 2, 3, 4]), .email("m@a.test")]) {
             $0.subject = "A"
-            $0.mustStaple = true
+            $0.extraExtensions = [CertificateTemplate.mustStaple]
         }
         let certificate = identity.certificates[0]
         #expect(certificate.subject == "CN=A" && certificate.issuer == "CN=Test Root")

@@ -81,7 +81,7 @@ struct StapledStatusTests {
         "In the handshake: revoked is refused, and so is a promised response that is missing or invalid",
         arguments: [TLSVersion.tls12, .tls13])
     func handshake(_ version: TLSVersion) throws {
-        let promised = try Authority.shared.issue { $0.mustStaple = true }
+        let promised = try Authority.shared.issue { $0.extraExtensions = [CertificateTemplate.mustStaple] }
         let plain = try Identities.server.get()
         func failure(_ identity: TLSIdentity, _ response: [UInt8]?) throws -> TrustFailure.Rule? {
             let pair = try EnginePair(
