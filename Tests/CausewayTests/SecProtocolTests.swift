@@ -34,17 +34,17 @@ struct SecProtocolTests {
         sec_protocol_options_set_peer_authentication_required(options, true)
 
         let values = options.values
-        #expect(values.cipherSuites.map(\.rawValue) == [0x00a8])
-        #expect(values.cipherSuiteGroups == [.ats])
-        #expect(values.minimumVersion == .TLSv12 && values.maximumVersion == .TLSv13)
+        #expect(values.ciphers.suites.map(\.rawValue) == [0x00a8])
+        #expect(values.ciphers.groups == [.ats])
+        #expect(values.versions.minimum == .TLSv12 && values.versions.maximum == .TLSv13)
         #expect(values.applicationProtocols == ["h2", "http/1.1"])
         #expect(values.serverName == "example.org")
-        #expect(values.preSharedKeys == [.init(key: Data("key".utf8), identity: Data("name".utf8))])
-        #expect(values.preSharedKeyIdentityHint == Data("hint".utf8))
-        #expect(values.ticketsEnabled == false && values.isFallbackAttempt && values.resumptionEnabled == true)
-        #expect(values.falseStartEnabled == true && values.ocspEnabled == true && values.sctEnabled == false)
-        #expect(values.renegotiationEnabled == false)
-        #expect(values.peerAuthentication == .required)
+        #expect(values.preSharedKeys.keys == [.init(key: Data("key".utf8), identity: Data("name".utf8))])
+        #expect(values.preSharedKeys.identityHint == Data("hint".utf8))
+        #expect(values.switches[.tickets] == false && values.isFallbackAttempt && values.switches[.resumption] == true)
+        #expect(values.switches[.falseStart] == true && values.switches[.ocsp] == true)
+        #expect(values.switches[.sct] == false && values.switches[.renegotiation] == false)
+        #expect(values.peer.authentication == .required)
     }
 
     @Test("Parameters copy the settings: a later change has no effect")
@@ -56,6 +56,22 @@ struct SecProtocolTests {
         sec_protocol_options_set_tls_server_name(tls.securityProtocolOptions, "two")
         #expect(copy.securityProtocolOptions.values.serverName == "one")
         #expect(!sec_protocol_options_are_equal(tls.securityProtocolOptions, copy.securityProtocolOptions))
+    }
+
+    @Test("Options whose default is off equal the default once off; the others differ from the engine's default")
+    func switches() {
+        let (options, initial) = (sec_protocol_options_t(), sec_protocol_options_t())
+        sec_protocol_options_set_tls_is_fallback_attempt(options, true)
+        #expect(!sec_protocol_options_are_equal(options, initial))
+        sec_protocol_options_set_tls_is_fallback_attempt(options, false)
+        #expect(sec_protocol_options_are_equal(options, initial))
+        sec_protocol_options_set_tls_ocsp_enabled(options, false)
+        #expect(!sec_protocol_options_are_equal(options, initial))
+        sec_protocol_options_set_tls_ocsp_enabled(options, true)
+        let switches = options.values.switches
+        #expect(switches[.ocsp] == true && switches[.tickets] == nil)
+        sec_protocol_options_set_tls_ocsp_enabled(initial, true)
+        #expect(sec_protocol_options_are_equal(options, initial))
     }
 
     @Test("Options with blocks are equal if one call set the blocks")
@@ -71,7 +87,7 @@ struct SecProtocolTests {
         sec_protocol_options_set_verify_block(other, { _, _, complete in complete(true) }, queue)
         #expect(!sec_protocol_options_are_equal(options, other))
         var answer = false
-        let verify = try #require(options.values.verify)
+        let verify = try #require(options.values.peer.verify)
         let trust = sec_trust_t(SecTrust(.init(certificates: [], policies: [])))
         verify.block.value(sec_protocol_metadata_t(), trust) { answer = $0 }
         #expect(answer)
@@ -114,7 +130,7 @@ struct SecProtocolTests {
             values.serverName = "example.org"
             values.version = .TLSv13
             values.cipherSuite = .AES_256_GCM_SHA384
-            values.peerCertificates = [certificate]
+            values.peer.certificates = [certificate]
             values.signatureAlgorithms = [0x0804, 0x0403]
             values.export = { label, context, count in Data((label + (context ?? Data())).prefix(count)) }
         }

@@ -50,7 +50,7 @@ struct StackTests {
         let layers = three.parameters.defaultProtocolStack
         #expect(names(three.parameters) == "websocket, tls, tcp, ip")
         let tls = layers.applicationProtocols.last as? NWProtocolTLS.Options
-        #expect(tls?.securityProtocolOptions.values.ticketsEnabled == false)
+        #expect(tls?.securityProtocolOptions.values.switches[.tickets] == false)
         #expect((layers.internetProtocol as? NWProtocolIP.Options)?.hopLimit == 3)
     }
 
@@ -88,18 +88,18 @@ struct StackTests {
         let element = TLS().peerAuthentication(.optional).cipherSuites([.AES_128_GCM_SHA256]).earlyDataEnabled(true)
             .cipherSuiteGroups([.ats]).version(min: .TLSv13).version(max: .TLSv13)
             .certificateValidator { _, _ in true }
-        #expect(element.values.peerAuthentication == SecProtocolOptionValues.PeerAuthentication.optional)
-        #expect(element.values.cipherSuites == [.AES_128_GCM_SHA256] && element.values.cipherSuiteGroups == [.ats])
-        #expect(element.values.minimumVersion == .TLSv13 && element.values.maximumVersion == .TLSv13)
-        #expect(element.values.earlyDataEnabled && element.values.verify != nil)
+        #expect(element.values.peer.authentication == SecProtocolOptionValues.PeerAuthentication.optional)
+        #expect(element.values.ciphers.suites == [.AES_128_GCM_SHA256] && element.values.ciphers.groups == [.ats])
+        #expect(element.values.versions.minimum == .TLSv13 && element.values.versions.maximum == .TLSv13)
+        #expect(element.values.earlyDataEnabled && element.values.peer.verify != nil)
         let quic = QUIC(alpn: ["h3"]).initialMaxUnidirectionalStreams(3).tls.peerAuthentication(.required)
         #expect(quic.values.initialMaxStreamsUnidirectional == 3)
-        #expect(quic.security.peerAuthentication == .required)
+        #expect(quic.security.peer.authentication == .required)
     }
 
     @Test("A validator's decision reaches the handshake", arguments: [true, false])
     func validator(answer: Bool) async throws {
-        let verify = try #require(TLS().certificateValidator { _, _ in answer }.values.verify)
+        let verify = try #require(TLS().certificateValidator { _, _ in answer }.values.peer.verify)
         let trust = sec_trust_t(SecTrust(.init(certificates: [], policies: [])))
         let received = await withCheckedContinuation { continuation in
             verify.block.value(sec_protocol_metadata_t(), trust) { continuation.resume(returning: $0) }

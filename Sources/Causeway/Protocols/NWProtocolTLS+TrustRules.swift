@@ -5,7 +5,7 @@ extension NWProtocolTLS.Options {
     /// Trust settings for evaluating the peer's certificate. They also apply to the trust object in a verify block. An addition of
     /// Causeway.
     public var trustRules: TrustRules {
-        get { securityProtocolOptions.values.trustRules }
-        set { securityProtocolOptions.update { $0.trustRules = newValue } }
+        get { securityProtocolOptions.values.peer.trust }
+        set { securityProtocolOptions.update { $0.peer.trust = newValue } }
     }
 }

@@ -27,7 +27,7 @@ public func sec_protocol_metadata_copy_negotiated_protocol(
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
 public func sec_protocol_metadata_copy_peer_public_key(_ metadata: sec_protocol_metadata_t) -> DispatchData? {
-    metadata.values.peerPublicKey?.dispatchData
+    metadata.values.peer.publicKey?.dispatchData
 }
 
 /// Returns the negotiated version. Before the handshake, the result is TLS 1.2, the default minimum version.
@@ -87,7 +87,7 @@ public func sec_protocol_metadata_get_early_data_accepted(_ metadata: sec_protoc
 public func sec_protocol_metadata_access_peer_certificate_chain(
     _ metadata: sec_protocol_metadata_t, _ handler: @escaping (sec_certificate_t) -> Void
 ) -> Bool {
-    forEach(metadata.values.peerCertificates) { handler(sec_certificate_t($0)) }
+    forEach(metadata.values.peer.certificates) { handler(sec_certificate_t($0)) }
 }
 
 /// Calls a closure with each stapled OCSP response (RFC 6066 §8).
@@ -99,7 +99,7 @@ public func sec_protocol_metadata_access_peer_certificate_chain(
 public func sec_protocol_metadata_access_ocsp_response(
     _ metadata: sec_protocol_metadata_t, _ handler: @escaping (DispatchData) -> Void
 ) -> Bool {
-    forEach(metadata.values.ocspResponses) { handler($0.dispatchData) }
+    forEach(metadata.values.peer.ocspResponses) { handler($0.dispatchData) }
 }
 
 /// Calls a closure with each signature algorithm that the peer accepts (RFC 8446 §4.2.3).
@@ -162,8 +162,8 @@ public func sec_protocol_metadata_copy_server_name(_ metadata: sec_protocol_meta
 public func sec_protocol_metadata_peers_are_equal(
     _ metadataA: sec_protocol_metadata_t, _ metadataB: sec_protocol_metadata_t
 ) -> Bool {
-    let peer = metadataA.values.peerCertificates
-    return !peer.isEmpty && peer == metadataB.values.peerCertificates
+    let peer = metadataA.values.peer.certificates
+    return !peer.isEmpty && peer == metadataB.values.peer.certificates
 }
 
 /// Returns whether the servers of both sessions accept the same signature algorithms and issuers, and sent equal certificates.
@@ -175,7 +175,7 @@ public func sec_protocol_metadata_challenge_parameters_are_equal(
 ) -> Bool {
     let (left, right) = (metadataA.values, metadataB.values)
     return left.signatureAlgorithms == right.signatureAlgorithms
-        && left.distinguishedNames == right.distinguishedNames && left.peerCertificates == right.peerCertificates
+        && left.distinguishedNames == right.distinguishedNames && left.peer.certificates == right.peer.certificates
 }
 
 /// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5). Returns `nil` before the handshake is complete, and if the length is

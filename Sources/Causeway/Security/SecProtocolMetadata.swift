@@ -10,11 +10,7 @@ package struct SecProtocolMetadataValues: Sendable {
     /// The number of the key exchange group (RFC 8446 §4.2.7).
     package var group: UInt16?
     package var isEarlyDataAccepted = false
-    /// The peer's certificates, leaf first.
-    package var peerCertificates: [SecCertificate] = []
-    /// The peer's SubjectPublicKeyInfo in DER.
-    package var peerPublicKey: Data?
-    package var ocspResponses: [Data] = []
+    package var peer = Peer()
     package var signatureAlgorithms: [UInt16] = []
     /// The issuers that the server accepts, in DER.
     package var distinguishedNames: [Data] = []
@@ -25,6 +21,16 @@ package struct SecProtocolMetadataValues: Sendable {
     package var datagrams: (longestMessage: Int, overhead: Int)?
 
     package init() {}
+
+    /// What the peer sent to authenticate itself.
+    package struct Peer: Sendable {
+        /// The peer's certificates, leaf first.
+        package var certificates: [SecCertificate] = []
+        /// The peer's SubjectPublicKeyInfo in DER.
+        package var publicKey: Data?
+        /// The stapled OCSP responses.
+        package var ocspResponses: [Data] = []
+    }
 }
 
 /// The negotiated parameters of a TLS handshake, for the `sec_protocol_metadata_*` functions.

@@ -26,7 +26,7 @@ public func sec_protocol_options_set_local_identity(_ options: sec_protocol_opti
 public func sec_protocol_options_append_tls_ciphersuite(
     _ options: sec_protocol_options_t, _ ciphersuite: tls_ciphersuite_t
 ) {
-    options.update { $0.cipherSuites.append(ciphersuite) }
+    options.update { $0.ciphers.suites.append(ciphersuite) }
 }
 
 /// The deprecated form of ``sec_protocol_options_append_tls_ciphersuite(_:_:)``.
@@ -36,7 +36,7 @@ public func sec_protocol_options_append_tls_ciphersuite(
 public func sec_protocol_options_add_tls_ciphersuite(
     _ options: sec_protocol_options_t, _ ciphersuite: SSLCipherSuite
 ) {
-    options.update { $0.cipherSuites.append(tls_ciphersuite_t(number: ciphersuite)) }
+    options.update { $0.ciphers.suites.append(tls_ciphersuite_t(number: ciphersuite)) }
 }
 
 /// Adds a named group of allowed cipher suites.
@@ -45,7 +45,7 @@ public func sec_protocol_options_add_tls_ciphersuite(
 public func sec_protocol_options_append_tls_ciphersuite_group(
     _ options: sec_protocol_options_t, _ group: tls_ciphersuite_group_t
 ) {
-    options.update { $0.cipherSuiteGroups.append(group) }
+    options.update { $0.ciphers.groups.append(group) }
 }
 
 /// The deprecated form of ``sec_protocol_options_append_tls_ciphersuite_group(_:_:)``.
@@ -55,7 +55,7 @@ public func sec_protocol_options_append_tls_ciphersuite_group(
 public func sec_protocol_options_add_tls_ciphersuite_group(
     _ options: sec_protocol_options_t, _ group: SSLCiphersuiteGroup
 ) {
-    options.update { $0.cipherSuiteGroups.append(group.group) }
+    options.update { $0.ciphers.groups.append(group.group) }
 }
 
 /// The deprecated form of ``sec_protocol_options_set_min_tls_protocol_version(_:_:)``. Versions that `tls_protocol_version_t` does not
@@ -65,7 +65,7 @@ public func sec_protocol_options_add_tls_ciphersuite_group(
 @available(*, deprecated, renamed: "sec_protocol_options_set_min_tls_protocol_version")
 public func sec_protocol_options_set_tls_min_version(_ options: sec_protocol_options_t, _ version: SSLProtocol) {
     guard let version = version.version else { return }
-    options.update { $0.minimumVersion = version }
+    options.update { $0.versions.minimum = version }
 }
 
 /// Sets the minimum version. The default is TLS 1.2 or DTLS 1.2. TLS 1.3 is not supported over datagrams: connections and listeners with
@@ -75,7 +75,7 @@ public func sec_protocol_options_set_tls_min_version(_ options: sec_protocol_opt
 public func sec_protocol_options_set_min_tls_protocol_version(
     _ options: sec_protocol_options_t, _ version: tls_protocol_version_t
 ) {
-    options.update { $0.minimumVersion = version }
+    options.update { $0.versions.minimum = version }
 }
 
 /// The deprecated form of ``sec_protocol_options_set_max_tls_protocol_version(_:_:)``. Versions that `tls_protocol_version_t` does not
@@ -85,7 +85,7 @@ public func sec_protocol_options_set_min_tls_protocol_version(
 @available(*, deprecated, renamed: "sec_protocol_options_set_max_tls_protocol_version")
 public func sec_protocol_options_set_tls_max_version(_ options: sec_protocol_options_t, _ version: SSLProtocol) {
     guard let version = version.version else { return }
-    options.update { $0.maximumVersion = version }
+    options.update { $0.versions.maximum = version }
 }
 
 /// Sets the maximum version. The default is TLS 1.3 or DTLS 1.2.
@@ -94,7 +94,7 @@ public func sec_protocol_options_set_tls_max_version(_ options: sec_protocol_opt
 public func sec_protocol_options_set_max_tls_protocol_version(
     _ options: sec_protocol_options_t, _ version: tls_protocol_version_t
 ) {
-    options.update { $0.maximumVersion = version }
+    options.update { $0.versions.maximum = version }
 }
 
 /// Returns the default minimum version of TLS.
@@ -156,7 +156,7 @@ public func sec_protocol_options_add_pre_shared_key(
     _ options: sec_protocol_options_t, _ psk: DispatchData, _ psk_identity: DispatchData
 ) {
     let key = SecProtocolOptionValues.PreSharedKey(key: Data(psk), identity: Data(psk_identity))
-    options.update { $0.preSharedKeys.append(key) }
+    options.update { $0.preSharedKeys.keys.append(key) }
 }
 
 /// Sets the hint that tells clients which pre-shared key to use (RFC 4279 §2). For servers.
@@ -166,7 +166,7 @@ public func sec_protocol_options_set_tls_pre_shared_key_identity_hint(
     _ options: sec_protocol_options_t, _ psk_identity_hint: DispatchData
 ) {
     let hint = Data(psk_identity_hint)
-    options.update { $0.preSharedKeyIdentityHint = hint }
+    options.update { $0.preSharedKeys.identityHint = hint }
 }
 
 /// Sets the block that selects a client's pre-shared key by the server's hint. This block is not supported: connections and listeners with
@@ -178,14 +178,14 @@ public func sec_protocol_options_set_pre_shared_key_selection_block(
     _ psk_selection_queue: DispatchQueue
 ) {
     let block = SecProtocolBlock<sec_protocol_pre_shared_key_selection_t>(psk_selection_block, psk_selection_queue)
-    options.update { $0.preSharedKeySelection = block }
+    options.update { $0.preSharedKeys.selection = block }
 }
 
 /// Sets whether sessions may be resumed with tickets (RFC 5077, RFC 8446 §4.6.1).
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_tls_tickets_enabled(_ options: sec_protocol_options_t, _ tickets_enabled: Bool) {
-    options.update { $0.ticketsEnabled = tickets_enabled }
+    options.update { $0.switches[.tickets] = tickets_enabled }
 }
 
 /// Sets whether this connection is a retry with a lower version (RFC 7507 §4). The default is `false`.
@@ -203,7 +203,7 @@ public func sec_protocol_options_set_tls_is_fallback_attempt(
 public func sec_protocol_options_set_tls_resumption_enabled(
     _ options: sec_protocol_options_t, _ resumption_enabled: Bool
 ) {
-    options.update { $0.resumptionEnabled = resumption_enabled }
+    options.update { $0.switches[.resumption] = resumption_enabled }
 }
 
 /// Sets whether content may be sent before the handshake is complete (RFC 7918 §3). This option has no effect, because OpenSSL has no such
@@ -213,14 +213,14 @@ public func sec_protocol_options_set_tls_resumption_enabled(
 public func sec_protocol_options_set_tls_false_start_enabled(
     _ options: sec_protocol_options_t, _ false_start_enabled: Bool
 ) {
-    options.update { $0.falseStartEnabled = false_start_enabled }
+    options.update { $0.switches[.falseStart] = false_start_enabled }
 }
 
 /// Sets whether to request a stapled OCSP response (RFC 6066 §8).
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_tls_ocsp_enabled(_ options: sec_protocol_options_t, _ ocsp_enabled: Bool) {
-    options.update { $0.ocspEnabled = ocsp_enabled }
+    options.update { $0.switches[.ocsp] = ocsp_enabled }
 }
 
 /// Sets whether to request signed certificate timestamps (RFC 6962 §3.3.1). This option has no effect: the library never requests
@@ -228,7 +228,7 @@ public func sec_protocol_options_set_tls_ocsp_enabled(_ options: sec_protocol_op
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_tls_sct_enabled(_ options: sec_protocol_options_t, _ sct_enabled: Bool) {
-    options.update { $0.sctEnabled = sct_enabled }
+    options.update { $0.switches[.sct] = sct_enabled }
 }
 
 /// Sets whether TLS 1.2 allows renegotiation (RFC 5746 §3). This option has no effect: renegotiation is always refused.
@@ -237,7 +237,7 @@ public func sec_protocol_options_set_tls_sct_enabled(_ options: sec_protocol_opt
 public func sec_protocol_options_set_tls_renegotiation_enabled(
     _ options: sec_protocol_options_t, _ renegotiation_enabled: Bool
 ) {
-    options.update { $0.renegotiationEnabled = renegotiation_enabled }
+    options.update { $0.switches[.renegotiation] = renegotiation_enabled }
 }
 
 /// Sets whether the peer must send a certificate. The default is `true` for clients and `false` for servers.
@@ -247,7 +247,7 @@ public func sec_protocol_options_set_peer_authentication_required(
     _ options: sec_protocol_options_t, _ peer_authentication_required: Bool
 ) {
     options.update {
-        $0.peerAuthentication =
+        $0.peer.authentication =
             peer_authentication_required ? .required : SecProtocolOptionValues.PeerAuthentication.none
     }
 }
@@ -284,5 +284,5 @@ public func sec_protocol_options_set_verify_block(
     _ verify_block_queue: DispatchQueue
 ) {
     let block = SecProtocolBlock<sec_protocol_verify_t>(verify_block, verify_block_queue)
-    options.update { $0.verify = block }
+    options.update { $0.peer.verify = block }
 }

@@ -9,32 +9,30 @@ extension SecProtocolOptionValues {
     /// option that allows renegotiation: renegotiation stays disabled, because that is safer.
     func settings(isServer: Bool, isDatagram: Bool) throws(NWError) -> TLSSettings {
         // Reject a block that selects a pre-shared key, because OpenSSL would select a key without calling the block.
-        guard preSharedKeySelection == nil else { throw .posix(.ENOTSUP) }
+        guard preSharedKeys.selection == nil else { throw .posix(.ENOTSUP) }
         var settings = TLSSettings(isServer ? .server : .client)
         settings.usesDatagrams = isDatagram
-        settings.minimumVersion = try minimumVersion.map { version throws(NWError) in
-            try version.settled(isDatagram: isDatagram, isMinimum: true)
-        }
-        settings.maximumVersion = try maximumVersion.map { version throws(NWError) in
-            try version.settled(isDatagram: isDatagram, isMinimum: false)
-        }
-        settings.cipherSuites = allCipherSuites
+        try versions.apply(to: &settings)
+        settings.cipherSuites = ciphers.numbers
         settings.applicationProtocols = applicationProtocols
         settings.identity = try localIdentity.map { identity throws(NWError) in try identity.engineIdentity() }
-        settings.preSharedKeys = preSharedKeys.map { .init(key: [UInt8]($0.key), identity: [UInt8]($0.identity)) }
-        settings.preSharedKeyHint = preSharedKeyIdentityHint.map { [UInt8]($0) }
-        settings.trust = try trustRules.settings()
-        setAuthentication(in: &settings)
-        if let resumptionEnabled { settings.isResumptionEnabled = resumptionEnabled }
-        if let ticketsEnabled { settings.areTicketsEnabled = ticketsEnabled }
+        settings.preSharedKeys = preSharedKeys.keys.map { .init(key: [UInt8]($0.key), identity: [UInt8]($0.identity)) }
+        settings.preSharedKeyHint = preSharedKeys.identityHint.map { [UInt8]($0) }
+        try peer.apply(to: &settings)
+        settings.asksForIdentity = settings.side == .client && challenge != nil
+        if let isOn = switches[.resumption] { settings.isResumptionEnabled = isOn }
+        if let isOn = switches[.tickets] { settings.areTicketsEnabled = isOn }
         settings.isEarlyDataEnabled = earlyDataEnabled
-        if let ocspEnabled { settings.requestsStatus = ocspEnabled }
+        if let isOn = switches[.ocsp] { settings.requestsStatus = isOn }
         settings.isFallbackAttempt = isFallbackAttempt
         return settings
     }
+}
 
-    private func setAuthentication(in settings: inout TLSSettings) {
-        switch peerAuthentication {
+extension SecProtocolOptionValues.PeerRules {
+    fileprivate func apply(to settings: inout TLSSettings) throws(NWError) {
+        settings.trust = try trust.settings()
+        switch authentication {
         // With a verify block, a client must still request validation. Otherwise the block would not be called, and the server would not be
         // validated at all.
         case .some(.none): settings.peerAuthentication = settings.side == .client && verify != nil ? .required : .none
@@ -43,17 +41,17 @@ extension SecProtocolOptionValues {
         case nil: break
         }
         if let verify { settings.verifier = .owner(verify.number) }
-        settings.asksForIdentity = settings.side == .client && challenge != nil
     }
+}
 
-    /// The suites that the program added individually, followed by the suites of the groups. If empty, the engine uses its default suites.
-    private var allCipherSuites: [UInt16] {
-        var numbers: [UInt16] = []
-        for number in cipherSuites.map(\.rawValue) + cipherSuiteGroups.flatMap(\.numbers)
-        where !numbers.contains(number) {
-            numbers.append(number)
+extension SecProtocolOptionValues.Versions {
+    fileprivate func apply(to settings: inout TLSSettings) throws(NWError) {
+        settings.minimumVersion = try minimum.map { version throws(NWError) in
+            try version.settled(isDatagram: settings.usesDatagrams, isMinimum: true)
         }
-        return numbers
+        settings.maximumVersion = try maximum.map { version throws(NWError) in
+            try version.settled(isDatagram: settings.usesDatagrams, isMinimum: false)
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 internal import CausewaySystem
 public import Dispatch
-package import FoundationEssentials
 internal import Synchronization
 
 /// The completion handler of a verify block. The argument is `true` if the peer is trusted.
@@ -56,66 +55,6 @@ package struct SecProtocolBlock<Block>: Sendable, Equatable {
 
     /// Whether a single call set both blocks.
     package static func == (lhs: Self, rhs: Self) -> Bool { lhs.block === rhs.block }
-}
-
-/// The values that `sec_protocol_options_*` functions set. `nil` and empty values mean the TLS engine's default.
-package struct SecProtocolOptionValues: Sendable, Equatable {
-    package struct PreSharedKey: Sendable, Equatable {
-        package var key: Data
-        package var identity: Data
-    }
-
-    package var localIdentity: sec_identity_t?
-    package var cipherSuites: [tls_ciphersuite_t] = []
-    package var cipherSuiteGroups: [tls_ciphersuite_group_t] = []
-    package var minimumVersion: tls_protocol_version_t?
-    package var maximumVersion: tls_protocol_version_t?
-    /// The application protocols, as strings: RFC 7301 §3.1 allows arbitrary bytes, but the C functions accept only strings.
-    package var applicationProtocols: [String] = []
-    package var serverName: String?
-    package var preSharedKeys: [PreSharedKey] = []
-    package var preSharedKeyIdentityHint: Data?
-    package var ticketsEnabled: Bool?
-    package var isFallbackAttempt = false
-    package var resumptionEnabled: Bool?
-    package var falseStartEnabled: Bool?
-    package var ocspEnabled: Bool?
-    package var sctEnabled: Bool?
-    package var renegotiationEnabled: Bool?
-    package var earlyDataEnabled = false
-    /// Whether the peer must authenticate itself. `nil` for the default: a client requires the server's certificate, and a server does not
-    /// request the client's certificate.
-    package var peerAuthentication: PeerAuthentication?
-    package var trustRules = TLSTrustRules()
-    package var verify: SecProtocolBlock<sec_protocol_verify_t>?
-    package var challenge: SecProtocolBlock<sec_protocol_challenge_t>?
-    package var keyUpdate: SecProtocolBlock<sec_protocol_key_update_t>?
-    package var preSharedKeySelection: SecProtocolBlock<sec_protocol_pre_shared_key_selection_t>?
-
-    /// Whether the peer must authenticate itself.
-    package enum PeerAuthentication: Sendable, Equatable {
-        case none, optional, required
-    }
-
-    package init() {}
-
-    package static func == (lhs: Self, rhs: Self) -> Bool {
-        lhs.localIdentity === rhs.localIdentity && lhs.cipherSuites == rhs.cipherSuites
-            && lhs.cipherSuiteGroups == rhs.cipherSuiteGroups && lhs.minimumVersion == rhs.minimumVersion
-            && lhs.maximumVersion == rhs.maximumVersion && lhs.applicationProtocols == rhs.applicationProtocols
-            && lhs.serverName == rhs.serverName && lhs.preSharedKeys == rhs.preSharedKeys
-            && lhs.preSharedKeyIdentityHint == rhs.preSharedKeyIdentityHint && lhs.switches == rhs.switches
-            && lhs.peerAuthentication == rhs.peerAuthentication && lhs.trustRules == rhs.trustRules
-            && lhs.verify == rhs.verify && lhs.challenge == rhs.challenge && lhs.keyUpdate == rhs.keyUpdate
-            && lhs.preSharedKeySelection == rhs.preSharedKeySelection
-    }
-
-    private var switches: [Bool?] {
-        [
-            ticketsEnabled, isFallbackAttempt, resumptionEnabled, falseStartEnabled, ocspEnabled, sctEnabled,
-            renegotiationEnabled, earlyDataEnabled,
-        ]
-    }
 }
 
 /// The TLS settings of an ``NWProtocolTLS/Options``, for the `sec_protocol_options_*` functions.

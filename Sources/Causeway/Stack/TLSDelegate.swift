@@ -17,7 +17,7 @@ package final class TLSDelegate: StageDelegate, MetadataSource {
     init(_ values: SecProtocolOptionValues, keyLog: (@Sendable (String) -> Void)?) {
         self.values = values
         self.keyLog = keyLog
-        let keys = values.preSharedKeys
+        let keys = values.preSharedKeys.keys
         securityMetadata.update { $0.preSharedKeys = keys }
     }
 
@@ -55,14 +55,14 @@ package final class TLSDelegate: StageDelegate, MetadataSource {
     // MARK: Blocks of the program
 
     private func evaluate(_ trust: PeerTrust, _ place: any StageAccess) {
-        guard let verify = values.verify else {
+        guard let verify = values.peer.verify else {
             WorkerThreads.shared.run {
                 let isTrusted = (try? trust.evaluate()) != nil
                 place.withStage(as: TLSStage.self, isAnswer: false) { $0.trustEvaluated(isTrusted: isTrusted) }
             }
             return
         }
-        securityMetadata.update { $0.setPeer(trust.certificates, stapledResponse: trust.stapledResponse) }
+        securityMetadata.update { $0.peer = .init(trust.certificates, stapledResponse: trust.stapledResponse) }
         let answer = SingleAnswer<Bool> { isTrusted in
             place.withStage(as: TLSStage.self) { $0.trustEvaluated(isTrusted: isTrusted) }
         }
@@ -97,7 +97,7 @@ package final class TLSDelegate: StageDelegate, MetadataSource {
             metadata.cipherSuite = tls_ciphersuite_t(number: negotiation.cipherSuite)
             metadata.group = negotiation.group
             metadata.isEarlyDataAccepted = negotiation.isEarlyDataAccepted
-            metadata.setPeer(negotiation.peerCertificates, stapledResponse: negotiation.stapledResponse)
+            metadata.peer = .init(negotiation.peerCertificates, stapledResponse: negotiation.stapledResponse)
             metadata.datagrams = negotiation.datagrams.map { ($0.longestMessage, $0.overhead) }
             metadata.export = { label, context, count in
                 let secret = place.withStage(as: TLSStage.self) { stage in
@@ -113,10 +113,10 @@ package final class TLSDelegate: StageDelegate, MetadataSource {
     }
 }
 
-extension SecProtocolMetadataValues {
-    fileprivate mutating func setPeer(_ certificates: [Certificate], stapledResponse: [UInt8]?) {
-        peerCertificates = certificates.map { SecCertificate(data: Data($0.der)) }
-        peerPublicKey = certificates.first.map { Data($0.subjectPublicKeyInfo) }
+extension SecProtocolMetadataValues.Peer {
+    fileprivate init(_ certificates: [Certificate], stapledResponse: [UInt8]?) {
+        self.certificates = certificates.map { SecCertificate(data: Data($0.der)) }
+        publicKey = certificates.first.map { Data($0.subjectPublicKeyInfo) }
         ocspResponses = stapledResponse.map { [Data($0)] } ?? []
     }
 }

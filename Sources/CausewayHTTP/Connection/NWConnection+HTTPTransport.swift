@@ -100,9 +100,9 @@ extension HTTPConnectionDetails.Security {
         guard let version = values.version, let suite = values.cipherSuite else { return nil }
         let trust = SecTrust(
             SecTrust.Values(
-                certificates: values.peerCertificates,
+                certificates: values.peer.certificates,
                 policies: [SecPolicy(.tls(isServer: true, hostName: values.serverName))]))
         self.init(
-            version: version, cipherSuite: suite, trust: values.peerCertificates.isEmpty ? nil : trust)
+            version: version, cipherSuite: suite, trust: values.peer.certificates.isEmpty ? nil : trust)
     }
 }

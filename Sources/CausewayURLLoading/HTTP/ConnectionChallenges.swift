@@ -65,7 +65,7 @@ final class ConnectionChallenges: Sendable {
             state.templates[origin] = template
             return template
         }
-        options.update { values in (values.verify, values.challenge) = (template.verify, template.challenge) }
+        options.update { values in (values.peer.verify, values.challenge) = (template.peer.verify, template.challenge) }
     }
 
     /// Makes later connections ask the program again.

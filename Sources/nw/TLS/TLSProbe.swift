@@ -139,7 +139,7 @@ extension TLSProbe.Observation {
         if let suite = values.cipherSuite { cipherSuite = TLSNegotiation.name(ofCipherSuite: suite.rawValue) }
         group = values.group.map { TLSNegotiation.name(ofGroup: $0) }
         applicationProtocol = values.applicationProtocol
-        stapledResponse = values.ocspResponses.first.map { [UInt8]($0) }
+        stapledResponse = values.peer.ocspResponses.first.map { [UInt8]($0) }
     }
 
     private static func name(of version: tls_protocol_version_t) -> String {

@@ -104,22 +104,22 @@ public struct QUIC: MultiplexProtocol, Sendable {
             @_inheritActorContext _ handler:
                 @escaping @isolated(any) @Sendable (sec_protocol_metadata_t, sec_trust_t) async -> Bool
         ) -> QUIC {
-            setting { $0.setValidator(handler) }
+            setting { $0.peer.setValidator(handler) }
         }
 
         /// Sets whether the peer must authenticate with a certificate.
         public func peerAuthentication(_ preference: Causeway.TLS.PeerAuthentication) -> QUIC {
-            setting { $0.peerAuthentication = preference.value }
+            setting { $0.peer.authentication = preference.value }
         }
 
         /// Sets the allowed cipher suites.
         public func cipherSuites(_ suites: [tls_ciphersuite_t]) -> QUIC {
-            setting { $0.cipherSuites = suites }
+            setting { $0.ciphers.suites = suites }
         }
 
         /// Sets the allowed groups of cipher suites.
         public func ciphersuiteGroups(_ groups: [tls_ciphersuite_group_t]) -> QUIC {
-            setting { $0.cipherSuiteGroups = groups }
+            setting { $0.ciphers.groups = groups }
         }
     }
 }

@@ -70,12 +70,12 @@ public struct TLS: StreamProtocol, Sendable {
         @_inheritActorContext _ handler:
             @escaping @isolated(any) @Sendable (sec_protocol_metadata_t, sec_trust_t) async -> Bool
     ) -> TLS {
-        setting { $0.setValidator(handler) }
+        setting { $0.peer.setValidator(handler) }
     }
 
     /// Sets whether the peer must authenticate. By default a server must authenticate, and no certificate is requested from a client.
     public func peerAuthentication(_ preference: TLS.PeerAuthentication) -> TLS {
-        setting { $0.peerAuthentication = preference.value }
+        setting { $0.peer.authentication = preference.value }
     }
 
     /// Sets the application protocols to offer or accept (RFC 7301 §3.1), in order of preference.
@@ -85,12 +85,12 @@ public struct TLS: StreamProtocol, Sendable {
 
     /// Sets the allowed cipher suites.
     public func cipherSuites(_ suites: [tls_ciphersuite_t]) -> TLS {
-        setting { $0.cipherSuites = suites }
+        setting { $0.ciphers.suites = suites }
     }
 
     /// Sets the allowed groups of cipher suites.
     public func cipherSuiteGroups(_ groups: [tls_ciphersuite_group_t]) -> TLS {
-        setting { $0.cipherSuiteGroups = groups }
+        setting { $0.ciphers.groups = groups }
     }
 
     /// Sets whether content may be sent before the handshake is done (RFC 8446 §2.3). An attacker can replay such content.
@@ -100,14 +100,14 @@ public struct TLS: StreamProtocol, Sendable {
 
     /// Sets whether sessions may be resumed with tickets.
     public func ticketsEnabled(_ enabled: Bool) -> TLS {
-        setting { $0.ticketsEnabled = enabled }
+        setting { $0.switches[.tickets] = enabled }
     }
 
     /// Sets the minimum and maximum version; `nil` keeps the current value.
     public func version(min: tls_protocol_version_t? = nil, max: tls_protocol_version_t? = nil) -> TLS {
         setting { values in
-            values.minimumVersion = min ?? values.minimumVersion
-            values.maximumVersion = max ?? values.maximumVersion
+            values.versions.minimum = min ?? values.versions.minimum
+            values.versions.maximum = max ?? values.versions.maximum
         }
     }
 
@@ -131,19 +131,5 @@ extension TLS.PeerAuthentication {
         case .optional: .optional
         case .required: .required
         }
-    }
-}
-
-extension SecProtocolOptionValues {
-    /// Stores an asynchronous validator as a verify block.
-    mutating func setValidator(
-        _ handler: @escaping @isolated(any) @Sendable (sec_protocol_metadata_t, sec_trust_t) async -> Bool
-    ) {
-        let verify: sec_protocol_verify_t = { metadata, trust, complete in
-            let complete = Unchecked(complete)
-            // The block is called on a queue. The program's closure may belong to an actor, so the closure must be called from a task.
-            Task { complete.value(await handler(metadata, trust)) }
-        }
-        self.verify = SecProtocolBlock(verify, .global())
     }
 }
