@@ -44,31 +44,33 @@ extension NWConnection {
             /// Counterpart: macOS 12, iOS 15.
             public var radioType: NWInterface.RadioType? { radio }
             /// IP packets received.
-            public let receivedIPPacketCount: UInt64
+            public var receivedIPPacketCount: UInt64 { counters.receivedIPPackets }
             /// IP packets sent.
-            public let sentIPPacketCount: UInt64
+            public var sentIPPacketCount: UInt64 { counters.sentIPPackets }
             /// Bytes that the transport received.
-            public let receivedTransportByteCount: UInt64
+            public var receivedTransportByteCount: UInt64 { counters.receivedTransportBytes }
             /// Bytes that the transport received more than once.
-            public let receivedTransportDuplicateByteCount: UInt64
+            public var receivedTransportDuplicateByteCount: UInt64 { counters.receivedTransportDuplicateBytes }
             /// Bytes that the transport received out of order.
-            public let receivedTransportOutOfOrderByteCount: UInt64
+            public var receivedTransportOutOfOrderByteCount: UInt64 { counters.receivedTransportOutOfOrderBytes }
             /// Bytes that the transport sent.
-            public let sentTransportByteCount: UInt64
+            public var sentTransportByteCount: UInt64 { counters.sentTransportBytes }
             /// Bytes that the transport retransmitted.
-            public let retransmittedTransportByteCount: UInt64
+            public var retransmittedTransportByteCount: UInt64 { counters.retransmittedTransportBytes }
             /// The smoothed round-trip time, in seconds.
-            public let transportSmoothedRTT: TimeInterval
+            public var transportSmoothedRTT: TimeInterval { roundTrip.smoothed }
             /// The minimum round-trip time, in seconds.
-            public let transportMinimumRTT: TimeInterval
+            public var transportMinimumRTT: TimeInterval { roundTrip.minimum }
             /// The variation of the round-trip time (RFC 6298 §2), in seconds.
-            public let transportRTTVariance: TimeInterval
+            public var transportRTTVariance: TimeInterval { roundTrip.variance }
             /// Bytes that the program received.
-            public let receivedApplicationByteCount: UInt64
+            public var receivedApplicationByteCount: UInt64 { counters.receivedApplicationBytes }
             /// Bytes that the program sent.
-            public let sentApplicationByteCount: UInt64
+            public var sentApplicationByteCount: UInt64 { counters.sentApplicationBytes }
 
             private let radio: NWInterface.RadioType?
+            private let counters: TransferCounters
+            private let roundTrip: RoundTripTimes
 
             package init(
                 interface: NWInterface, radioType: NWInterface.RadioType? = nil, counters: TransferCounters,
@@ -76,37 +78,14 @@ extension NWConnection {
             ) {
                 self.interface = interface
                 radio = radioType
-                receivedIPPacketCount = counters.receivedIPPackets
-                sentIPPacketCount = counters.sentIPPackets
-                receivedTransportByteCount = counters.receivedTransportBytes
-                receivedTransportDuplicateByteCount = counters.receivedTransportDuplicateBytes
-                receivedTransportOutOfOrderByteCount = counters.receivedTransportOutOfOrderBytes
-                sentTransportByteCount = counters.sentTransportBytes
-                retransmittedTransportByteCount = counters.retransmittedTransportBytes
-                receivedApplicationByteCount = counters.receivedApplicationBytes
-                sentApplicationByteCount = counters.sentApplicationBytes
-                transportSmoothedRTT = roundTrip.smoothed
-                transportMinimumRTT = roundTrip.minimum
-                transportRTTVariance = roundTrip.variance
-            }
-
-            private var counters: TransferCounters {
-                TransferCounters(
-                    receivedIPPackets: receivedIPPacketCount, sentIPPackets: sentIPPacketCount,
-                    receivedTransportBytes: receivedTransportByteCount,
-                    receivedTransportDuplicateBytes: receivedTransportDuplicateByteCount,
-                    receivedTransportOutOfOrderBytes: receivedTransportOutOfOrderByteCount,
-                    sentTransportBytes: sentTransportByteCount,
-                    retransmittedTransportBytes: retransmittedTransportByteCount,
-                    receivedApplicationBytes: receivedApplicationByteCount,
-                    sentApplicationBytes: sentApplicationByteCount)
+                self.counters = counters
+                self.roundTrip = roundTrip
             }
 
             fileprivate func adding(_ other: PathReport) -> PathReport {
                 PathReport(
                     interface: interface, radioType: radio, counters: counters.combined(with: other.counters, &+),
-                    roundTrip: RoundTripTimes(
-                        smoothed: transportSmoothedRTT, minimum: transportMinimumRTT, variance: transportRTTVariance))
+                    roundTrip: roundTrip)
             }
         }
     }
