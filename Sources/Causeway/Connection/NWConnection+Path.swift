@@ -71,8 +71,8 @@ extension NWPath {
         let otherEnd = remote.map { NWEndpoint($0) }.flatMap { $0 == .unix(path: "") ? nil : $0 }
         self.init(
             status: path.isViable ? .satisfied : .unsatisfied, availableInterfaces: path.interface.map { [$0] } ?? [],
-            isExpensive: path.isExpensive, isConstrained: path.isConstrained,
-            isUltraConstrained: path.isUltraConstrained, supportsIPv4: path.families.contains(.ipv4),
+            isExpensive: path.traits.contains(.expensive), isConstrained: path.traits.contains(.constrained),
+            isUltraConstrained: path.traits.contains(.ultraConstrained), supportsIPv4: path.families.contains(.ipv4),
             supportsIPv6: path.families.contains(.ipv6), supportsDNS: path.hasNameServers,
             gateways: path.gateways.map { NWEndpoint($0) }, localEndpoint: ownEnd,
             remoteEndpoint: otherEnd ?? endpoint)

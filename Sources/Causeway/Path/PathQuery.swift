@@ -20,14 +20,23 @@ package struct PathQuery: Equatable, Sendable {
 
     /// An interface with the properties used in path evaluation.
     package struct Interface: Equatable, Sendable {
+        /// Whether the interface can carry packets, and the reason if it cannot.
+        package enum Link: Sendable {
+            case down
+            /// The interface is up, but its link does not work.
+            case noCarrier
+            case carrying
+        }
+
         package var interface: NWInterface
-        package var isUp: Bool
-        package var isCarrying: Bool
+        package var link: Link
         package var isExpensive: Bool
         package var isConstrained: Bool
         package var isUltraConstrained: Bool
         /// The addresses with their prefix lengths, such as `192.0.2.1/24` or `fe80::1%eth0/64`.
         package var addresses: [String]
+
+        package var isCarrying: Bool { link == .carrying }
     }
 
     package var path: NWPath
@@ -85,7 +94,8 @@ extension PathQuery.Way {
 extension PathQuery.Interface {
     fileprivate init(_ known: NetworkModel.Interface) {
         self.init(
-            interface: known.interface, isUp: known.link.flags.contains(.up), isCarrying: known.isCarrying,
+            interface: known.interface,
+            link: known.isCarrying ? .carrying : known.link.flags.contains(.up) ? .noCarrier : .down,
             isExpensive: known.isExpensive, isConstrained: known.isConstrained,
             isUltraConstrained: known.isUltraConstrained,
             addresses: known.addresses.map { "\($0.address)/\($0.prefixLength)" })

@@ -12,12 +12,21 @@ package struct ConnectionPath: Equatable, Sendable {
     /// Whether the kernel now routes packets over an interface that does not have their source address. The connection
     /// must then be bound to the interface with the source address, where it still works.
     package var strays: Bool
-    package var isExpensive = false
-    package var isConstrained = false
-    package var isUltraConstrained = false
+    package var traits: Traits = []
     package var families: Set<InternetAddress.Family> = []
     package var gateways: [InternetAddress] = []
     package var hasNameServers = false
+
+    /// Why a program may want to send less over this path.
+    package struct Traits: OptionSet, Sendable {
+        package let rawValue: UInt8
+
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        package static let expensive = Traits(rawValue: 1 << 0)
+        package static let constrained = Traits(rawValue: 1 << 1)
+        package static let ultraConstrained = Traits(rawValue: 1 << 2)
+    }
 
     /// The path for a connection within the host, for example between two processes. It needs no network.
     package static let local = ConnectionPath(interface: nil, isViable: true, hasBetter: false, strays: false)
@@ -111,8 +120,7 @@ extension NetworkModel {
     private func path(over carrier: Interface, hasBetter: Bool, strays: Bool) -> ConnectionPath {
         ConnectionPath(
             interface: carrier.interface, isViable: true, hasBetter: hasBetter, strays: strays,
-            isExpensive: carrier.isExpensive, isConstrained: carrier.isConstrained,
-            isUltraConstrained: carrier.isUltraConstrained, families: carrier.families,
+            traits: ConnectionPath.Traits(of: carrier), families: carrier.families,
             gateways: carrier.isLoopback ? [] : gateways(on: carrier.index), hasNameServers: !nameServers.isEmpty)
     }
 
@@ -162,5 +170,14 @@ extension NetworkModel {
         guard connection.isNamed else { return false }
         // This address is now unreachable, but another address of the name may be reachable.
         return waysToEverywhere(connection.constraints).contains { $0.interface.index != carrier?.index }
+    }
+}
+
+extension ConnectionPath.Traits {
+    fileprivate init(of interface: NetworkModel.Interface) {
+        self = []
+        if interface.isExpensive { insert(.expensive) }
+        if interface.isConstrained { insert(.constrained) }
+        if interface.isUltraConstrained { insert(.ultraConstrained) }
     }
 }

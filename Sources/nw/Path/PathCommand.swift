@@ -124,7 +124,12 @@ struct PathTable {
     func text() -> PrintableText {
         let rows = inquiry.interfaces.map { known -> [String] in
             let marks = [(known.isExpensive, "expensive"), (known.isConstrained, "constrained")].filter(\.0).map(\.1)
-            let state = known.isCarrying ? "up" : known.isUp ? "no carrier" : "down"
+            let state =
+                switch known.link {
+                case .down: "down"
+                case .noCarrier: "no carrier"
+                case .carrying: "up"
+                }
             return [
                 known.interface.name, known.interface.type.label, state, marks.joined(separator: " "),
                 known.addresses.joined(separator: " "),

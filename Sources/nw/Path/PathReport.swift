@@ -2,35 +2,42 @@ import Causeway
 import CausewaySystem
 import CausewayTypes
 
-/// A path as a JSON object.
+/// A path as a JSON object or as text.
 struct PathReport: Encodable {
-    var status: String
-    var interfaces: [String]
-    var type: String?
-    var isExpensive: Bool
-    var isConstrained: Bool
-    var supportsIPv4: Bool
-    var supportsIPv6: Bool
-    var supportsDNS: Bool
-    var gateways: [String]
-    var local: String?
-    var remote: String?
+    private let path: NWPath
 
-    init(_ path: NWPath) {
-        status =
-            switch path.status {
-            case .satisfied: "satisfied"
-            case .unsatisfied: "unsatisfied"
-            case .requiresConnection: "requires connection"
-            }
-        interfaces = path.availableInterfaces.map(\.name)
-        type = path.availableInterfaces.first?.type.label
-        (isExpensive, isConstrained) = (path.isExpensive, path.isConstrained)
-        (supportsIPv4, supportsIPv6, supportsDNS) = (path.supportsIPv4, path.supportsIPv6, path.supportsDNS)
-        gateways = path.gateways.map(\.hostLabel)
-        local = path.localEndpoint?.label
-        remote = path.remoteEndpoint?.label
+    init(_ path: NWPath) { self.path = path }
+
+    private enum Key: String, CodingKey {
+        case status, interfaces, type, isExpensive, isConstrained, supportsIPv4, supportsIPv6, supportsDNS, gateways
+        case local, remote
     }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: Key.self)
+        try object.encode(status, forKey: .status)
+        try object.encode(interfaces, forKey: .interfaces)
+        try object.encodeIfPresent(type, forKey: .type)
+        try object.encode(path.isExpensive, forKey: .isExpensive)
+        try object.encode(path.isConstrained, forKey: .isConstrained)
+        try object.encode(path.supportsIPv4, forKey: .supportsIPv4)
+        try object.encode(path.supportsIPv6, forKey: .supportsIPv6)
+        try object.encode(path.supportsDNS, forKey: .supportsDNS)
+        try object.encode(gateways, forKey: .gateways)
+        try object.encodeIfPresent(path.localEndpoint?.label, forKey: .local)
+        try object.encodeIfPresent(path.remoteEndpoint?.label, forKey: .remote)
+    }
+
+    var status: String {
+        switch path.status {
+        case .satisfied: "satisfied"
+        case .unsatisfied: "unsatisfied"
+        case .requiresConnection: "requires connection"
+        }
+    }
+    private var interfaces: [String] { path.availableInterfaces.map(\.name) }
+    private var type: String? { path.availableInterfaces.first?.type.label }
+    private var gateways: [String] { path.gateways.map(\.hostLabel) }
 
     /// The path as text, such as `satisfied over wlan0 (wifi), then wwan0; ipv4 ipv6 dns`.
     var text: String {
@@ -40,10 +47,12 @@ struct PathReport: Encodable {
         }
         let others = interfaces.dropFirst().map { ", then \($0)" }.joined()
         let facts = [
-            (supportsIPv4, "ipv4"), (supportsIPv6, "ipv6"), (supportsDNS, "dns"), (isExpensive, "expensive"),
-            (isConstrained, "constrained"),
+            (path.supportsIPv4, "ipv4"), (path.supportsIPv6, "ipv6"), (path.supportsDNS, "dns"),
+            (path.isExpensive, "expensive"), (path.isConstrained, "constrained"),
         ].filter(\.0).map(\.1)
-        let ends = [local.map { "from \($0)" }, remote.map { "to \($0)" }].compactMap(\.self)
+        let ends = [
+            path.localEndpoint.map { "from \($0.label)" }, path.remoteEndpoint.map { "to \($0.label)" },
+        ].compactMap(\.self)
         let routers = gateways.isEmpty ? [] : ["gateways \(gateways.joined(separator: " "))"]
         let details = ([facts.joined(separator: " ")] + ends + routers).filter { !$0.isEmpty }
         return "\(status) over \(first) (\(type ?? "other"))\(others); \(details.joined(separator: "; "))"
