@@ -148,6 +148,17 @@ struct NWParametersTests {
         #expect(parameters.localEndpoint(nil).requiredLocalEndpoint == nil)
     }
 
+    @Test("For a proxy script's fetch, an empty list of prohibited interfaces counts as none")
+    func emptyLists() {
+        let (parameters, other) = (NWParameters.tcp, NWParameters.tcp)
+        (parameters.prohibitedInterfaces, parameters.prohibitedInterfaceTypes) = ([], [])
+        #expect(parameters.values.paths != other.values.paths)
+        #expect(parameters.values.paths.normalized == other.values.paths)
+        other.prohibitedInterfaceTypes = [.cellular]
+        parameters.limitPaths(to: other.values.paths.normalized)
+        #expect(parameters.prohibitedInterfaces == nil && parameters.prohibitedInterfaceTypes == [.cellular])
+    }
+
     private func everythingChanged() -> NWParameters {
         let tcp = NWProtocolTCP.Options()
         tcp.noDelay = true

@@ -75,12 +75,14 @@ struct StackTests {
             .ackStretchingDisabled(true).ecnDisabled(true).fastOpenAllowed(true).noPush(true).noOptions(true)
         #expect(plain.values == NWProtocolTCP.Options.Values())
         let values = other.values
-        #expect(values.enableKeepalive)
-        #expect([values.keepaliveIdle, values.keepaliveCount, values.keepaliveInterval] as [Int] == [1, 2, 3])
-        #expect([values.maximumSegmentSize, values.connectionTimeout] as [Int] == [4, 5])
-        #expect([values.persistTimeout, values.connectionDropTime] as [Int] == [6, 7])
-        #expect(values.retransmitFinDrop && values.disableAckStretching && values.disableECN && values.enableFastOpen)
-        #expect(values.noPush && values.noOptions && !values.noDelay)
+        #expect(values.keepalive.isEnabled)
+        #expect([values.keepalive.idle, values.keepalive.count, values.keepalive.interval] as [Int] == [1, 2, 3])
+        #expect([values.maximumSegmentSize, values.timeouts.connection] as [Int] == [4, 5])
+        #expect([values.timeouts.persist, values.timeouts.connectionDrop] as [Int] == [6, 7])
+        #expect(
+            values.flags == [
+                .retransmitFinDrop, .disableAckStretching, .disableECN, .enableFastOpen, .noPush, .noOptions,
+            ])
     }
 
     @Test("TLS elements keep their settings")

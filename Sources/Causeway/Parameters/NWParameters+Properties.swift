@@ -3,66 +3,66 @@ extension NWParameters {
     ///
     /// If there is no route over this interface, a connection waits with `.posix(.ENETDOWN)`.
     public var requiredInterface: NWInterface? {
-        get { storage.withLock { $0.requiredInterface } }
-        set { storage.withLock { $0.requiredInterface = newValue } }
+        get { storage.withLock { $0.paths.requiredInterface } }
+        set { storage.withLock { $0.paths.requiredInterface = newValue } }
     }
 
     /// The only type of interface to use. Default `.other`: any type.
     public var requiredInterfaceType: NWInterface.InterfaceType {
-        get { storage.withLock { $0.requiredInterfaceType } }
-        set { storage.withLock { $0.requiredInterfaceType = newValue } }
+        get { storage.withLock { $0.paths.requiredType } }
+        set { storage.withLock { $0.paths.requiredType = newValue } }
     }
 
     /// Interfaces that must not be used. Default `nil`: none.
     public var prohibitedInterfaces: [NWInterface]? {
-        get { storage.withLock { $0.prohibitedInterfaces } }
-        set { storage.withLock { $0.prohibitedInterfaces = newValue } }
+        get { storage.withLock { $0.paths.prohibitedInterfaces } }
+        set { storage.withLock { $0.paths.prohibitedInterfaces = newValue } }
     }
 
     /// Types of interfaces that must not be used. Default `nil`: none.
     public var prohibitedInterfaceTypes: [NWInterface.InterfaceType]? {
-        get { storage.withLock { $0.prohibitedInterfaceTypes } }
-        set { storage.withLock { $0.prohibitedInterfaceTypes = newValue } }
+        get { storage.withLock { $0.paths.prohibitedTypes } }
+        set { storage.withLock { $0.paths.prohibitedTypes = newValue } }
     }
 
     /// Whether metered interfaces must not be used. Default `false`.
     public var prohibitExpensivePaths: Bool {
-        get { storage.withLock { $0.prohibitExpensivePaths } }
-        set { storage.withLock { $0.prohibitExpensivePaths = newValue } }
+        get { storage.withLock { $0.paths.prohibitsExpensive } }
+        set { storage.withLock { $0.paths.prohibitsExpensive = newValue } }
     }
 
     /// Whether interfaces in Low Data Mode must not be used. Default `false`.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public var prohibitConstrainedPaths: Bool {
-        get { storage.withLock { $0.prohibitConstrainedPaths } }
-        set { storage.withLock { $0.prohibitConstrainedPaths = newValue } }
+        get { storage.withLock { $0.paths.prohibitsConstrained } }
+        set { storage.withLock { $0.paths.prohibitsConstrained = newValue } }
     }
 
     /// Whether links with very low bandwidth, such as satellite links, may be used. Default `false`.
     ///
     /// Counterpart: macOS 26, iOS 26.
     public var allowUltraConstrainedPaths: Bool {
-        get { storage.withLock { $0.allowUltraConstrainedPaths } }
-        set { storage.withLock { $0.allowUltraConstrainedPaths = newValue } }
+        get { storage.withLock { $0.paths.allowsUltraConstrained } }
+        set { storage.withLock { $0.paths.allowsUltraConstrained = newValue } }
     }
 
     /// Whether the connection carries only HTTP/1.1 requests for `http` URLs, which an HTTP proxy forwards without a tunnel.
     package var forwardsRequests: Bool {
-        get { storage.withLock { $0.forwardsRequests } }
-        set { storage.withLock { $0.forwardsRequests = newValue } }
+        get { storage.withLock { $0.proxies.forwardsRequests } }
+        set { storage.withLock { $0.proxies.forwardsRequests = newValue } }
     }
 
     /// Whether to try a direct connection before any proxy. Default `false`.
     public var preferNoProxies: Bool {
-        get { storage.withLock { $0.preferNoProxies } }
-        set { storage.withLock { $0.preferNoProxies = newValue } }
+        get { storage.withLock { $0.proxies.preferNone } }
+        set { storage.withLock { $0.proxies.preferNone = newValue } }
     }
 
     /// The local address and port. Default `nil`: the system chooses.
     public var requiredLocalEndpoint: NWEndpoint? {
-        get { storage.withLock { $0.requiredLocalEndpoint } }
-        set { storage.withLock { $0.requiredLocalEndpoint = newValue } }
+        get { storage.withLock { $0.local.endpoint } }
+        set { storage.withLock { $0.local.endpoint = newValue } }
     }
 
     /// Whether to allow a local endpoint that is in use or was in use recently. Default `false`.
@@ -70,8 +70,8 @@ extension NWParameters {
     /// Sets `SO_REUSEADDR` and `SO_REUSEPORT`. For an IPv4 group's socket, `SO_REUSEPORT` is set only if binding fails without it: with
     /// `SO_REUSEPORT` the kernel may deliver a packet to a socket outside the packet's group.
     public var allowLocalEndpointReuse: Bool {
-        get { storage.withLock { $0.allowLocalEndpointReuse } }
-        set { storage.withLock { $0.allowLocalEndpointReuse = newValue } }
+        get { storage.withLock { $0.local.allowsReuse } }
+        set { storage.withLock { $0.local.allowsReuse = newValue } }
     }
 
     /// Whether a listener accepts only peers on the local link. Default `false`.
@@ -91,8 +91,8 @@ extension NWParameters {
     ///
     /// Counterpart: macOS 13, iOS 16.
     public var requiresDNSSECValidation: Bool {
-        get { storage.withLock { $0.requiresDNSSECValidation } }
-        set { storage.withLock { $0.requiresDNSSECValidation = newValue } }
+        get { storage.withLock { $0.names.requiresDNSSECValidation } }
+        set { storage.withLock { $0.names.requiresDNSSECValidation = newValue } }
     }
 
     /// The kind of traffic. Default `.bestEffort`.
@@ -120,8 +120,8 @@ extension NWParameters {
 
     /// Whether expired DNS answers may be used. Default `.systemDefault`.
     public var expiredDNSBehavior: NWParameters.ExpiredDNSBehavior {
-        get { storage.withLock { $0.expiredDNSBehavior } }
-        set { storage.withLock { $0.expiredDNSBehavior = newValue } }
+        get { storage.withLock { $0.names.expiredDNSBehavior } }
+        set { storage.withLock { $0.names.expiredDNSBehavior = newValue } }
     }
 
     /// Whether the program or its user chose the destination. Default `.developer`. No effect: Linux has no privacy report.

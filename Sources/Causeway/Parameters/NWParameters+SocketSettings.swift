@@ -21,18 +21,12 @@ extension NWParameters {
         settings.defersConnect =
             protocols.last is NWProtocolTLS.Options || protocols.last is NWProtocolWebSocket.Options
         settings.allowsFastOpen = values.allowFastOpen
-        settings.reuseLocalAddress = values.allowLocalEndpointReuse
-        settings.localAddress = try values.localAddress(for: settings.ip.version)
-        settings.requiredInterface = values.requiredInterface
-        settings.prohibitedInterfaces = values.prohibitedInterfaces ?? []
-        settings.requiredInterfaceType = values.requiredInterfaceType == .other ? nil : values.requiredInterfaceType
-        settings.prohibitedInterfaceTypes = values.prohibitedInterfaceTypes ?? []
-        settings.prohibitsExpensive = values.prohibitExpensivePaths
-        settings.prohibitsConstrained = values.prohibitConstrainedPaths
-        settings.allowsUltraConstrained = values.allowUltraConstrainedPaths
+        settings.reuseLocalAddress = values.local.allowsReuse
+        settings.localAddress = try values.local.address(for: settings.ip.version)
+        values.paths.apply(to: &settings)
         settings.acceptsLocalOnly = values.acceptLocalOnly
         settings.resolution.partition = values.privacyContext.settings.partition
-        settings.resolution.allowsExpired = [.allow, .persistent].contains(values.expiredDNSBehavior)
+        settings.resolution.allowsExpired = [.allow, .persistent].contains(values.names.expiredDNSBehavior)
         return settings
     }
 }
@@ -42,14 +36,16 @@ extension NWParameters.Values {
     fileprivate func requireWhatExists(usesProxies: Bool) throws(NWError) {
         let context = privacyContext.settings
         // If the caller cannot use proxies, they count as failed: continue only if a direct connection is then allowed.
-        let mayGoDirect = usesProxies || preferNoProxies || context.proxies.allSatisfy(\.allowFailover)
-        guard mayGoDirect, !context.requiresEncryptedNames, !requiresDNSSECValidation else {
+        let mayGoDirect = usesProxies || proxies.preferNone || context.proxies.allSatisfy(\.allowFailover)
+        guard mayGoDirect, !context.requiresEncryptedNames, !names.requiresDNSSECValidation else {
             throw .posix(.ENOTSUP)
         }
     }
+}
 
-    fileprivate func localAddress(for version: SocketSettings.IPVersion) throws(NWError) -> SocketAddress? {
-        switch requiredLocalEndpoint {
+extension NWParameters.LocalBinding {
+    fileprivate func address(for version: SocketSettings.IPVersion) throws(NWError) -> SocketAddress? {
+        switch endpoint {
         case nil:
             return nil
         case .hostPort(.ipv4(let address), let port):
@@ -125,44 +121,57 @@ extension NWProtocolIP.Options.Values {
     }
 }
 
-extension NWProtocolTCP.Options.Values {
-    /// The kernel's limits for options of `tcp(7)`; `setsockopt` fails for larger values.
-    private enum Limit {
-        static let keepaliveSeconds = 32_767
-        static let keepaliveProbes = 127
-        static let segmentSizes = 88...32_767
-        /// The maximum timeout in seconds: `TCP_USER_TIMEOUT` is a 31-bit number of milliseconds.
-        static let timeoutSeconds = Int(Int32.max) / 1_000
-    }
-
-    fileprivate func makeSettings() throws(NWError) -> SocketSettings.TCP {
-        guard maximumSegmentSize == 0 || maximumSegmentSize >= Limit.segmentSizes.lowerBound else {
-            throw .posix(.EINVAL)
-        }
-        var settings = SocketSettings.TCP()
-        settings.noDelay = noDelay
-        settings.noPush = noPush
-        settings.maximumSegmentSize = min(maximumSegmentSize, Limit.segmentSizes.upperBound)
-        settings.connectionTimeoutSeconds = try within(Limit.timeoutSeconds, connectionTimeout)
-        settings.persistTimeoutSeconds = try within(Limit.timeoutSeconds, persistTimeout)
-        settings.dropTimeSeconds = try within(Limit.timeoutSeconds, connectionDropTime)
-        settings.giveUpUnansweredFin = retransmitFinDrop
-        settings.quickAcknowledgements = disableAckStretching
-        settings.fastOpen = enableFastOpen
-        let keepalive = SocketSettings.Keepalive(
-            idleSeconds: try within(Limit.keepaliveSeconds, keepaliveIdle),
-            intervalSeconds: try within(Limit.keepaliveSeconds, keepaliveInterval),
-            count: try within(Limit.keepaliveProbes, keepaliveCount))
-        settings.keepalive = enableKeepalive ? keepalive : nil
-        return settings
-    }
+/// The kernel's limits for options of `tcp(7)`; `setsockopt` fails for larger values.
+private enum TCPLimit {
+    static let keepaliveSeconds = 32_767
+    static let keepaliveProbes = 127
+    static let segmentSizes = 88...32_767
+    /// The maximum timeout in seconds: `TCP_USER_TIMEOUT` is a 31-bit number of milliseconds.
+    static let timeoutSeconds = Int(Int32.max) / 1_000
 
     /// Returns the value, or the kernel's maximum if the value is larger.
     ///
     /// - Throws: `.posix(.EINVAL)` for a negative value.
-    private func within(_ limit: Int, _ value: Int) throws(NWError) -> Int {
+    static func within(_ limit: Int, _ value: Int) throws(NWError) -> Int {
         guard value >= 0 else { throw .posix(.EINVAL) }
         return min(value, limit)
+    }
+}
+
+extension NWProtocolTCP.Options.Values {
+    fileprivate func makeSettings() throws(NWError) -> SocketSettings.TCP {
+        guard maximumSegmentSize == 0 || maximumSegmentSize >= TCPLimit.segmentSizes.lowerBound else {
+            throw .posix(.EINVAL)
+        }
+        var settings = SocketSettings.TCP()
+        settings.noDelay = flags[.noDelay]
+        settings.noPush = flags[.noPush]
+        settings.maximumSegmentSize = min(maximumSegmentSize, TCPLimit.segmentSizes.upperBound)
+        try timeouts.apply(to: &settings)
+        settings.giveUpUnansweredFin = flags[.retransmitFinDrop]
+        settings.quickAcknowledgements = flags[.disableAckStretching]
+        settings.fastOpen = flags[.enableFastOpen]
+        settings.keepalive = try keepalive.makeSettings()
+        return settings
+    }
+}
+
+extension NWProtocolTCP.Options.Timeouts {
+    fileprivate func apply(to settings: inout SocketSettings.TCP) throws(NWError) {
+        settings.connectionTimeoutSeconds = try TCPLimit.within(TCPLimit.timeoutSeconds, connection)
+        settings.persistTimeoutSeconds = try TCPLimit.within(TCPLimit.timeoutSeconds, persist)
+        settings.dropTimeSeconds = try TCPLimit.within(TCPLimit.timeoutSeconds, connectionDrop)
+    }
+}
+
+extension NWProtocolTCP.Options.Keepalive {
+    /// Returns the settings; `nil` if keepalive is disabled. The values are checked in both cases.
+    fileprivate func makeSettings() throws(NWError) -> SocketSettings.Keepalive? {
+        let settings = SocketSettings.Keepalive(
+            idleSeconds: try TCPLimit.within(TCPLimit.keepaliveSeconds, idle),
+            intervalSeconds: try TCPLimit.within(TCPLimit.keepaliveSeconds, interval),
+            count: try TCPLimit.within(TCPLimit.keepaliveProbes, count))
+        return isEnabled ? settings : nil
     }
 }
 

@@ -15,29 +15,38 @@ internal import CausewaySystem
 public final class NWParameters: NWParametersProvider, CustomDebugStringConvertible, Sendable {
     /// A snapshot of all values except the stack.
     package struct Values: Sendable {
-        package var requiredInterface: NWInterface?
-        package var requiredInterfaceType: NWInterface.InterfaceType = .other
-        package var prohibitedInterfaces: [NWInterface]?
-        package var prohibitedInterfaceTypes: [NWInterface.InterfaceType]?
-        package var prohibitExpensivePaths = false
-        package var prohibitConstrainedPaths = false
-        package var allowUltraConstrainedPaths = false
-        package var preferNoProxies = false
-        package var requiredLocalEndpoint: NWEndpoint?
-        package var allowLocalEndpointReuse = false
+        package var paths = PathLimits()
+        package var proxies = ProxyUse()
+        package var local = LocalBinding()
+        package var names = NameRules()
         package var acceptLocalOnly = false
         package var includePeerToPeer = false
-        package var requiresDNSSECValidation = false
         package var serviceClass: ServiceClass = .bestEffort
         package var multipathServiceType: MultipathServiceType = .disabled
         package var allowFastOpen = false
-        package var expiredDNSBehavior: ExpiredDNSBehavior = .systemDefault
         package var attribution: Attribution = .developer
         package var privacyContext: PrivacyContext = .default
-        /// Whether the connection carries only HTTP/1.1 requests for `http` URLs, which an HTTP proxy forwards without a tunnel.
-        package var forwardsRequests = false
 
         package init() {}
+    }
+
+    /// How proxies are used.
+    package struct ProxyUse: Sendable {
+        package var preferNone = false
+        /// Whether the connection carries only HTTP/1.1 requests for `http` URLs, which an HTTP proxy forwards without a tunnel.
+        package var forwardsRequests = false
+    }
+
+    /// The socket's local address.
+    package struct LocalBinding: Sendable {
+        package var endpoint: NWEndpoint?
+        package var allowsReuse = false
+    }
+
+    /// The rules for name resolution.
+    package struct NameRules: Sendable {
+        package var requiresDNSSECValidation = false
+        package var expiredDNSBehavior: ExpiredDNSBehavior = .systemDefault
     }
 
     let storage: LockedValue<Values>
@@ -93,6 +102,11 @@ public final class NWParameters: NWParametersProvider, CustomDebugStringConverti
 
     package var values: Values { storage.withLock { $0 } }
 
+    /// Sets the permitted interfaces.
+    func limitPaths(to limits: PathLimits) {
+        storage.withLock { $0.paths = limits }
+    }
+
     /// This object. ``NWParametersProvider`` requires this property.
     public var parameters: NWParameters { self }
 
@@ -114,29 +128,29 @@ public final class NWParameters: NWParametersProvider, CustomDebugStringConverti
     public var debugDescription: String {
         let values = values
         let switches: [(Bool, String)] = [
-            (values.prohibitExpensivePaths, "prohibit expensive paths"),
-            (values.prohibitConstrainedPaths, "prohibit constrained paths"),
-            (values.allowUltraConstrainedPaths, "allow ultra constrained paths"),
-            (values.preferNoProxies, "prefer no proxies"),
-            (values.allowLocalEndpointReuse, "reuse local endpoint"),
+            (values.paths.prohibitsExpensive, "prohibit expensive paths"),
+            (values.paths.prohibitsConstrained, "prohibit constrained paths"),
+            (values.paths.allowsUltraConstrained, "allow ultra constrained paths"),
+            (values.proxies.preferNone, "prefer no proxies"),
+            (values.local.allowsReuse, "reuse local endpoint"),
             (values.acceptLocalOnly, "accept local only"),
             (values.includePeerToPeer, "include peer-to-peer"),
-            (values.requiresDNSSECValidation, "require DNSSEC"),
+            (values.names.requiresDNSSECValidation, "require DNSSEC"),
             (values.allowFastOpen, "fast open"),
             (values.serviceClass != .bestEffort, "service class: \(values.serviceClass)"),
             (values.multipathServiceType != .disabled, "multipath: \(values.multipathServiceType)"),
-            (values.expiredDNSBehavior != .systemDefault, "expired DNS: \(values.expiredDNSBehavior)"),
-            (values.requiredInterfaceType != .other, "required interface type: \(values.requiredInterfaceType)"),
+            (values.names.expiredDNSBehavior != .systemDefault, "expired DNS: \(values.names.expiredDNSBehavior)"),
+            (values.paths.requiredType != .other, "required interface type: \(values.paths.requiredType)"),
             (
                 values.privacyContext !== PrivacyContext.default,
                 "privacy context: \(values.privacyContext.debugDescription)"
             ),
         ]
         let optionals: [String?] = [
-            values.requiredInterface.map { "required interface: \($0.name)" },
-            values.prohibitedInterfaces.map { "prohibited interfaces: \($0.map(\.name))" },
-            values.prohibitedInterfaceTypes.map { "prohibited interface types: \($0)" },
-            values.requiredLocalEndpoint.map { "local endpoint: \($0.debugDescription)" },
+            values.paths.requiredInterface.map { "required interface: \($0.name)" },
+            values.paths.prohibitedInterfaces.map { "prohibited interfaces: \($0.map(\.name))" },
+            values.paths.prohibitedTypes.map { "prohibited interface types: \($0)" },
+            values.local.endpoint.map { "local endpoint: \($0.debugDescription)" },
         ]
         let parts = switches.filter(\.0).map(\.1) + optionals.compactMap { $0 }
         return ([defaultProtocolStack.summary] + parts + ["attribution: \(values.attribution)"]).joined(separator: ", ")

@@ -12,23 +12,50 @@ extension NWProtocolTCP {
     public final class Options: NWProtocolOptions, @unchecked Sendable {
         /// All option values, read together under the lock.
         package struct Values: Equatable, Sendable {
-            package var noDelay = false
-            package var noPush = false
-            package var noOptions = false
-            package var enableKeepalive = false
-            package var keepaliveCount = 0
-            package var keepaliveIdle = 0
-            package var keepaliveInterval = 0
+            package var flags: Flags = []
+            package var keepalive = Keepalive()
             package var maximumSegmentSize = 0
-            package var connectionTimeout = 0
-            package var persistTimeout = 0
-            package var connectionDropTime = 0
-            package var retransmitFinDrop = false
-            package var disableAckStretching = false
-            package var enableFastOpen = false
-            package var disableECN = false
+            package var timeouts = Timeouts()
 
             package init() {}
+        }
+
+        /// The Boolean options. They are independent of each other.
+        package struct Flags: OptionSet, Sendable {
+            package let rawValue: UInt8
+
+            package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+            package static let noDelay = Flags(rawValue: 1 << 0)
+            package static let noPush = Flags(rawValue: 1 << 1)
+            package static let noOptions = Flags(rawValue: 1 << 2)
+            package static let retransmitFinDrop = Flags(rawValue: 1 << 3)
+            package static let disableAckStretching = Flags(rawValue: 1 << 4)
+            package static let enableFastOpen = Flags(rawValue: 1 << 5)
+            package static let disableECN = Flags(rawValue: 1 << 6)
+
+            /// Gets or sets one option.
+            package subscript(flag: Flags) -> Bool {
+                get { contains(flag) }
+                set {
+                    if newValue { insert(flag) } else { remove(flag) }
+                }
+            }
+        }
+
+        /// When to send keepalive probes. Times are in seconds; 0 keeps the system's value.
+        package struct Keepalive: Equatable, Sendable {
+            package var isEnabled = false
+            package var count = 0
+            package var idle = 0
+            package var interval = 0
+        }
+
+        /// Time limits in seconds; 0 keeps the system's value.
+        package struct Timeouts: Equatable, Sendable {
+            package var connection = 0
+            package var persist = 0
+            package var connectionDrop = 0
         }
 
         private let storage: LockedValue<Values>
@@ -51,44 +78,44 @@ extension NWProtocolTCP {
 
         /// Whether to send small segments immediately, without Nagle's algorithm (`TCP_NODELAY`, RFC 9293 §3.7.4).
         public var noDelay: Bool {
-            get { storage.withLock { $0.noDelay } }
-            set { storage.withLock { $0.noDelay = newValue } }
+            get { storage.withLock { $0.flags[.noDelay] } }
+            set { storage.withLock { $0.flags[.noDelay] = newValue } }
         }
 
         /// Whether to send only full segments (`TCP_CORK`). The kernel sends a partial segment after 200 ms.
         public var noPush: Bool {
-            get { storage.withLock { $0.noPush } }
-            set { storage.withLock { $0.noPush = newValue } }
+            get { storage.withLock { $0.flags[.noPush] } }
+            set { storage.withLock { $0.flags[.noPush] = newValue } }
         }
 
         /// Whether to send no TCP options. No effect: Linux has no such socket option.
         public var noOptions: Bool {
-            get { storage.withLock { $0.noOptions } }
-            set { storage.withLock { $0.noOptions = newValue } }
+            get { storage.withLock { $0.flags[.noOptions] } }
+            set { storage.withLock { $0.flags[.noOptions] = newValue } }
         }
 
         /// Whether to send keepalive probes to an idle peer (`SO_KEEPALIVE`, RFC 9293 §3.8.4).
         public var enableKeepalive: Bool {
-            get { storage.withLock { $0.enableKeepalive } }
-            set { storage.withLock { $0.enableKeepalive = newValue } }
+            get { storage.withLock { $0.keepalive.isEnabled } }
+            set { storage.withLock { $0.keepalive.isEnabled = newValue } }
         }
 
         /// The number of unanswered keepalive probes after which the connection fails (`TCP_KEEPCNT`). Maximum 127.
         public var keepaliveCount: Int {
-            get { storage.withLock { $0.keepaliveCount } }
-            set { storage.withLock { $0.keepaliveCount = newValue } }
+            get { storage.withLock { $0.keepalive.count } }
+            set { storage.withLock { $0.keepalive.count = newValue } }
         }
 
         /// The idle time before the first keepalive probe, in seconds (`TCP_KEEPIDLE`). Maximum 32,767.
         public var keepaliveIdle: Int {
-            get { storage.withLock { $0.keepaliveIdle } }
-            set { storage.withLock { $0.keepaliveIdle = newValue } }
+            get { storage.withLock { $0.keepalive.idle } }
+            set { storage.withLock { $0.keepalive.idle = newValue } }
         }
 
         /// The time between keepalive probes, in seconds (`TCP_KEEPINTVL`). Maximum 32,767.
         public var keepaliveInterval: Int {
-            get { storage.withLock { $0.keepaliveInterval } }
-            set { storage.withLock { $0.keepaliveInterval = newValue } }
+            get { storage.withLock { $0.keepalive.interval } }
+            set { storage.withLock { $0.keepalive.interval = newValue } }
         }
 
         /// The maximum segment size in both directions, in bytes (`TCP_MAXSEG`, RFC 9293 §3.7.1). Values from 1 to 87 make the connection
@@ -100,16 +127,16 @@ extension NWProtocolTCP {
 
         /// The maximum duration of the handshake with one address, in seconds. After this time the attempt fails with `.posix(.ETIMEDOUT)`.
         public var connectionTimeout: Int {
-            get { storage.withLock { $0.connectionTimeout } }
-            set { storage.withLock { $0.connectionTimeout = newValue } }
+            get { storage.withLock { $0.timeouts.connection } }
+            set { storage.withLock { $0.timeouts.connection = newValue } }
         }
 
         /// The maximum time that the peer may keep its receive window closed, in seconds (RFC 6429 §5).
         ///
         /// Sets `TCP_USER_TIMEOUT`, as ``connectionDropTime`` does. If both are set, the smaller value applies to both properties.
         public var persistTimeout: Int {
-            get { storage.withLock { $0.persistTimeout } }
-            set { storage.withLock { $0.persistTimeout = newValue } }
+            get { storage.withLock { $0.timeouts.persist } }
+            set { storage.withLock { $0.timeouts.persist = newValue } }
         }
 
         /// The maximum time that sent data may stay unacknowledged, in seconds (`TCP_USER_TIMEOUT`, RFC 5482 §2). After this time the
@@ -117,20 +144,20 @@ extension NWProtocolTCP {
         ///
         /// If ``persistTimeout`` is set too, the smaller value applies to both properties.
         public var connectionDropTime: Int {
-            get { storage.withLock { $0.connectionDropTime } }
-            set { storage.withLock { $0.connectionDropTime = newValue } }
+            get { storage.withLock { $0.timeouts.connectionDrop } }
+            set { storage.withLock { $0.timeouts.connectionDrop = newValue } }
         }
 
         /// Whether to wait at most 5 s for the peer's FIN after the connection is closed (`TCP_LINGER2`).
         public var retransmitFinDrop: Bool {
-            get { storage.withLock { $0.retransmitFinDrop } }
-            set { storage.withLock { $0.retransmitFinDrop = newValue } }
+            get { storage.withLock { $0.flags[.retransmitFinDrop] } }
+            set { storage.withLock { $0.flags[.retransmitFinDrop] = newValue } }
         }
 
         /// Whether to acknowledge segments immediately (`TCP_QUICKACK`). The kernel may return to delayed acknowledgements later.
         public var disableAckStretching: Bool {
-            get { storage.withLock { $0.disableAckStretching } }
-            set { storage.withLock { $0.disableAckStretching = newValue } }
+            get { storage.withLock { $0.flags[.disableAckStretching] } }
+            set { storage.withLock { $0.flags[.disableAckStretching] = newValue } }
         }
 
         /// Whether to send the first bytes together with the SYN (TCP Fast Open, RFC 7413 §4).
@@ -138,14 +165,14 @@ extension NWProtocolTCP {
         /// The bytes are the first message of the protocol above TCP, such as a TLS ClientHello. If there is no protocol above TCP, set
         /// ``NWParameters/allowFastOpen`` too.
         public var enableFastOpen: Bool {
-            get { storage.withLock { $0.enableFastOpen } }
-            set { storage.withLock { $0.enableFastOpen = newValue } }
+            get { storage.withLock { $0.flags[.enableFastOpen] } }
+            set { storage.withLock { $0.flags[.enableFastOpen] = newValue } }
         }
 
         /// Whether to disable ECN negotiation (RFC 3168 §6.1). No effect: Linux has no such socket option.
         public var disableECN: Bool {
-            get { storage.withLock { $0.disableECN } }
-            set { storage.withLock { $0.disableECN = newValue } }
+            get { storage.withLock { $0.flags[.disableECN] } }
+            set { storage.withLock { $0.flags[.disableECN] = newValue } }
         }
     }
 }

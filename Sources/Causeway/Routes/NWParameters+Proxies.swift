@@ -13,14 +13,16 @@ extension NWParameters {
         let meant = try meantProxies(for: endpoint)
         guard !meant.isEmpty else { return [] }
         let usable = meant.filter(carries)
-        let mayGoDirect = values.preferNoProxies || meant.allSatisfy(\.allowFailover)
+        let mayGoDirect = values.proxies.preferNone || meant.allSatisfy(\.allowFailover)
         guard !usable.isEmpty else {
             guard mayGoDirect else { throw .posix(.ENOTSUP) }
             return []
         }
         var routes: [Route] = []
         for proxy in usable { routes.append(try route(through: proxy, to: endpoint, destination)) }
-        if mayGoDirect { routes.insert(try directRoute(to: endpoint), at: values.preferNoProxies ? 0 : routes.count) }
+        if mayGoDirect {
+            routes.insert(try directRoute(to: endpoint), at: values.proxies.preferNone ? 0 : routes.count)
+        }
         return routes
     }
 
@@ -46,7 +48,7 @@ extension NWParameters {
         through proxy: ProxyConfiguration, to endpoint: NWEndpoint, _ destination: TunnelDestination
     ) throws(NWError) -> Route {
         let isDatagram = defaultProtocolStack.transportProtocol is NWProtocolUDP.Options
-        let forwarder = isDatagram || !values.forwardsRequests ? nil : ForwardProxy(proxy)
+        let forwarder = isDatagram || !values.proxies.forwardsRequests ? nil : ForwardProxy(proxy)
         let passage =
             isDatagram ? [.relay(destination)] : try proxy.passage(to: destination, isForwarding: forwarder != nil)
         guard let place = proxy.place, case .connect(let target, _) = try ConnectionDriver.Origin.connecting(to: place),

@@ -73,7 +73,7 @@ final class PACStore: Sendable {
         _ completion: @escaping @Sendable (Outcome) -> Void
     ) -> @Sendable () -> Void {
         let key = Key(
-            url: location.url.absoluteString, limits: PathLimits(parameters),
+            url: location.url.absoluteString, limits: parameters.values.paths.normalized,
             partition: parameters.values.privacyContext.settings.partition)
         let (known, asker, mustStart) = state.withLock { state -> (DocumentFetch.Document?, UInt64, Bool) in
             if let entry = state.entries[key], entry.expiry > System.now { return (entry.document, 0, false) }
@@ -128,35 +128,4 @@ protocol PACFetching: AnyObject, Sendable {
     func start()
     /// Cancels the fetch. May be called from any thread. The completion handler is not called afterwards.
     func cancel()
-}
-
-/// The interfaces permitted for a connection.
-struct PathLimits: Hashable, Sendable {
-    private let interface: NWInterface?
-    private let type: NWInterface.InterfaceType
-    private let prohibited: [NWInterface]
-    private let prohibitedTypes: [NWInterface.InterfaceType]
-    private let prohibitsExpensive: Bool
-    private let prohibitsConstrained: Bool
-    private let allowsUltraConstrained: Bool
-
-    init(_ parameters: NWParameters) {
-        interface = parameters.requiredInterface
-        type = parameters.requiredInterfaceType
-        prohibited = parameters.prohibitedInterfaces ?? []
-        prohibitedTypes = parameters.prohibitedInterfaceTypes ?? []
-        prohibitsExpensive = parameters.prohibitExpensivePaths
-        prohibitsConstrained = parameters.prohibitConstrainedPaths
-        allowsUltraConstrained = parameters.allowUltraConstrainedPaths
-    }
-
-    func apply(to parameters: NWParameters) {
-        parameters.requiredInterface = interface
-        parameters.requiredInterfaceType = type
-        if !prohibited.isEmpty { parameters.prohibitedInterfaces = prohibited }
-        if !prohibitedTypes.isEmpty { parameters.prohibitedInterfaceTypes = prohibitedTypes }
-        parameters.prohibitExpensivePaths = prohibitsExpensive
-        parameters.prohibitConstrainedPaths = prohibitsConstrained
-        parameters.allowUltraConstrainedPaths = allowsUltraConstrained
-    }
 }

@@ -73,7 +73,7 @@ final class PACFetch: PACFetching {
         let location = state.withLock { $0.location }
         let parameters = location.isSecure ? NWParameters.tls : NWParameters.tcp
         parameters.setPrivacyContext(Self.context)
-        limits.apply(to: parameters)
+        parameters.limitPaths(to: limits)
         guard let fetch = try? location.fetch() else { return end(.failure(Self.problem(.malformed))) }
         let connection = NWConnection(to: .url(location.url), using: parameters)
         connection.stateUpdateHandler = { [weak self, weak connection] change in

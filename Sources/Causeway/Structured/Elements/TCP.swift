@@ -47,21 +47,21 @@ public struct TCP: StreamProtocol, Sendable {
     }
 
     /// Sets ``NWProtocolTCP/Options/noDelay``.
-    public func noDelay(_ noDelay: Bool) -> TCP { setting { $0.noDelay = noDelay } }
+    public func noDelay(_ noDelay: Bool) -> TCP { setting { $0.flags[.noDelay] = noDelay } }
 
     /// Sets ``NWProtocolTCP/Options/noPush``.
-    public func noPush(_ noPush: Bool) -> TCP { setting { $0.noPush = noPush } }
+    public func noPush(_ noPush: Bool) -> TCP { setting { $0.flags[.noPush] = noPush } }
 
     /// Sets ``NWProtocolTCP/Options/noOptions``. This setting has no effect.
-    public func noOptions(_ noOptions: Bool) -> TCP { setting { $0.noOptions = noOptions } }
+    public func noOptions(_ noOptions: Bool) -> TCP { setting { $0.flags[.noOptions] = noOptions } }
 
     /// Enables keepalive. Sets the idle time before the first probe, the number of unanswered probes, and the time between probes.
     public func keepalive(idleTimeInSeconds: UInt32, count: UInt32, intervalInSeconds: UInt32) -> TCP {
         setting { values in
-            values.enableKeepalive = true
-            values.keepaliveIdle = Int(idleTimeInSeconds)
-            values.keepaliveCount = Int(count)
-            values.keepaliveInterval = Int(intervalInSeconds)
+            values.keepalive.isEnabled = true
+            values.keepalive.idle = Int(idleTimeInSeconds)
+            values.keepalive.count = Int(count)
+            values.keepalive.interval = Int(intervalInSeconds)
         }
     }
 
@@ -69,29 +69,29 @@ public struct TCP: StreamProtocol, Sendable {
     public func maximumSegmentSize(_ bytes: UInt32) -> TCP { setting { $0.maximumSegmentSize = Int(bytes) } }
 
     /// Sets ``NWProtocolTCP/Options/connectionTimeout``, in seconds.
-    public func connectionTimeout(_ timeout: UInt32) -> TCP { setting { $0.connectionTimeout = Int(timeout) } }
+    public func connectionTimeout(_ timeout: UInt32) -> TCP { setting { $0.timeouts.connection = Int(timeout) } }
 
     /// Sets ``NWProtocolTCP/Options/persistTimeout``, in seconds.
-    public func persistTimeout(_ timeout: UInt32) -> TCP { setting { $0.persistTimeout = Int(timeout) } }
+    public func persistTimeout(_ timeout: UInt32) -> TCP { setting { $0.timeouts.persist = Int(timeout) } }
 
     /// Sets ``NWProtocolTCP/Options/connectionDropTime``, in seconds.
     public func retransmitConnectionDropTime(_ timeout: UInt32) -> TCP {
-        setting { $0.connectionDropTime = Int(timeout) }
+        setting { $0.timeouts.connectionDrop = Int(timeout) }
     }
 
     /// Sets ``NWProtocolTCP/Options/retransmitFinDrop``.
-    public func retransmitFinDrop(_ drop: Bool) -> TCP { setting { $0.retransmitFinDrop = drop } }
+    public func retransmitFinDrop(_ drop: Bool) -> TCP { setting { $0.flags[.retransmitFinDrop] = drop } }
 
     /// Sets ``NWProtocolTCP/Options/disableAckStretching``.
     public func ackStretchingDisabled(_ disableAckStretching: Bool) -> TCP {
-        setting { $0.disableAckStretching = disableAckStretching }
+        setting { $0.flags[.disableAckStretching] = disableAckStretching }
     }
 
     /// Sets ``NWProtocolTCP/Options/disableECN``. This setting has no effect.
-    public func ecnDisabled(_ disableECN: Bool) -> TCP { setting { $0.disableECN = disableECN } }
+    public func ecnDisabled(_ disableECN: Bool) -> TCP { setting { $0.flags[.disableECN] = disableECN } }
 
     /// Sets ``NWProtocolTCP/Options/enableFastOpen``.
-    public func fastOpenAllowed(_ allowed: Bool) -> TCP { setting { $0.enableFastOpen = allowed } }
+    public func fastOpenAllowed(_ allowed: Bool) -> TCP { setting { $0.flags[.enableFastOpen] = allowed } }
 }
 
 extension TCP: StackElement {
