@@ -8,11 +8,19 @@ final class ByteStreamLink: StreamLink {
     private struct State: Sendable {
         var isOpen = false
         var isReading = false
-        var isWriting = false
-        var hasSentEnd = false
+        var output = Output.idle
         var whenEnded: [@Sendable () -> Void] = []
         var openCount = 2
         var isClosed = false
+    }
+
+    /// The sending side of the byte stream.
+    private enum Output {
+        case idle
+        case writing
+        case writingEnd
+        /// The end was sent.
+        case ended
     }
 
     /// Capacity of each pipe in bytes, without data in flight.
@@ -96,19 +104,19 @@ final class ByteStreamLink: StreamLink {
     private func pumpOut() {
         let isFinished = outbound.hasFinished
         let mustWrite = state.withLock { state in
-            guard state.isOpen, !state.isWriting, !state.hasSentEnd, isFinished || outbound.count > 0 else {
+            guard state.isOpen, state.output == .idle, isFinished || outbound.count > 0 else {
                 return false
             }
-            state.isWriting = true
+            state.output = .writing
             return true
         }
         guard mustWrite else { return }
         var content = Data(count: Self.bufferSize)
         let count = content.withUnsafeMutableBytes { outbound.read(into: $0) }
         let isEnd = isFinished && count == 0
-        if isEnd { state.withLock { $0.hasSentEnd = true } }
+        if isEnd { state.withLock { $0.output = .writingEnd } }
         stream.send(content.prefix(count), isFinal: isEnd) { [self] error in
-            state.withLock { $0.isWriting = false }
+            state.withLock { $0.output = isEnd ? .ended : .idle }
             if let error { outbound.fail(error) } else { pumpOut() }
             reportEnd()
             endWhenSent()
@@ -116,7 +124,7 @@ final class ByteStreamLink: StreamLink {
     }
 
     private func endWhenSent() {
-        let isOver = state.withLock { $0.openCount == 0 && $0.hasSentEnd && !$0.isWriting }
+        let isOver = state.withLock { $0.openCount == 0 && $0.output == .ended }
         if isOver || state.withLock({ $0.openCount == 0 }) && outbound.failure != nil {
             close(isInterrupted: outbound.failure != nil)
         }
@@ -135,7 +143,7 @@ final class ByteStreamLink: StreamLink {
     private func reportEnd() {
         let hasFailed = outbound.failure != nil
         let waiting = state.withLock { state -> [@Sendable () -> Void] in
-            guard hasFailed || state.hasSentEnd && !state.isWriting else { return [] }
+            guard hasFailed || state.output == .ended else { return [] }
             defer { state.whenEnded = [] }
             return state.whenEnded
         }

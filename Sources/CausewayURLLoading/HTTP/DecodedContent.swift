@@ -17,11 +17,25 @@ final class DecodedContent: Sendable {
 
     private struct State {
         var input = Deque<Data>()
-        var hasInputEnded = false
-        var isEndKnown = false
-        var isPumping = false
-        var mustRepeat = false
-        var hasFinished = false
+        var inputEnd = InputEnd.open
+        var pump = Pump.idle
+    }
+
+    /// How far the end of the received content has come.
+    fileprivate enum InputEnd {
+        /// More content may arrive.
+        case open
+        case arrived
+        /// The decoder knows the end.
+        case passed
+    }
+
+    fileprivate enum Pump {
+        case idle
+        case running
+        /// Another call arrived meanwhile: the running one must look again.
+        case runningAgain
+        case finished
     }
 
     private let decoder: ContentDecoder
@@ -35,29 +49,17 @@ final class DecodedContent: Sendable {
     func append(_ content: Data) { state.withLock { state in state.input.append(content) } }
 
     /// Marks the end of the received content.
-    func end() { state.withLock { state in state.hasInputEnded = true } }
+    func end() { state.withLock { state in if state.inputEnd == .open { state.inputEnd = .arrived } } }
 
     /// Delivers decoded pieces while the task wants them.
     func pump(
         while wants: () -> Bool, _ deliver: (Data) -> Void
     ) throws(DecodingFailure) -> Progress {
-        let isTurn = state.withLock { state in
-            state.mustRepeat = state.isPumping
-            defer { state.isPumping = true }
-            return !state.isPumping && !state.hasFinished
-        }
-        guard isTurn else { return .waiting }
+        guard state.withLock({ state in state.pump.begin() }) else { return .waiting }
         while true {
+            // After an error the pump keeps running, so that nothing more is delivered.
             let isFinished = try decode(while: wants, deliver)
-            let mustRepeat = state.withLock { state in
-                if isFinished { state.hasFinished = true }
-                guard !isFinished, state.mustRepeat else {
-                    state.isPumping = false
-                    return false
-                }
-                state.mustRepeat = false
-                return true
-            }
+            let mustRepeat = state.withLock { state in state.pump.end(isFinished: isFinished) }
             if !mustRepeat { return isFinished ? .finished : .waiting }
         }
     }
@@ -69,21 +71,43 @@ final class DecodedContent: Sendable {
                 deliver(piece)
                 continue
             }
-            let (input, hasEnded, wasKnown) = state.withLock { state -> (Data?, Bool, Bool) in
+            let (input, end) = state.withLock { state -> (Data?, InputEnd) in
                 let input = state.input.popFirst()
-                defer { if input == nil, state.hasInputEnded { state.isEndKnown = true } }
-                return (input, state.hasInputEnded, state.isEndKnown)
+                defer { if input == nil, state.inputEnd == .arrived { state.inputEnd = .passed } }
+                return (input, state.inputEnd)
             }
             if let input {
                 decoder.append(input)
-            } else if !hasEnded {
-                return false
-            } else if wasKnown {
-                return true
-            } else {
-                decoder.end()
+                continue
+            }
+            switch end {
+            case .open: return false
+            case .arrived: decoder.end()
+            case .passed: return true
             }
         }
         return false
+    }
+}
+
+extension DecodedContent.Pump {
+    /// Returns whether the caller is to run the pump. Otherwise the running caller looks again.
+    fileprivate mutating func begin() -> Bool {
+        switch self {
+        case .idle:
+            self = .running
+            return true
+        case .running, .runningAgain:
+            self = .runningAgain
+            return false
+        case .finished: return false
+        }
+    }
+
+    /// Returns whether the caller is to run the pump once more.
+    fileprivate mutating func end(isFinished: Bool) -> Bool {
+        let mustRepeat = self == .runningAgain && !isFinished
+        self = isFinished ? .finished : mustRepeat ? .running : .idle
+        return mustRepeat
     }
 }

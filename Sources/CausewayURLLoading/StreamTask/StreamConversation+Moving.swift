@@ -11,8 +11,8 @@ extension StreamConversation {
         if let error = arrival.error {
             input.failure = input.failure ?? LoadFailure(.connectionLost, underlying: error)
         } else if arrival.isEnd {
-            input.isAtEnd = true
             reportReadClosed()
+            input.isAtEnd = true
         }
         resume(at: now)
     }
@@ -59,10 +59,9 @@ extension StreamConversation {
         pump(at: now)
     }
 
+    /// Reports that no more bytes can be read, unless the other cause has reported it already.
     private mutating func reportReadClosed() {
-        guard !input.wasClosureReported else { return }
-        input.wasClosureReported = true
-        actions.append(.reportReadClosed)
+        if !input.isAtEnd, !input.isClosed { actions.append(.reportReadClosed) }
     }
 
     // MARK: Progress
@@ -91,9 +90,9 @@ extension StreamConversation {
         while !isPaused, let read = batches[0].reads.first {
             switch read.kind {
             case .close:
+                reportReadClosed()
                 input.isClosed = true
                 input.buffer = Data()
-                reportReadClosed()
             case .bytes(let minimum, let maximum, let handler):
                 guard serve(minimum, maximum, handler) else { return }
             }

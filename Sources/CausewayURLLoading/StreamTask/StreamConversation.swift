@@ -53,7 +53,6 @@ struct StreamConversation: Sendable {
         var isClosed = false
         /// Whether the end was delivered to a read.
         var wasEndRead = false
-        var wasClosureReported = false
         /// The error for all further reads.
         var failure: LoadFailure?
     }
