@@ -13,7 +13,7 @@ extension NetService {
     ///
     /// Counterpart: `publish(options:)`, macOS 10.5, iOS 2.
     public func publish(options: Options) {
-        guard activity == nil else { return refuse(.activityInProgress) }
+        guard activity.current == nil else { return refuse(.activityInProgress) }
         let listens = options.contains(.listenForConnections)
         guard let description = describe(options), listens || port > 0, !listens || !isDatagram else {
             return refuse(.badArgumentError)
@@ -45,13 +45,13 @@ extension NetService {
     // MARK: Advertising
 
     private func advertise(_ description: ServiceDescription, _ listener: NWListener?) {
-        let (events, number) = (events, activityNumber)
+        let (events, number) = (events, activity.number)
         let registration = BonjourEngine.shared.advertise(description) { event in
             events.add { service, _ in
-                if service.value.activityNumber == number { service.value.registrationChanged(event) }
+                if service.value.activity.number == number { service.value.registrationChanged(event) }
             }
         }
-        activity = .publishing(registration, listener)
+        activity.current = .publishing(registration, listener)
     }
 
     private func registrationChanged(_ event: ServiceEvent) {
@@ -73,15 +73,15 @@ extension NetService {
     private func listen(_ description: ServiceDescription) {
         let wanted = description.port == 0 ? NWEndpoint.Port.any : NWEndpoint.Port(integerLiteral: description.port)
         guard let listener = try? NWListener(using: .tcp, on: wanted) else { return refuse(.unknownError) }
-        activity = .publishing(nil, listener)
-        let (events, number) = (events, activityNumber)
+        activity.current = .publishing(nil, listener)
+        let (events, number) = (events, activity.number)
         listener.newConnectionHandler = { connection in
             events.add { service, _ in service.value.accept(connection) }
         }
         listener.stateUpdateHandler = { [weak listener] state in
             let port = listener?.port?.rawValue
             events.add { service, _ in
-                guard service.value.activityNumber == number else { return }
+                guard service.value.activity.number == number else { return }
                 service.value.listenerChanged(state, port, description)
             }
         }
@@ -91,7 +91,7 @@ extension NetService {
     private func listenerChanged(_ state: NWListener.State, _ port: UInt16?, _ description: ServiceDescription) {
         switch state {
         case .ready:
-            guard let port, case .publishing(nil, let listener) = activity else { return }
+            guard let port, case .publishing(nil, let listener) = activity.current else { return }
             var description = description
             description.port = port
             self.port = Int(port)
@@ -104,7 +104,7 @@ extension NetService {
     }
 
     private func accept(_ connection: NWConnection) {
-        guard activity != nil, let delegate else { return connection.cancel() }
+        guard activity.current != nil, let delegate else { return connection.cancel() }
         let (input, output) = Stream.streams(over: connection)
         delegate.netService(self, didAcceptConnectionWith: input, outputStream: output)
     }

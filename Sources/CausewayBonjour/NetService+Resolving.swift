@@ -16,21 +16,21 @@ extension NetService {
     ///
     /// - Parameter timeout: Time in seconds after which the lookup stops, with `timeoutError` if nothing was found; 0 for no limit.
     public func resolve(withTimeout timeout: TimeInterval) {
-        guard activity == nil else { return fail(.activityInProgress) }
+        guard activity.current == nil else { return fail(.activityInProgress) }
         guard let instance = instanceName(name), timeout >= 0, timeout < 1e9 else { return fail(.badArgumentError) }
         events.add { service, _ in service.value.delegate?.netServiceWillResolve(service.value) }
-        let (events, number) = (events, activityNumber)
+        let (events, number) = (events, activity.number)
         let lookup = ServiceLookup(instance, wants: .place) { place in
             events.add { service, _ in
-                if service.value.activityNumber == number { service.value.found(place) }
+                if service.value.activity.number == number { service.value.found(place) }
             }
         }
-        activity = .resolving(lookup)
+        activity.current = .resolving(lookup)
         lookup.begin()
         guard timeout > 0 else { return }
         lookup.end(after: .milliseconds(Int64(timeout * 1_000))) {
             events.add { service, _ in
-                if service.value.activityNumber == number { service.value.timeIsUp() }
+                if service.value.activity.number == number { service.value.timeIsUp() }
             }
         }
     }

@@ -15,7 +15,7 @@ extension NetService {
         let bytes = recordData.map { [UInt8]($0) } ?? []
         guard Self.entries(bytes) != nil, bytes.count <= Self.longestRecord else { return false }
         textRecord = recordData
-        if case .publishing(let registration?, _) = activity {
+        if case .publishing(let registration?, _) = activity.current {
             BonjourEngine.shared.update(registration, text: bytes)
         }
         return true

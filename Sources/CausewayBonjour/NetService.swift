@@ -56,6 +56,19 @@ open class NetService: NSObject {
         case resolving(ServiceLookup)
     }
 
+    /// The current activity and its number. Events with another number come from earlier activities and are ignored.
+    struct NumberedActivity {
+        var current: Activity?
+        private(set) var number = 0
+
+        /// Ends and returns the current activity.
+        mutating func end() -> Activity? {
+            guard let ended = current.take() else { return nil }
+            number += 1
+            return ended
+        }
+    }
+
     /// Receives all events. Not retained.
     open weak var delegate: (any NetServiceDelegate)?
     /// This property is stored, but it has no effect.
@@ -74,9 +87,7 @@ open class NetService: NSObject {
     open internal(set) var addresses: [Data]?
 
     var textRecord: Data?
-    var activity: Activity?
-    /// The current activity's number. Events with another number come from earlier activities and are ignored.
-    private(set) var activityNumber = 0
+    var activity = NumberedActivity()
     var monitor: ServiceLookup?
     private(set) lazy var events = RunLoopEvents<NetService>(self)
 
@@ -122,8 +133,7 @@ open class NetService: NSObject {
     /// Ends the current activity. Returns whether there was one.
     @discardableResult
     func end() -> Bool {
-        guard let ended = activity.take() else { return false }
-        activityNumber += 1
+        guard let ended = activity.end() else { return false }
         switch ended {
         case .publishing(let registration, let listener):
             listener?.cancel()

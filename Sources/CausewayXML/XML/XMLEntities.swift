@@ -7,6 +7,8 @@ struct XMLEntities: Sendable {
 
     private let limits: XMLLimits
     private var declared: [String: [UInt8]] = [:]
+    /// Whether a document type declaration was read. Only the first counts.
+    private var hasDeclaration = false
     /// Whether entities may be declared in an unread part of the document type declaration.
     private var hasExternalDeclarations = false
     private var budget: Int
@@ -19,6 +21,8 @@ struct XMLEntities: Sendable {
     /// Reads the general entities with a literal value from a document type declaration. External entities get an empty
     /// value.
     mutating func declare(_ declaration: [UInt8]) {
+        guard !hasDeclaration else { return }
+        hasDeclaration = true
         let subset = declaration.firstIndex(of: 0x5B)
         let head = String(decoding: declaration[..<(subset ?? declaration.count)], as: UTF8.self)
         hasExternalDeclarations = head.contains("SYSTEM") || head.contains("PUBLIC")

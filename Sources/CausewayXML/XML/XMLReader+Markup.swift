@@ -115,8 +115,7 @@ extension XMLReader {
             if pending.count >= limits.declarationByteCount {
                 note("the document type declaration is too long", at: start)
             }
-            if !hasDeclaration { entities.declare(pending) }
-            hasDeclaration = true
+            entities.declare(pending)
             pending.removeAll(keepingCapacity: true)
             state = .text
         default: break

@@ -38,8 +38,6 @@ package struct XMLReader: Sendable {
     var entities: XMLEntities
     /// Violations from which the reader recovered, in document order.
     package private(set) var problems: [XMLProblem] = []
-    /// Whether a document type declaration was read. Only the first counts.
-    var hasDeclaration = false
     package private(set) var work = XMLWork()
     /// The bracket depth in a document type declaration, or the number of hyphens, brackets or question marks that may
     /// end a comment, CDATA section or processing instruction.
