@@ -4,15 +4,26 @@ import ArgumentParser
 struct HTTPOutput: Sendable {
     var showsHead = false
     var failsForStatus = false
-    var isVerbose = false
-    var showsTimeline = false
-    var isJSON = false
-    var hasProgressBar = true
+    var commentary = Commentary.progressBar
+    var summary = Summary.none
     var isUpload = false
     var cookieJar: String?
     var archive: String?
     var writeOut: WriteOut?
     var retry = HTTPRetry()
+
+    /// What is printed while a request runs.
+    enum Commentary {
+        case none
+        case progressBar
+        /// The heads of all requests and responses.
+        case heads
+    }
+
+    /// What is printed at the end.
+    enum Summary {
+        case none, timeline, json
+    }
 
     init() {}
 
@@ -20,10 +31,8 @@ struct HTTPOutput: Sendable {
     init(_ options: HTTPOutputOptions, _ request: HTTPRequestOptions) throws {
         showsHead = options.include || request.head
         failsForStatus = options.fail
-        isVerbose = options.verbose
-        showsTimeline = options.timeline
-        isJSON = options.json
-        hasProgressBar = !options.silent && !options.verbose
+        commentary = options.verbose ? .heads : options.silent ? .none : .progressBar
+        summary = options.json ? .json : options.timeline ? .timeline : .none
         isUpload = request.uploadFile != nil || !request.forms.isEmpty
         cookieJar = request.cookieJar
         archive = options.har

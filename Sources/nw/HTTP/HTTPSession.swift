@@ -68,10 +68,10 @@ struct HTTPSession: Sendable {
     /// Prints and stores what the options request.
     private func finish(_ attempt: Attempt, retryCount: Int) throws -> [Cookie] {
         let (conversation, content, failure) = (attempt.conversation, attempt.content, attempt.failure)
-        if output.isJSON {
+        if output.summary == .json {
             let report = HTTPReport(conversation.records, content, problem: failure)
             printLine(PrintableText(json: report, isIndented: true))
-        } else if output.showsTimeline || output.isVerbose {
+        } else if output.summary == .timeline || output.commentary == .heads {
             for record in conversation.records { printError(record.picture()) }
         }
         try store(conversation.cookies)
@@ -95,17 +95,17 @@ struct HTTPSession: Sendable {
             start.request.fields.set("Range", "bytes=\(position)-")
         }
         let output = output
-        let mayHint = !start.followsRedirects && !output.isJSON
+        let mayHint = !start.followsRedirects && output.summary != .json
         let content = start.content
         var sending: (@Sendable (ResponseFeed) -> (@Sendable () -> Void)?)?
-        if output.isUpload, output.hasProgressBar {
+        if output.isUpload, output.commentary == .progressBar {
             sending = { feed in
                 guard let progress = UploadProgress(feed, of: content) else { return nil }
                 return { progress.end() }
             }
         }
         let observe: @Sendable (HTTPExchangeRecord) -> Void = { record in
-            if output.isVerbose { printError(record.heads()) }
+            if output.commentary == .heads { printError(record.heads()) }
             if mayHint { record.hint() }
         }
         return HTTPConversation(start, route, cookies: cookies, observe: observe, sending: sending)
@@ -208,8 +208,8 @@ struct HTTPSession: Sendable {
 
     private func progress(_ head: HTTPResponseHead, _ destination: ContentDestination, isEncoded: Bool) -> ProgressBar?
     {
-        guard output.hasProgressBar, let path = destination.path else { return nil }
-        let length = isEncoded ? nil : head.fields.firstValue(of: "Content-Length").flatMap { Int(digits: $0) }
+        guard output.commentary == .progressBar, let path = destination.path else { return nil }
+        let length = isEncoded ? nil : head.fields.firstValue(of: "Content-Length").flatMap { UInt64($0) }
         let origin = origin(destination)
         let name = path.split(separator: "/").last.map(String.init) ?? path
         return ProgressBar(name, byteCount: length.map { UInt64($0) + origin }, from: origin)

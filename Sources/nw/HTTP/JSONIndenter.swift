@@ -6,13 +6,19 @@ struct JSONIndenter: Sendable {
     /// The maximum number of spaces before a line. Deeper values are not indented further.
     static let maximumIndentation = 80
 
+    private enum Position {
+        case inString
+        /// Inside of a string, after a backslash.
+        case escaped
+        /// After the start of an object or array that may be empty.
+        case opened
+        /// A line break separates the next top-level value from the previous one.
+        case betweenValues
+        case elsewhere
+    }
+
     private var depth = 0
-    private var isInString = false
-    private var isEscaped = false
-    /// Whether the last byte opened an object or array that may be empty.
-    private var isAtStart = false
-    /// Whether a line break separates the next top-level value from the previous one.
-    private var isBetweenValues = false
+    private var position = Position.elsewhere
     private var hasOutput = false
 
     /// Indents the next bytes.
@@ -23,23 +29,25 @@ struct JSONIndenter: Sendable {
     }
 
     private mutating func take(_ byte: UInt8, _ output: inout [UInt8]) {
-        if isInString {
+        switch position {
+        case .inString:
             output.append(byte)
-            if isEscaped {
-                isEscaped = false
-            } else if byte == UInt8(ascii: "\\") {
-                isEscaped = true
-            } else if byte == UInt8(ascii: "\"") {
-                isInString = false
-            }
-            return
+            if byte == UInt8(ascii: "\\") { position = .escaped }
+            if byte == UInt8(ascii: "\"") { position = .elsewhere }
+        case .escaped:
+            output.append(byte)
+            position = .inString
+        case .opened, .betweenValues, .elsewhere: takeOutside(byte, &output)
         }
+    }
+
+    private mutating func takeOutside(_ byte: UInt8, _ output: inout [UInt8]) {
         switch byte {
         case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"):
-            if depth == 0, hasOutput { isBetweenValues = true }
+            if depth == 0, hasOutput { position = .betweenValues }
         case UInt8(ascii: "}"), UInt8(ascii: "]"):
             depth = max(0, depth - 1)
-            if isAtStart { isAtStart = false } else { breakLine(&output) }
+            if position == .opened { position = .elsewhere } else { breakLine(&output) }
             output.append(byte)
         default:
             beginToken(&output)
@@ -49,22 +57,18 @@ struct JSONIndenter: Sendable {
     }
 
     private mutating func beginToken(_ output: inout [UInt8]) {
-        if isAtStart {
-            isAtStart = false
-            breakLine(&output)
-        } else if isBetweenValues {
-            output.append(UInt8(ascii: "\n"))
-        }
-        isBetweenValues = false
+        if position == .opened { breakLine(&output) }
+        if position == .betweenValues { output.append(UInt8(ascii: "\n")) }
+        position = .elsewhere
     }
 
     private mutating func takeToken(_ byte: UInt8, _ output: inout [UInt8]) {
         output.append(byte)
         switch byte {
-        case UInt8(ascii: "\""): isInString = true
+        case UInt8(ascii: "\""): position = .inString
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             depth += 1
-            isAtStart = true
+            position = .opened
         case UInt8(ascii: ","): breakLine(&output)
         case UInt8(ascii: ":"): output.append(UInt8(ascii: " "))
         default: break

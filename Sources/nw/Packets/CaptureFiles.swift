@@ -14,6 +14,23 @@ struct CaptureRotation: Sendable {
     var isOn: Bool { byteCount != nil || seconds != nil }
 }
 
+/// The age and the size of the current capture file.
+struct CaptureFileAge: Sendable {
+    let rotation: CaptureRotation
+    /// The number of bytes in the file.
+    var byteCount = 0
+    private let began = ContinuousClock.now
+
+    init(_ rotation: CaptureRotation) { self.rotation = rotation }
+
+    /// Whether the file has reached its time limit, or reaches its size limit with more bytes.
+    func isOver(with more: Int) -> Bool {
+        let isLarge = rotation.byteCount.map { byteCount + more >= $0 } ?? false
+        let isOld = rotation.seconds.map { ContinuousClock.now - began >= .seconds($0) } ?? false
+        return isLarge || isOld
+    }
+}
+
 /// Capture files written on their own thread.
 ///
 /// Unwritten data waits in memory, up to a limit. Beyond the limit packets are dropped and counted, as the kernel does.

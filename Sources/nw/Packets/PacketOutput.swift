@@ -86,11 +86,9 @@ struct PacketOutput: ~Copyable {
     private let file: OpenFile
     /// The capture files, on their own thread: the kernel's ring buffer is read while the disk is busy.
     private let files: CaptureFiles?
-    private let rotation: CaptureRotation
-    /// The number of packets in the buffer, and of bytes in the current file.
+    private var current: CaptureFileAge
+    /// The number of packets in the buffer.
     private var buffered = 0
-    private var stored = 0
-    private var began = ContinuousClock.now
     private var printer: PacketPrinter
     private var json = PacketJSON(initialCipher: .library)
     private var buffer: [UInt8] = []
@@ -99,7 +97,7 @@ struct PacketOutput: ~Copyable {
     private(set) var count = 0
 
     init(_ options: PacketOutputOptions, isLive: Bool, rotation: CaptureRotation = .none) throws {
-        self.rotation = rotation
+        current = CaptureFileAge(rotation)
         printer = PacketPrinter(options.printerOptions(), initialCipher: .library)
         self.isLive = isLive
         file = .standardOutput
@@ -121,7 +119,7 @@ struct PacketOutput: ~Copyable {
     /// Writes the beginning of a live capture, so that its reader knows the link type before the first packet arrives. Rotated files begin
     /// with their first packet.
     mutating func begin(_ linkType: LinkType) throws {
-        guard !rotation.isOn else { return }
+        guard !current.rotation.isOn else { return }
         switch form {
         case .pcap(nil):
             // The kernel reports packet times in nanoseconds.
@@ -139,7 +137,7 @@ struct PacketOutput: ~Copyable {
     mutating func add(_ packet: CapturedPacket, _ bytes: borrowing ByteView) throws {
         count += 1
         buffered += 1
-        if stored > 0 { try rotate() }
+        if current.byteCount > 0 { try rotate() }
         switch form {
         case .text: printer.append(packet, bytes, to: &buffer)
         case .json: json.append(packet, bytes, to: &buffer)
@@ -177,16 +175,13 @@ struct PacketOutput: ~Copyable {
 
     /// Starts the next file if the current one has reached its time or size limit.
     private mutating func rotate() throws {
-        let isLarge = rotation.byteCount.map { stored + buffer.count >= $0 } ?? false
-        let isOld = rotation.seconds.map { ContinuousClock.now - began >= .seconds($0) } ?? false
-        guard isLarge || isOld, let files else { return }
+        guard current.isOver(with: buffer.count), let files else { return }
         // The packet that is being added belongs to the new file.
         buffered -= 1
         try flush()
         buffered = 1
         files.rotate()
-        stored = 0
-        began = .now
+        current = CaptureFileAge(current.rotation)
         switch form {
         case .pcap: form = .pcap(nil)
         case .pcapng: form = .pcapng(nil)
@@ -212,7 +207,7 @@ struct PacketOutput: ~Copyable {
 
     private mutating func flush() throws {
         guard !buffer.isEmpty else { return }
-        stored += buffer.count
+        current.byteCount += buffer.count
         if let files {
             let content = buffer
             buffer = []

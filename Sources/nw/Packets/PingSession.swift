@@ -13,11 +13,7 @@ final class PingSession {
     private let clock = ContinuousClock()
     /// When each unanswered request was sent, by sequence number.
     private var waiting: [UInt16: ContinuousClock.Instant] = [:]
-    private var sent = 0
-    private var received = 0
-    private var errors = 0
-    private var duplicates = 0
-    private var times: [Double] = []
+    private var tally = PingTally()
     private var buffer = [UInt8](repeating: 0, count: 65_536)
 
     init(_ command: PingCommand, _ target: HostAddress) throws {
@@ -67,7 +63,7 @@ final class PingSession {
             if deadline == nil, now >= next {
                 send()
                 next = now + (command.floods ? .milliseconds(10) : .seconds(command.interval))
-                if sent == command.count { deadline = now + .seconds(command.wait) }
+                if tally.sent == command.count { deadline = now + .seconds(command.wait) }
             }
             let until = deadline ?? next
             // Wait for short times, so that the loop detects an interrupt soon. In the last millisecond before a request, poll without
@@ -76,18 +72,18 @@ final class PingSession {
             let rest = Int((until - clock.now) / .milliseconds(1))
             let pause = rest < (command.interval < 0.01 ? 5 : 1) ? 0 : min(100, rest)
             if PacketSockets.wait(socket.rawValue, milliseconds: CInt(pause)) {
-                let before = received
+                let before = tally.received
                 try receiveAll()
-                if command.floods, received > before { next = clock.now }
+                if command.floods, tally.received > before { next = clock.now }
             }
         }
         finish(clock.now - start)
-        if received == 0 { throw ExitCode.failure }
+        if tally.received == 0 { throw ExitCode.failure }
     }
 
     private func send() {
-        sent += 1
-        let number = UInt16(truncatingIfNeeded: sent)
+        tally.sent += 1
+        let number = UInt16(truncatingIfNeeded: tally.sent)
         var packet = PacketBuilder()
         packet.add(.echo(type: target.isIPv6 ? 128 : 8, identifier: identifier, sequence: number))
         packet.add(payload: (0..<command.size).map { UInt8(truncatingIfNeeded: $0) })
@@ -101,9 +97,9 @@ final class PingSession {
             }
             waiting[number] = left
         } catch {
-            errors += 1
+            tally.errors += 1
             let why = (error as? SystemError).map { String(cString: strerror($0.errno)) } ?? "\(error)"
-            report("\"error\":\"\(why)\",\"seq\":\(sent)", "nw: ping: send failed: \(why)")
+            report("\"error\":\"\(why)\",\"seq\":\(tally.sent)", "nw: ping: send failed: \(why)")
         }
     }
 
@@ -143,12 +139,11 @@ final class PingSession {
         if datagram.error != 0 { return takeError(datagram, number) }
         guard header.type == (target.isIPv6 ? 129 : 0) else { return }
         guard let left = waiting.removeValue(forKey: number) else {
-            duplicates += 1
+            tally.duplicates += 1
             return report("\"seq\":\(number),\"duplicate\":true", "reply to icmp_seq=\(number) (DUP!)")
         }
-        received += 1
         let milliseconds = max(.zero, arrived - left) / .microseconds(1) / 1000
-        times.append(milliseconds)
+        tally.received(after: milliseconds)
         let size = command.size + 8
         let shownHops = hops.map { " ttl=\($0)" } ?? ""
         report(
@@ -159,7 +154,7 @@ final class PingSession {
 
     private func takeError(_ datagram: PacketArrival, _ number: UInt16) {
         guard waiting.removeValue(forKey: number) != nil else { return }
-        errors += 1
+        tally.errors += 1
         let what = Self.errorText(datagram, target.isIPv6)
         let from = datagram.offender.map(AddressText.text) ?? target.text
         report(
@@ -191,38 +186,16 @@ final class PingSession {
     }
 
     private func finish(_ duration: Duration) {
-        let loss = sent == 0 ? 0 : Double(sent - received) * 100 / Double(sent)
-        let mean = times.isEmpty ? 0 : times.reduce(0, +) / Double(times.count)
-        let square = times.isEmpty ? 0 : times.map { $0 * $0 }.reduce(0, +) / Double(times.count)
-        let deviation = max(0, square - mean * mean).squareRoot()
-        let (minimum, maximum) = (times.min() ?? 0, times.max() ?? 0)
-        if command.json {
-            return printLine(
-                "{\"transmitted\":\(sent),\"received\":\(received),\"errors\":\(errors),\"duplicates\":\(duplicates),"
-                    + "\"minimum\":\(Self.decimals(minimum)),\"mean\":\(Self.decimals(mean)),\"maximum\":\(Self.decimals(maximum)),"
-                    + "\"deviation\":\(Self.decimals(deviation))}")
-        }
-        printLine("\n--- \(command.host) ping statistics ---")
-        let more = (duplicates > 0 ? ", +\(duplicates) duplicates" : "") + (errors > 0 ? ", +\(errors) errors" : "")
-        printLine(
-            "\(sent) packets transmitted, \(received) received\(more), \(Self.percent(loss))% packet loss, time \(Int(duration / .milliseconds(1)))ms"
-        )
-        if !times.isEmpty {
-            printLine(
-                "rtt min/avg/max/mdev = \([minimum, mean, maximum, deviation].map(Self.decimals).joined(separator: "/")) ms"
-            )
-        }
+        if command.json { return printLine(tally.json()) }
+        for line in tally.lines(host: command.host, duration) { printLine(line) }
     }
 
     static func decimals(_ value: Double) -> String { fixed(value, 3) }
-    private static func percent(_ value: Double) -> String {
-        value == value.rounded() ? "\(Int(value))" : fixed(value, 4)
-    }
     /// Formats a number with three significant digits, as ping does.
     private static func significant(_ value: Double) -> String {
         value >= 100 ? fixed(value, 0) : value >= 10 ? fixed(value, 1) : value >= 1 ? fixed(value, 2) : fixed(value, 3)
     }
-    private static func fixed(_ value: Double, _ digits: Int) -> String {
+    static func fixed(_ value: Double, _ digits: Int) -> String {
         var scale = 1.0
         for _ in 0..<digits { scale *= 10 }
         let whole = Int((value * scale).rounded())

@@ -48,76 +48,75 @@ extension TLSDiagnosis {
         return lines
     }
 
-    private static func date(_ seconds: Int64) -> String {
+    fileprivate static func date(_ seconds: Int64) -> String {
         guard seconds != .min else { return "invalid date" }
         return Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
     }
 
     // MARK: JSON
 
-    private struct Object: Encodable {
-        struct Entry: Encodable {
-            var subject: String
-            var issuer: String
-            var names: [String]
-            var notBefore: String
-            var notAfter: String
-            var serialNumber: String
-            var key: String
-            var signatureAlgorithm: String
-            var isAuthority: Bool
-            var sha256: String
-            var pin: String
-            var issuerLocations: [String]
-            var notes: [String]
-        }
-
-        struct Times: Encodable {
-            var resolve: Double?
-            var connect: Double?
-            var handshake: Double?
-        }
-
-        var endpoint: String
-        var host: String
-        var isTrusted: Bool
-        var failure: String?
-        var remedies: [String]
-        var version: String
-        var cipherSuite: String
-        var group: String?
-        var applicationProtocol: String?
-        var isStatusStapled: Bool
-        /// The step durations in seconds.
-        var times: Times
-        var certificates: [Entry]
-        var chain: [String]
-    }
-
     func json() -> PrintableText {
-        PrintableText(json: object, isIndented: true)
+        PrintableText(json: self, isIndented: true)
+    }
+}
+
+extension TLSDiagnosis: Encodable {
+    private enum Key: String, CodingKey {
+        case endpoint, host, isTrusted, failure, remedies, version, cipherSuite, group, applicationProtocol
+        case isStatusStapled, times, certificates, chain
     }
 
-    private var object: Object {
-        Object(
-            endpoint: endpoint, host: host, isTrusted: isTrusted, failure: failure, remedies: remedies,
-            version: observation.version, cipherSuite: observation.cipherSuite, group: observation.group,
-            applicationProtocol: observation.applicationProtocol, isStatusStapled: observation.stapledResponse != nil,
-            times: Object.Times(
-                resolve: observation.times.resolve?.inSeconds, connect: observation.times.connect?.inSeconds,
-                handshake: observation.times.handshake?.inSeconds),
-            certificates: sent.map { Self.entry($0) }, chain: chain)
+    /// The step durations in seconds.
+    private struct Times: Encodable {
+        var resolve: Double?
+        var connect: Double?
+        var handshake: Double?
+
+        init(_ observation: TLSProbe.Observation) {
+            resolve = observation.times.resolve?.inSeconds
+            connect = observation.times.connect?.inSeconds
+            handshake = observation.times.handshake?.inSeconds
+        }
     }
 
-    private static func entry(_ sent: Sent) -> Object.Entry {
-        let certificate = sent.certificate
-        return Object.Entry(
-            subject: certificate.subject, issuer: certificate.issuer, names: Presented.names(of: certificate),
-            notBefore: date(certificate.notBefore), notAfter: date(certificate.notAfter),
-            serialNumber: Hexadecimal.text(certificate.serialNumber), key: certificate.keyDescription,
-            signatureAlgorithm: certificate.signatureAlgorithm, isAuthority: certificate.isAuthority,
-            sha256: Hexadecimal.text(certificate.fingerprint),
-            pin: Data(certificate.publicKeyPin).base64EncodedString(),
-            issuerLocations: certificate.issuerLocations, notes: sent.remarks)
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: Key.self)
+        try object.encode(endpoint, forKey: .endpoint)
+        try object.encode(host, forKey: .host)
+        try object.encode(isTrusted, forKey: .isTrusted)
+        try object.encodeIfPresent(failure, forKey: .failure)
+        try object.encode(remedies, forKey: .remedies)
+        try object.encode(observation.version, forKey: .version)
+        try object.encode(observation.cipherSuite, forKey: .cipherSuite)
+        try object.encodeIfPresent(observation.group, forKey: .group)
+        try object.encodeIfPresent(observation.applicationProtocol, forKey: .applicationProtocol)
+        try object.encode(observation.stapledResponse != nil, forKey: .isStatusStapled)
+        try object.encode(Times(observation), forKey: .times)
+        try object.encode(sent, forKey: .certificates)
+        try object.encode(chain, forKey: .chain)
+    }
+}
+
+extension TLSDiagnosis.Sent: Encodable {
+    private enum Key: String, CodingKey {
+        case subject, issuer, names, notBefore, notAfter, serialNumber, key, signatureAlgorithm, isAuthority, sha256
+        case pin, issuerLocations, notes
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: Key.self)
+        try object.encode(certificate.subject, forKey: .subject)
+        try object.encode(certificate.issuer, forKey: .issuer)
+        try object.encode(Presented.names(of: certificate), forKey: .names)
+        try object.encode(TLSDiagnosis.date(certificate.notBefore), forKey: .notBefore)
+        try object.encode(TLSDiagnosis.date(certificate.notAfter), forKey: .notAfter)
+        try object.encode(Hexadecimal.text(certificate.serialNumber), forKey: .serialNumber)
+        try object.encode(certificate.keyDescription, forKey: .key)
+        try object.encode(certificate.signatureAlgorithm, forKey: .signatureAlgorithm)
+        try object.encode(certificate.isAuthority, forKey: .isAuthority)
+        try object.encode(Hexadecimal.text(certificate.fingerprint), forKey: .sha256)
+        try object.encode(Data(certificate.publicKeyPin).base64EncodedString(), forKey: .pin)
+        try object.encode(certificate.issuerLocations, forKey: .issuerLocations)
+        try object.encode(remarks, forKey: .notes)
     }
 }

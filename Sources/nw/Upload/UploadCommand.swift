@@ -74,7 +74,7 @@ struct UploadCommand: Subcommand {
                     for start in starts {
                         let session = HTTPSession(
                             start: start, route: route, cookies: [],
-                            destination: ContentDestination(place: output.isJSON ? .memory : .automatic),
+                            destination: ContentDestination(place: json ? .memory : .automatic),
                             output: output)
                         try await session.run(within: limit)
                     }
@@ -90,8 +90,8 @@ struct UploadCommand: Subcommand {
         var output = HTTPOutput()
         output.failsForStatus = true
         output.isUpload = true
-        output.isJSON = json
-        output.hasProgressBar = !transfer.quiet
+        output.summary = json ? .json : .none
+        output.commentary = transfer.quiet ? .none : .progressBar
         return output
     }
 
