@@ -24,7 +24,7 @@ struct NetworkSnapshotTests {
         _ hops: NetlinkRoute.NextHop...
     ) -> NetlinkRoute {
         var route = NetlinkRoute(family: family, table: table)
-        route.priority = priority
+        route.metric.priority = priority
         route.nextHops = hops
         return route
     }

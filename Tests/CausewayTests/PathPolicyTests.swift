@@ -24,7 +24,7 @@ struct PathPolicyTests {
     private static func route(_ interface: NWInterface, _ gateway: IPv4Address?, priority: UInt32 = 100) -> NetlinkRoute
     {
         var route = NetlinkRoute(family: .ipv4)
-        route.priority = priority
+        route.metric.priority = priority
         route.nextHops = [.init(gateway: gateway.map { .ipv4($0) }, interfaceIndex: interface.index)]
         return route
     }

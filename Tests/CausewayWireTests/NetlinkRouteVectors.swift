@@ -20,7 +20,7 @@ enum NetlinkRouteVectors {
             expected: .route(
                 route { route in
                     route.origin = 16
-                    route.priority = 100
+                    route.metric.priority = 100
                     route.nextHops = [NetlinkRoute.NextHop(gateway: Tests.v4, interfaceIndex: 2)]
                 })),
         Vector(
@@ -38,7 +38,7 @@ enum NetlinkRouteVectors {
                             + NetlinkBytes.attribute(10, NetlinkBytes.host(UInt32(64)))))),
             expected: .route(
                 route(family: .ipv6, prefix: 64) { route in
-                    route.destination = Tests.v6
+                    route.destination.address = Tests.v6
                     route.table = 51820
                     route.mtu = 1280
                     route.preferredSource = Tests.v6

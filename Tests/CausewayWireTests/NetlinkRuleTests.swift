@@ -40,7 +40,7 @@ struct NetlinkRuleTests {
                 table: 0, flags: 2, NetlinkBytes.attribute(15, NetlinkBytes.host(UInt32(51_820))),
                 NetlinkBytes.attribute(10, NetlinkBytes.host(UInt32(0xca6c)))),
             expected: expected(table: 51_820) { rule in
-                (rule.isInverted, rule.mark, rule.markMask) = (true, 0xca6c, .max)
+                (rule.selector.isInverted, rule.selector.mark) = (true, .init(value: 0xca6c, mask: .max))
             }),
         Vector(
             name: "from a prefix over an interface, short prefixes suppressed",
@@ -49,8 +49,8 @@ struct NetlinkRuleTests {
                 NetlinkBytes.attribute(17, Array("eth0".utf8) + [0]),
                 NetlinkBytes.attribute(14, NetlinkBytes.host(UInt32(0)))),
             expected: expected { rule in
-                rule.source = .init(.ipv4(IPv4Address(bits: 0xc000_0200)), length: 24)
-                rule.outgoing = "eth0"
+                rule.selector.source = .init(.ipv4(IPv4Address(bits: 0xc000_0200)), length: 24)
+                rule.selector.outgoing = "eth0"
                 rule.suppressedLength = 0
             }),
         Vector(
@@ -63,7 +63,7 @@ struct NetlinkRuleTests {
                 NetlinkBytes.attribute(1, [0x20, 1, 0xd, 0xb8] + [UInt8](repeating: 0, count: 12))),
             expected: expected(family: .ipv6) { rule in
                 rule.action = .unreachable
-                rule.destination = .init(.ipv6(IPv6Address(high: 0x2001_0db8_0000_0000, low: 0)), length: 32)
+                rule.selector.destination = .init(.ipv6(IPv6Address(high: 0x2001_0db8_0000_0000, low: 0)), length: 32)
             }),
         Vector(
             name: "users, protocol and ports",
@@ -72,12 +72,13 @@ struct NetlinkRuleTests {
                 NetlinkBytes.attribute(22, [6]),
                 NetlinkBytes.attribute(24, NetlinkBytes.host(UInt16(80)) + NetlinkBytes.host(UInt16(90)))),
             expected: expected { rule in
-                (rule.users, rule.transport, rule.destinationPorts) = (1_000...1_999, 6, 80...90)
+                (rule.selector.users, rule.selector.transport) = (1_000...1_999, 6)
+                rule.selector.destinationPorts = 80...90
             }),
         Vector(
             name: "a range that ends before it begins",
             body: rule(NetlinkBytes.attribute(24, NetlinkBytes.host(UInt16(90)) + NetlinkBytes.host(UInt16(80)))),
-            expected: expected { rule in rule.destinationPorts = 90...90 }),
+            expected: expected { rule in rule.selector.destinationPorts = 90...90 }),
         Vector(name: "of another family", body: [128], expected: .other(type: 32)),
     ]
 

@@ -94,7 +94,7 @@ extension NetworkModel {
         guard source.map({ holder(of: $0) != nil }) ?? true else { return nil }
         return PathWay(
             interface: interface.interface, family: question.destination.family,
-            gateway: hop.gateway?.scoped(to: interface.interface), source: source, metric: route.priority,
+            gateway: hop.gateway?.scoped(to: interface.interface), source: source, metric: route.metric.priority,
             isKernelChoice: isKernelChoice)
     }
 
@@ -126,13 +126,14 @@ extension NetworkModel {
         var ways: [PathWay] = []
         policy.walk(question) { rule in
             guard let table = policy.table(rule.table) else { return false }
-            for route in table.broad where route.prefixLength > rule.suppressedLength ?? -1 && route.source == nil {
+            for route in table.broad
+            where route.destination.length > rule.suppressedLength ?? -1 && route.selector.source == nil {
                 switch route.kind {
                 case .unicast: ways += broadWays(of: route, table, question)
                 // The kernel uses no rules or routes after a default route that rejects packets.
                 case .blackhole, .unreachable, .prohibit:
-                    if route.prefixLength == 0, family == .ipv4 || question.interfaceIndex == nil { return true }
-                case .nextTable: if route.prefixLength == 0 { return false }
+                    if route.destination.length == 0, family == .ipv4 || question.interfaceIndex == nil { return true }
+                case .nextTable: if route.destination.length == 0 { return false }
                 default: break
                 }
             }
@@ -152,11 +153,12 @@ extension NetworkModel {
         route.nextHops.compactMap { hop in
             guard !hop.flags.contains(.dead), let index = hop.interfaceIndex, let interface = interface(index: index),
                 question.interfaceIndex == nil || question.interfaceIndex == index,
-                route.prefixLength == 0 || Self.parts(route.family).allSatisfy({ table.leads($0, over: index) })
+                route.destination.length == 0 || Self.parts(route.family).allSatisfy({ table.leads($0, over: index) })
             else { return nil }
             return PathWay(
                 interface: interface.interface, family: route.family,
-                gateway: hop.gateway?.scoped(to: interface.interface), metric: route.priority, isKernelChoice: false)
+                gateway: hop.gateway?.scoped(to: interface.interface), metric: route.metric.priority,
+                isKernelChoice: false)
         }
     }
 
@@ -173,7 +175,7 @@ extension RouteTable {
     /// Whether a broad route for this address uses the interface.
     fileprivate func leads(_ address: InternetAddress, over index: Int) -> Bool {
         broad.contains { route in
-            address.isInside(route.destination ?? .unspecified(route.family), length: route.prefixLength)
+            route.destination.contains(address)
                 && route.nextHops.contains { $0.interfaceIndex == index && !$0.flags.contains(.dead) }
         }
     }

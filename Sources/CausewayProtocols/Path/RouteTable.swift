@@ -21,13 +21,13 @@ struct RouteTable: Sendable {
     /// - Parameter routes: Routes in the kernel's order, which decides between otherwise equal routes.
     init(_ routes: [NetlinkRoute]) {
         for route in routes where !route.flags.contains(.cloned) {
-            let start = (route.destination ?? .unspecified(route.family)).masked(to: route.prefixLength)
-            blocks[Block(start: start, length: route.prefixLength), default: []].append(route)
+            let (address, length) = (route.destination.address, route.destination.length)
+            blocks[Block(start: address.masked(to: length), length: length), default: []].append(route)
         }
         for (block, routes) in blocks where routes.count > 1 { blocks[block] = routes.inOrderOfPreference }
         lengths = Set(blocks.keys.map(\.length)).sorted(by: >)
         broad = lengths.filter { $0 <= Self.broadLength }.flatMap { length in
-            routes.filter { $0.prefixLength == length && !$0.flags.contains(.cloned) }.inOrderOfPreference
+            routes.filter { $0.destination.length == length && !$0.flags.contains(.cloned) }.inOrderOfPreference
         }
     }
 
@@ -50,31 +50,16 @@ extension [NetlinkRoute] {
     fileprivate var inOrderOfPreference: [NetlinkRoute] {
         enumerated().sorted { one, other in
             let (a, b) = (one.element, other.element)
-            if a.typeOfService != b.typeOfService { return a.typeOfService > b.typeOfService }
-            if a.sourcePrefixLength != b.sourcePrefixLength { return a.sourcePrefixLength > b.sourcePrefixLength }
-            if a.priority != b.priority { return a.priority < b.priority }
-            if a.preference != b.preference { return a.preference.rank < b.preference.rank }
-            return one.offset < other.offset
+            let (first, second) = (a.selector, b.selector)
+            if first.typeOfService != second.typeOfService { return first.typeOfService > second.typeOfService }
+            let (length, otherLength) = (first.source?.length ?? 0, second.source?.length ?? 0)
+            if length != otherLength { return length > otherLength }
+            return a.metric == b.metric ? one.offset < other.offset : a.metric < b.metric
         }.map(\.element)
     }
 }
 
-extension NetlinkRoute.Preference {
-    fileprivate var rank: Int {
-        switch self {
-        case .high: 0
-        case .medium: 1
-        case .low: 2
-        }
-    }
-}
-
 extension InternetAddress {
-    /// Returns the family's unspecified address: `0.0.0.0` or `::`.
-    static func unspecified(_ family: Family) -> InternetAddress {
-        family == .ipv4 ? .ipv4(IPv4Address(bits: 0)) : .ipv6(IPv6Address(high: 0, low: 0))
-    }
-
     /// Returns the subnet's first address for this prefix length, without an interface scope.
     func masked(to length: Int) -> InternetAddress {
         switch self {

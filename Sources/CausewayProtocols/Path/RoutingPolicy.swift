@@ -49,7 +49,8 @@ struct RoutingPolicy: Sendable {
         rules = (known.isEmpty ? Self.usualRules(family) : known).enumerated()
             .sorted { ($0.element.priority, $0.offset) < ($1.element.priority, $1.offset) }.map(\.element)
         asksForSources =
-            rules.contains { $0.source != nil } || state.routes.contains { $0.family == family && $0.source != nil }
+            rules.contains { $0.selector.source != nil }
+            || state.routes.contains { $0.family == family && $0.selector.source != nil }
         tables = Dictionary(grouping: state.routes.filter { $0.family == family }, by: \.table)
             .mapValues { RouteTable($0) }
     }
@@ -69,7 +70,9 @@ struct RoutingPolicy: Sendable {
         var answer = RouteAnswer.none
         walk(question) { rule in
             guard let table = tables[rule.table], let found = look(into: table, question) else { return false }
-            if case .route(let route, _) = found, route.prefixLength <= rule.suppressedLength ?? -1 { return false }
+            if case .route(let route, _) = found, route.destination.length <= rule.suppressedLength ?? -1 {
+                return false
+            }
             answer = found
             return true
         } refused: {
@@ -108,33 +111,33 @@ struct RoutingPolicy: Sendable {
     private func matches(_ rule: NetlinkRule, _ question: RouteQuestion) -> Bool {
         // The routing table for the interface's VRF is unknown here.
         guard !rule.usesControllerTable else { return false }
-        return isFor(rule, question) != rule.isInverted
+        return isFor(rule.selector, question) != rule.selector.isInverted
     }
 
-    private func isFor(_ rule: NetlinkRule, _ question: RouteQuestion) -> Bool {
-        if let prefix = rule.source, prefix.length > 0 {
-            guard question.source?.isInside(prefix.address, length: prefix.length) ?? false else { return false }
+    private func isFor(_ selector: NetlinkRule.Selector, _ question: RouteQuestion) -> Bool {
+        if let prefix = selector.source, prefix.length > 0 {
+            guard question.source.map(prefix.contains) ?? false else { return false }
         }
-        if let prefix = rule.destination, !question.destination.isInside(prefix.address, length: prefix.length) {
-            return false
-        }
+        if let prefix = selector.destination, !prefix.contains(question.destination) { return false }
         // Packets from this host arrive on loopback, which has index 1 in every network namespace.
-        if let name = rule.incoming, interfaceNames[name] != 1 { return false }
-        if let name = rule.outgoing, interfaceNames[name] == nil || interfaceNames[name] != question.interfaceIndex {
+        if let name = selector.incoming, interfaceNames[name] != 1 { return false }
+        if let name = selector.outgoing,
+            interfaceNames[name] == nil || interfaceNames[name] != question.interfaceIndex
+        {
             return false
         }
         // The packets looked up here have no mark and the default type of service.
-        guard rule.mark & rule.markMask == 0, rule.typeOfService == 0 else { return false }
-        if let users = rule.users, !users.contains(user) { return false }
-        if rule.transport != 0, rule.transport != question.transport { return false }
-        if rule.sourcePorts != nil { return false }
-        if let ports = rule.destinationPorts, !ports.contains(question.port) { return false }
+        guard selector.mark.matches(0), selector.typeOfService == 0 else { return false }
+        if let users = selector.users, !users.contains(user) { return false }
+        if selector.transport != 0, selector.transport != question.transport { return false }
+        if selector.sourcePorts != nil { return false }
+        if let ports = selector.destinationPorts, !ports.contains(question.port) { return false }
         return true
     }
 
     private func look(into table: RouteTable, _ question: RouteQuestion) -> RouteAnswer? {
         let found: RouteAnswer?? = table.first(for: question.destination) { route -> RouteAnswer?? in
-            guard isFor(route, question) else { return nil }
+            guard isFor(route.selector, question) else { return nil }
             switch route.kind {
             case .blackhole, .unreachable, .prohibit:
                 // In IPv6 a route that rejects packets belongs to the loopback interface, so it does not apply to a
@@ -147,10 +150,10 @@ struct RoutingPolicy: Sendable {
         return found ?? nil
     }
 
-    private func isFor(_ route: NetlinkRoute, _ question: RouteQuestion) -> Bool {
-        guard route.typeOfService == 0 else { return false }
-        guard let source = route.source else { return true }
-        return question.source?.isInside(source, length: route.sourcePrefixLength) ?? false
+    private func isFor(_ selector: NetlinkRoute.Selector, _ question: RouteQuestion) -> Bool {
+        guard selector.typeOfService == 0 else { return false }
+        guard let source = selector.source else { return true }
+        return question.source.map(source.contains) ?? false
     }
 
     private func usableHop(of route: NetlinkRoute, _ question: RouteQuestion) -> NetlinkRoute.NextHop? {

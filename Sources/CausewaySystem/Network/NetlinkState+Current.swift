@@ -37,7 +37,7 @@ extension NetlinkState {
         state.routes = try socket.list(.routes(.unspecified)) { message -> NetlinkRoute? in
             guard case .route(let route) = message, !route.flags.contains(.cloned) else { return nil }
             count += 1
-            return route.prefixLength == 0 || count < routeLimit ? route : nil
+            return route.destination.length == 0 || count < routeLimit ? route : nil
         }
         state.rules =
             (try? socket.list(.rules(.unspecified)) { message -> NetlinkRule? in

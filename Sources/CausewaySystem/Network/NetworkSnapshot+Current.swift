@@ -63,7 +63,7 @@ extension NetworkSnapshot {
                 found.append(
                     DefaultRoute(
                         family: route.family, gateway: hop.gateway?.scoped(to: interface), interface: interface,
-                        priority: route.priority, table: route.table))
+                        priority: route.metric.priority, table: route.table))
             }
         }
         // The position is part of the key: equal routes keep the kernel's order, because the sort is not stable.

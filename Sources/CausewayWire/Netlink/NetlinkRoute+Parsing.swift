@@ -20,30 +20,35 @@ extension NetlinkRoute {
         self.init(
             family: family, prefixLength: Int(prefixLength), table: UInt32(table), kind: Kind(rawValue: kind),
             origin: origin, scope: NetlinkAddress.Scope(rawValue: scope), flags: Flags(rawValue: flags))
-        self.typeOfService = typeOfService
-        sourcePrefixLength = Int(sourceLength)
+        selector.typeOfService = typeOfService
         // A single next hop's flags are in the lowest byte of the route's flags.
         var single = NextHop(flags: HopFlags(rawValue: UInt8(truncatingIfNeeded: flags)))
         try body.readAttributes { (type, value) throws(WireError) in
             if try !single.adopt(attribute: type, &value, family: family) {
-                try adopt(attribute: type, &value)
+                try adopt(attribute: type, &value, sourceLength: Int(sourceLength))
             }
         }
         if single.gateway != nil || single.interfaceIndex != nil { nextHops.insert(single, at: 0) }
     }
 
     /// Stores one `RTA_` attribute (numbers: linux/rtnetlink.h).
-    private mutating func adopt(attribute type: UInt16, _ value: inout ByteReader) throws(WireError) {
+    private mutating func adopt(
+        attribute type: UInt16, _ value: inout ByteReader, sourceLength: Int
+    ) throws(WireError) {
         switch type {
-        case 1: destination = try InternetAddress(parsing: &value, family: family)
-        case 2: source = try InternetAddress(parsing: &value, family: family)
-        case 6: priority = try value.readHostInteger()
+        case 1:
+            let address = try InternetAddress(parsing: &value, family: family)
+            destination.address = address ?? NetlinkPrefix.all(family).address
+        case 2:
+            let address = try InternetAddress(parsing: &value, family: family)
+            selector.source = address.map { NetlinkPrefix($0, length: sourceLength) }
+        case 6: metric.priority = try value.readHostInteger()
         case 7: preferredSource = try InternetAddress(parsing: &value, family: family)
         case 8: try adoptMetrics(&value)
         case 9: try adoptHops(&value)
         // This attribute contains the full table number; the header field can hold only numbers below 256.
         case 15: table = try value.readHostInteger()
-        case 20: preference = Preference(rawValue: try value.readHostInteger()) ?? .medium
+        case 20: metric.preference = Preference(rawValue: try value.readHostInteger()) ?? .medium
         default: break
         }
     }

@@ -2,16 +2,9 @@
 package struct NetlinkRoute: Equatable, Sendable {
     /// The destination family; always IPv4 or IPv6.
     package var family: InternetAddress.Family
-    /// The destination prefix; `nil` if the route applies to all addresses.
-    package var destination: InternetAddress?
-    /// Destination prefix length in bits; 0 for a default route.
-    package var prefixLength: Int
-    /// The source prefix; `nil` if the route applies to all sources. IPv6 only.
-    package var source: InternetAddress?
-    /// Source prefix length in bits.
-    package var sourcePrefixLength = 0
-    /// The TOS value for packets on this route (`IPTOS_TOS_MASK`); 0 for all packets. IPv4 only.
-    package var typeOfService: UInt8 = 0
+    /// The destination prefix. Its length is 0 for a default route.
+    package var destination: NetlinkPrefix
+    package var selector = Selector()
     /// The routing table. Without other rules, the kernel consults only ``mainTable`` for every packet.
     package var table: UInt32
     package var kind: Kind
@@ -20,10 +13,7 @@ package struct NetlinkRoute: Equatable, Sendable {
     package var origin: UInt8
     package var scope: NetlinkAddress.Scope
     package var flags: Flags
-    /// The metric. Between routes to the same destination, the kernel uses the one with the lowest metric.
-    package var priority: UInt32 = 0
-    /// The advertised router preference between otherwise equal routes (RFC 4191 §2.1). IPv6 only.
-    package var preference: Preference = .medium
+    package var metric = Metric()
     /// The source address for packets from sockets that are not bound to an address.
     package var preferredSource: InternetAddress?
     /// The route's MTU in bytes; `nil` if the route does not set an MTU.
@@ -35,11 +25,39 @@ package struct NetlinkRoute: Equatable, Sendable {
     package static let localTable: UInt32 = 255
     package static let defaultTable: UInt32 = 253
 
+    /// The packets for a destination to which a route applies.
+    package struct Selector: Equatable, Sendable {
+        /// The source prefix; `nil` if the route applies to all sources. IPv6 only.
+        package var source: NetlinkPrefix?
+        /// The TOS value for packets on this route (`IPTOS_TOS_MASK`); 0 for all packets. IPv4 only.
+        package var typeOfService: UInt8 = 0
+    }
+
+    /// The order of routes to the same destination. The kernel uses the route with the lowest metric.
+    package struct Metric: Comparable, Sendable {
+        package var priority: UInt32 = 0
+        /// The advertised router preference between otherwise equal routes (RFC 4191 §2.1). IPv6 only.
+        package var preference: Preference = .medium
+
+        package static func < (one: Metric, other: Metric) -> Bool {
+            (one.priority, one.preference.rank) < (other.priority, other.preference.rank)
+        }
+    }
+
     /// A router's preference (RFC 4191 §2.1).
     package enum Preference: UInt8, Sendable {
         case medium = 0
         case high = 1
         case low = 3
+
+        /// The position in the order of preference, from 0.
+        fileprivate var rank: Int {
+            switch self {
+            case .high: 0
+            case .medium: 1
+            case .low: 2
+            }
+        }
     }
 
     /// A route's next hop.
@@ -121,8 +139,8 @@ package struct NetlinkRoute: Equatable, Sendable {
         scope: NetlinkAddress.Scope = .universe, flags: Flags = []
     ) {
         self.family = family
-        self.destination = destination
-        self.prefixLength = prefixLength
+        let address = destination ?? NetlinkPrefix.all(family).address
+        self.destination = NetlinkPrefix(address, length: prefixLength)
         self.table = table
         self.kind = kind
         self.origin = origin
@@ -131,5 +149,5 @@ package struct NetlinkRoute: Equatable, Sendable {
     }
 
     /// Whether this is a configured unicast route for all addresses.
-    package var isDefault: Bool { prefixLength == 0 && kind == .unicast && !flags.contains(.cloned) }
+    package var isDefault: Bool { destination.length == 0 && kind == .unicast && !flags.contains(.cloned) }
 }

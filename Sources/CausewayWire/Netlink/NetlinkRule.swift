@@ -7,42 +7,47 @@ package struct NetlinkRule: Equatable, Sendable {
     package var priority: UInt32 = 0
     /// The routing table for ``Action/lookUp``.
     package var table: UInt32
-    /// The source prefix to match; `nil` for all sources.
-    package var source: Prefix?
-    /// The destination prefix to match; `nil` for all destinations.
-    package var destination: Prefix?
-    package var typeOfService: UInt8 = 0
-    /// The input interface to match. Packets from this host count as received on loopback.
-    package var incoming: String?
-    /// The output interface to match: the one to which the sending socket is bound.
-    package var outgoing: String?
-    /// The packet mark to match, and the mask for the bits to compare.
-    package var mark: UInt32 = 0
-    package var markMask: UInt32 = 0
+    package var selector = Selector()
     /// The priority at which ``Action/jump`` continues.
     package var target: UInt32 = 0
     /// The rule ignores routes whose prefix length is at most this value; `nil` if the rule accepts all routes.
     package var suppressedLength: Int?
-    /// The user IDs to match; `nil` for all users.
-    package var users: ClosedRange<UInt32>?
-    /// The transport protocol number to match; 0 for all protocols.
-    package var transport: UInt8 = 0
-    package var sourcePorts: ClosedRange<UInt16>?
-    package var destinationPorts: ClosedRange<UInt16>?
-    /// Whether the rule is inverted: it applies to the packets that do not match.
-    package var isInverted = false
     /// Whether to use the packet's VRF table.
     package var usesControllerTable = false
 
-    /// An address prefix.
-    package struct Prefix: Hashable, Sendable {
-        package var address: InternetAddress
-        package var length: Int
+    /// The packets to which a rule applies.
+    package struct Selector: Equatable, Sendable {
+        /// The source prefix to match; `nil` for all sources.
+        package var source: NetlinkPrefix?
+        /// The destination prefix to match; `nil` for all destinations.
+        package var destination: NetlinkPrefix?
+        package var typeOfService: UInt8 = 0
+        /// The input interface to match. Packets from this host count as received on loopback.
+        package var incoming: String?
+        /// The output interface to match: the one to which the sending socket is bound.
+        package var outgoing: String?
+        package var mark = Mark()
+        /// The user IDs to match; `nil` for all users.
+        package var users: ClosedRange<UInt32>?
+        /// The transport protocol number to match; 0 for all protocols.
+        package var transport: UInt8 = 0
+        package var sourcePorts: ClosedRange<UInt16>?
+        package var destinationPorts: ClosedRange<UInt16>?
+        /// Whether the rule applies to the packets that do not match.
+        package var isInverted = false
+    }
 
-        package init(_ address: InternetAddress, length: Int) {
-            self.address = address
-            self.length = length
+    /// The packet mark to match, and the mask for the bits to compare.
+    package struct Mark: Equatable, Sendable {
+        package var value: UInt32 = 0
+        package var mask: UInt32 = 0
+
+        package init(value: UInt32 = 0, mask: UInt32 = 0) {
+            self.value = value
+            self.mask = mask
         }
+
+        package func matches(_ mark: UInt32) -> Bool { (mark ^ value) & mask == 0 }
     }
 
     /// A rule's action for matching packets (`FR_ACT_` values).
@@ -94,13 +99,13 @@ extension NetlinkRule {
             throw .invalid("prefix length", at: start + 1)
         }
         self.init(family: family, action: Action(rawValue: action), priority: 0, table: UInt32(table))
-        self.typeOfService = typeOfService
-        isInverted = flags & 2 != 0  // FIB_RULE_INVERT
+        selector.typeOfService = typeOfService
+        selector.isInverted = flags & 2 != 0  // FIB_RULE_INVERT
         try body.readAttributes { (type, value) throws(WireError) in
             try adopt(attribute: type, &value, (source: Int(sourceLength), destination: Int(destinationLength)))
         }
         // If there is no mask, all mark bits are compared.
-        if mark != 0, markMask == 0 { markMask = .max }
+        if selector.mark.value != 0, selector.mark.mask == 0 { selector.mark.mask = .max }
     }
 
     /// Stores one `FRA_` attribute (numbers: linux/fib_rules.h).
@@ -109,22 +114,32 @@ extension NetlinkRule {
     ) throws(WireError) {
         switch type {
         case 1:
-            destination = try InternetAddress(parsing: &value, family: family).map {
-                Prefix($0, length: lengths.destination)
-            }
-        case 2: source = try InternetAddress(parsing: &value, family: family).map { Prefix($0, length: lengths.source) }
-        case 3: incoming = try value.readText()
+            let address = try InternetAddress(parsing: &value, family: family)
+            selector.destination = address.map { NetlinkPrefix($0, length: lengths.destination) }
+        case 2:
+            let address = try InternetAddress(parsing: &value, family: family)
+            selector.source = address.map { NetlinkPrefix($0, length: lengths.source) }
         case 4: target = try value.readHostInteger()
         case 6: priority = try value.readHostInteger()
-        case 10: mark = try value.readHostInteger()
         case 14:
             // A value with all bits set means that no prefix is suppressed.
             let length: UInt32 = try value.readHostInteger()
             suppressedLength = length > 128 ? nil : Int(length)
         case 15: table = try value.readHostInteger()
-        case 16: markMask = try value.readHostInteger()
-        case 17: outgoing = try value.readText()
         case 19: usesControllerTable = try value.readHostInteger() as UInt8 != 0
+        default: try selector.adopt(attribute: type, &value)
+        }
+    }
+}
+
+extension NetlinkRule.Selector {
+    /// Stores one `FRA_` attribute that does not depend on the address family.
+    fileprivate mutating func adopt(attribute type: UInt16, _ value: inout ByteReader) throws(WireError) {
+        switch type {
+        case 3: incoming = try value.readText()
+        case 10: mark.value = try value.readHostInteger()
+        case 16: mark.mask = try value.readHostInteger()
+        case 17: outgoing = try value.readText()
         case 20: users = Self.range(try value.readHostInteger(), try value.readHostInteger())
         case 22: transport = try value.readHostInteger()
         case 23: sourcePorts = Self.range(try value.readHostInteger(), try value.readHostInteger())

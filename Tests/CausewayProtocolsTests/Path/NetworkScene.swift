@@ -78,7 +78,7 @@ struct NetworkScene {
             table: own.isLoopback ? NetlinkRoute.localTable : NetlinkRoute.mainTable,
             kind: own.isLoopback ? .local : .unicast,
             scope: own.isLoopback ? .host : .link)
-        if own.family == .ipv4 { connected.preferredSource = own } else { connected.priority = 256 }
+        if own.family == .ipv4 { connected.preferredSource = own } else { connected.metric.priority = 256 }
         connected.nextHops = [.init(interfaceIndex: index)]
         state.routes.append(connected)
     }
@@ -92,7 +92,7 @@ struct NetworkScene {
             family: start.family, destination: length == 0 ? nil : start, prefixLength: length, table: table,
             kind: kind,
             scope: gateway == nil && start.family == .ipv4 ? .link : .universe)
-        route.priority = metric
+        route.metric.priority = metric
         route.preferredSource = source.map(Self.address)
         if let name {
             route.nextHops = [
@@ -155,8 +155,8 @@ struct NetworkScene {
         let (own, length) = Self.prefix(text)
         state.addresses.removeAll { $0.address == own }
         state.routes.removeAll { route in
-            (route.kind == .local && route.destination == own)
-                || (route.destination == own.masked(to: length) && route.prefixLength == length)
+            (route.kind == .local && route.destination.address == own)
+                || route.destination == NetlinkPrefix(own.masked(to: length), length: length)
                 || route.nextHops.contains { $0.gateway?.isInside(own.masked(to: length), length: length) ?? false }
         }
     }

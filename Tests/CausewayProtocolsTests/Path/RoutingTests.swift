@@ -66,7 +66,7 @@ struct RoutingTests {
             expected: "wifi0 via 10.77.1.1 from 10.77.1.2"
         ) {
             $0.route("10.77.9.9", via: "10.77.2.1", "cell0")
-            $0.state.routes[$0.state.routes.count - 1].typeOfService = 0x10
+            $0.state.routes[$0.state.routes.count - 1].selector.typeOfService = 0x10
         },
         Case(name: "unreachable", destination: "203.0.113.1", expected: "refused 7") {
             $0.route("203.0.113.0/24", kind: .unreachable)
@@ -87,7 +87,7 @@ struct RoutingTests {
             expected: "cell0 via 10.77.2.1 from 10.77.2.2"
         ) {
             $0.usualRules()
-            $0.rule(100, table: 200) { $0.source = .init(NetworkScene.address("10.77.2.0"), length: 24) }
+            $0.rule(100, table: 200) { $0.selector.source = .init(NetworkScene.address("10.77.2.0"), length: 24) }
             $0.route("default", via: "10.77.2.1", "cell0", table: 200)
         },
         Case(
@@ -95,7 +95,7 @@ struct RoutingTests {
             expected: "wifi0 via 10.77.1.1 from 10.77.1.2"
         ) {
             $0.usualRules()
-            $0.rule(100, table: 200) { $0.source = .init(NetworkScene.address("10.77.2.0"), length: 24) }
+            $0.rule(100, table: 200) { $0.selector.source = .init(NetworkScene.address("10.77.2.0"), length: 24) }
             $0.route("default", via: "10.77.2.1", "cell0", table: 200)
         },
         Case(
@@ -136,15 +136,15 @@ struct RoutingTests {
         },
         Case(name: "a rule of another user", destination: "10.77.9.9", expected: "wifi0 via 10.77.1.1 from 10.77.1.2") {
             $0.usualRules()
-            $0.rule(20) { ($0.action, $0.users) = (.prohibit, 2_000...2_000) }
+            $0.rule(20) { ($0.action, $0.selector.users) = (.prohibit, 2_000...2_000) }
         },
         Case(name: "a rule of this user", destination: "10.77.9.9", expected: "refused 8") {
             $0.usualRules()
-            $0.rule(20) { ($0.action, $0.users) = (.prohibit, 1_000...1_000) }
+            $0.rule(20) { ($0.action, $0.selector.users) = (.prohibit, 1_000...1_000) }
         },
         Case(name: "a rule for a bound socket", destination: "10.77.9.9", interface: "cell0", expected: "refused 7") {
             $0.usualRules()
-            $0.rule(20) { ($0.action, $0.outgoing) = (.unreachable, "cell0") }
+            $0.rule(20) { ($0.action, $0.selector.outgoing) = (.unreachable, "cell0") }
         },
         Case(
             name: "a table that continues with the next rule", destination: "10.77.9.9",
@@ -237,6 +237,8 @@ extension NetworkScene {
         add("tun0", kind: "wireguard", "10.8.0.2/32")
         route("default", "tun0", table: 51_820)
         rule(32_764) { $0.suppressedLength = 0 }
-        rule(32_765, table: 51_820) { ($0.isInverted, $0.mark, $0.markMask) = (true, 0xca6c, .max) }
+        rule(32_765, table: 51_820) { rule in
+            (rule.selector.isInverted, rule.selector.mark) = (true, .init(value: 0xca6c, mask: .max))
+        }
     }
 }
