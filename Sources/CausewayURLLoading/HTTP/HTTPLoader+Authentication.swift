@@ -46,18 +46,31 @@ extension HTTPLoader {
         if let scheme = network.settings.transport.connectionScheme(offer.space.scheme) {
             return offerNegotiation(scheme, offers, space, response)
         }
+        ask(offer, in: space, response) { [self] disposition, credential, proposed in
+            switch disposition {
+            case .useCredential:
+                guard let credential else { return deliverHeld() }
+                use(credential, for: offer, space)
+            case .performDefaultHandling:
+                guard let proposed, isFirstUse(of: proposed) else { return deliverHeld() }
+                use(proposed, for: offer, space)
+            case .rejectProtectionSpace: self.offer(offers.dropFirst(), response)
+            case .cancelAuthenticationChallenge: break
+            }
+        }
+    }
+
+    /// Asks the program for a credential. Its first answer counts, whether the program gives it to the sender or to the completion handler.
+    ///
+    /// - Parameter then: Receives the answer and the credential for default handling.
+    private func ask(
+        _ offer: AuthenticationAttempts.Offer, in space: URLProtectionSpace, _ response: HTTPURLResponse?,
+        then: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?, URLCredential?) -> Void
+    ) {
         propose(for: space) { [self] proposed in
+            let question = openQuestion()
             let answer: ChallengeAnswer = { [self] disposition, credential in
-                switch disposition {
-                case .useCredential:
-                    guard let credential else { return deliverHeld() }
-                    use(credential, for: offer, space)
-                case .performDefaultHandling:
-                    guard let proposed, isFirstUse(of: proposed) else { return deliverHeld() }
-                    use(proposed, for: offer, space)
-                case .rejectProtectionSpace: self.offer(offers.dropFirst(), response)
-                case .cancelAuthenticationChallenge: break
-                }
+                if takesAnswer(to: question) { then(disposition, credential, proposed) }
             }
             let challenge = URLAuthenticationChallenge(
                 protectionSpace: space, proposedCredential: proposed, previousFailureCount: offer.failureCount,
@@ -77,23 +90,17 @@ extension HTTPLoader {
             return negotiate(scheme, known, for: offer, otherwise: next)
         }
         network.noteNegotiated(nil, of: offer.space)
-        propose(for: space) { [self] proposed in
-            let answer: ChallengeAnswer = { [self] disposition, credential in
-                switch disposition {
-                case .useCredential:
-                    guard let credential, credential.user != nil else { return next() }
-                    negotiate(scheme, credential, for: offer, otherwise: next)
-                case .performDefaultHandling:
-                    guard let proposed, isFirstUse(of: proposed) else { return next() }
-                    negotiate(scheme, proposed, for: offer, otherwise: next)
-                case .rejectProtectionSpace: next()
-                case .cancelAuthenticationChallenge: break
-                }
+        ask(offer, in: space, response) { [self] disposition, credential, proposed in
+            switch disposition {
+            case .useCredential:
+                guard let credential, credential.user != nil else { return next() }
+                negotiate(scheme, credential, for: offer, otherwise: next)
+            case .performDefaultHandling:
+                guard let proposed, isFirstUse(of: proposed) else { return next() }
+                negotiate(scheme, proposed, for: offer, otherwise: next)
+            case .rejectProtectionSpace: next()
+            case .cancelAuthenticationChallenge: break
             }
-            let challenge = URLAuthenticationChallenge(
-                protectionSpace: space, proposedCredential: proposed, previousFailureCount: offer.failureCount,
-                failureResponse: response, error: nil, sender: ConnectionChallengeSender(answer))
-            attempt.report(.challenge(challenge, answer: answer))
         }
     }
 
@@ -109,7 +116,8 @@ extension HTTPLoader {
             return then(URLCredential(user: user, password: password, persistence: .forSession))
         }
         guard let storage = network.settings.stores.credentials, let task = attempt.task.task else { return then(nil) }
-        storage.getDefaultCredential(for: space, task: task, completionHandler: then)
+        let question = openQuestion()
+        storage.getDefaultCredential(for: space, task: task) { [self] in if takesAnswer(to: question) { then($0) } }
     }
 
     private func use(
@@ -197,18 +205,18 @@ extension HTTPLoader {
     /// Passes a connection's challenge to the task. If the load ends first, default handling applies.
     func ask(_ space: URLProtectionSpace, _ once: ChallengeOnce) {
         let isRunning = state.withLock { state in
-            guard state.phase == .waiting else { return false }
-            state.challenge = once
+            guard state.machine.isAwaitingHead else { return false }
+            state.challenges.append(once)
             return true
         }
         guard isRunning else { return once.give(.performDefaultHandling, nil) }
         let stored = network.settings.stores.credentials?.defaultCredential(for: space)
         guard attempt.task.hasDelegate || stored != nil else {
-            state.withLock { state in state.challenge = nil }
+            state.withLock { state in state.challenges.removeAll { $0 === once } }
             return once.give(.performDefaultHandling, nil)
         }
         let answer: ChallengeAnswer = { [self] disposition, credential in
-            state.withLock { state in if state.challenge === once { state.challenge = nil } }
+            state.withLock { state in state.challenges.removeAll { $0 === once } }
             if disposition == .performDefaultHandling, let stored, stored.identity != nil {
                 return once.give(.useCredential, stored)
             }

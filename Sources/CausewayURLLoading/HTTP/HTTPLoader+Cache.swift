@@ -69,7 +69,9 @@ extension HTTPLoader {
         _ question: CacheQuestion, _ cache: URLCache, then: @escaping @Sendable ([CacheEntry]) -> Void
     ) {
         guard let task = attempt.task.task as? URLSessionDataTask else { return then([]) }
-        cache.getCachedResponse(for: task) { cached in
+        let opened = openQuestion()
+        cache.getCachedResponse(for: task) { [self] cached in
+            guard takesAnswer(to: opened) else { return }
             guard let cached else { return then([]) }
             let http = cached.response as? HTTPURLResponse
             let date = http?.fields.onlyValue(of: "Date").flatMap { HTTPDate.seconds(parsing: $0, now: question.now) }
@@ -134,15 +136,13 @@ extension HTTPLoader {
     private func deliver(_ cached: CachedURLResponse) {
         if let http = cached.response as? HTTPURLResponse, isRedirect(http) { return hold(http, cached.data) }
         let replay = DataLoader(cached, for: attempt)
-        let old = state.withLock { state -> Exchange? in
-            guard state.phase != .ended else { return nil }
-            state.phase = .ended
+        let end = state.withLock { state -> Exchange.End? in
+            guard let end = state.end(by: { $0.storedResponseFound() }) else { return nil }
             state.caching.replay = replay
-            defer { state.exchange = Exchange() }
-            return state.exchange
+            return end
         }
-        guard let old else { return }
-        if old.origin.isSecure { network.challenges.remove(self, old.origin) }
+        guard let end else { return }
+        release(end)
         replay.start()
     }
 
@@ -153,10 +153,9 @@ extension HTTPLoader {
     /// Holds a stored redirect as if it had arrived, so that the program decides about it.
     private func hold(_ response: HTTPURLResponse, _ content: Data) {
         let isWanted = state.withLock { state in
-            guard state.phase != .ended else { return false }
-            state.phase = .deciding
+            guard case .decide = state.machine.storedRedirectFound() else { return false }
             state.exchange.response = response
-            state.held = HeldContent(pieces: content.isEmpty ? [] : [content], count: content.count, isComplete: true)
+            state.held = content.isEmpty ? [] : [content]
             state.record?.fetchType = .localCache
             state.record?.response = response
             state.caching.question = nil
@@ -201,8 +200,8 @@ extension HTTPLoader {
         guard let exchange = exchangeIfStorable(response), let cache, cache.isPlain, !response.isContentDecoded else {
             return
         }
-        let (content, isComplete) = state.withLock { state in (state.held.pieces, state.held.isComplete) }
-        guard isComplete else { return }
+        let (content, isOver) = state.withLock { state in (state.held, state.machine.isHeldResponseOver) }
+        guard isOver else { return }
         let cached = CachedURLResponse(response: response, data: content.reduce(into: Data()) { $0.append($1) })
         cache.store(cached, for: request, exchange)
     }

@@ -6,18 +6,8 @@ internal import CausewayWire
 internal import Foundation
 
 extension HTTPLoader {
-    /// How a response affects the cache.
-    enum CacheVerdict {
-        /// The response is for the program.
-        case deliver
-        /// The stored response is delivered after the exchange ends.
-        case useStored(HTTPRequestHandle?)
-        /// The server confirmed another stored response. The request is sent again without a condition.
-        case sendAgain(HTTPRequestHandle?)
-    }
-
     /// Updates the cache with a response head.
-    func judge(_ head: HTTPResponseHead) -> CacheVerdict {
+    func judge(_ head: HTTPResponseHead) -> LoadMachine.Verdict {
         let method = request.values.method
         guard let cache, method == "GET" || method == "HEAD" else {
             invalidate(head)
@@ -33,7 +23,7 @@ extension HTTPLoader {
         if CachePolicy.isError(head.status), let stored = (entry ?? fallback)?.head,
             CachePolicy.permitsStaleAfterError(question.fields, stored, at: now)
         {
-            return .useStored(enter(.confirmed))
+            return .useStored
         }
         guard let entry else {
             if question.method == "HEAD", head.status == 200 { compareHead(head, question, cache, now) }
@@ -45,18 +35,18 @@ extension HTTPLoader {
     /// Handles a 304 response to the cache's conditional request (RFC 9111 §4.3.3).
     private func confirm(
         _ entry: CacheEntry, _ head: HTTPResponseHead, _ cache: URLCache, _ now: Int
-    ) -> CacheVerdict {
+    ) -> LoadMachine.Verdict {
         guard entry.head?.isConfirmed(by: head.fields) == true else {
             if let key = cacheKey { cache.remove(key) }
             state.withLock { state in state.caching.isBypassed = true }
-            return .sendAgain(enter(.restarting))
+            return .sendAgain
         }
         let fresh = entry.freshened(
             with: head.fields, requestTime: state.withLock { state in state.caching.requestTime }, responseTime: now,
             at: Date())
         state.withLock { state in (state.caching.validated, state.caching.isConfirmed) = (fresh, true) }
         if !CacheControl(head.fields).flags.contains(.noStore) { store(fresh, in: cache) }
-        return .useStored(enter(.confirmed))
+        return .useStored
     }
 
     private func store(_ entry: CacheEntry, in cache: URLCache) {
@@ -65,15 +55,6 @@ extension HTTPLoader {
             return
         }
         cache.storeCachedResponse(entry.response, for: task)
-    }
-
-    /// Enters a phase that waits for the end of the exchange. Returns the handle to end it early.
-    private func enter(_ phase: Phase) -> HTTPRequestHandle? {
-        state.withLock { state in
-            guard state.phase == .waiting else { return nil }
-            state.phase = phase
-            return state.exchange.reading
-        }
     }
 
     /// Compares a HEAD response with the stored GET response (RFC 9111 §4.3.5).

@@ -1,5 +1,4 @@
 internal import CausewayHTTP
-internal import CausewaySystem
 internal import CausewayWire
 internal import Foundation
 
@@ -32,14 +31,8 @@ extension HTTPLoader {
     /// Asks a program's storage subclass for the task's cookies. The closure is called once, on the thread on which the program answers.
     func findCookies(_ then: @escaping @Sendable (CookieSource) -> Void) {
         guard let storage = sentCookies, let task = attempt.task.task else { return then(.storage) }
-        let isAnswered = LockedValue(false)
-        storage.getCookiesFor(task) { cookies in
-            let isFirst = isAnswered.withLock { isAnswered in
-                defer { isAnswered = true }
-                return !isAnswered
-            }
-            if isFirst { then(.given(cookies ?? [])) }
-        }
+        let question = openQuestion()
+        storage.getCookiesFor(task) { [self] cookies in if takesAnswer(to: question) { then(.given(cookies ?? [])) } }
     }
 
     /// Adds the stored cookies, unless the program has set the field.

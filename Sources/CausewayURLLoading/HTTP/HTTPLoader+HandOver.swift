@@ -7,10 +7,10 @@ extension HTTPLoader {
     /// connection, or with `nil` if the load has ended or the content does not extend to the end of the connection.
     func handOver(_ completion: @escaping @Sendable (HTTPUpgradedStream?) -> Void) {
         let (handle, isOver) = state.withLock { state -> (HTTPRequestHandle?, Bool) in
-            guard state.phase == .streaming || state.phase == .ended, !state.handOver.isOver else { return (nil, true) }
+            guard state.machine.permitsHandOver, !state.handOver.isOver else { return (nil, true) }
             // Another thread may be about to report the end, which then calls the completion.
             state.handOver.completion = completion
-            return (state.exchange.reading, false)
+            return (state.exchange.handle, false)
         }
         if isOver { return completion(nil) }
         handle?.handOver()

@@ -46,59 +46,42 @@ extension HTTPLoader {
     }
 
     /// Delivers the held response, because no request follows it.
-    func deliverHeld() {
-        guard let response = state.withLock({ state in state.phase == .deciding ? state.exchange.response : nil })
-        else {
-            return
-        }
-        guard !isWebSocket else { return refused(response) }
-        attempt.report(.response(response, storagePolicy(for: response)))
-        // Further content may arrive meanwhile. It must not overtake the held content.
-        while let pieces = takeHeldPieces() {
-            for piece in pieces { deliver(piece, isEncoded: response.isContentDecoded) }
-        }
-        let (isComplete, decoder) = state.withLock { state in
-            defer { state.held = HeldContent() }
-            return (state.held.isComplete, state.content)
-        }
-        guard isComplete else { return updateReading() }
-        guard let decoder else { return finish() }
-        decoder.end()
-        deliverDecoded()
-    }
-
-    /// Removes and returns the held content. If there is none, later content is delivered directly, and the result is `nil`.
-    private func takeHeldPieces() -> [Data]? {
-        state.withLock { state in
-            guard state.phase == .deciding else { return nil }
-            guard !state.held.pieces.isEmpty else {
-                state.phase = .streaming
-                return nil
-            }
-            defer { state.held.pieces = [] }
-            return state.held.pieces
-        }
-    }
+    func deliverHeld() { report { $0.deliveryChosen() } }
 
     /// Sends the request again after the current exchange ends.
-    func sendAgain() {
-        let (isComplete, handle) = state.withLock { state -> (Bool, HTTPRequestHandle?) in
-            guard state.phase == .deciding else { return (false, nil) }
-            state.phase = .restarting
-            return (state.held.isComplete, state.exchange.handle)
+    func sendAgain() { report { $0.repetitionChosen() } }
+
+    /// Passes the held response and its content to the task.
+    func releaseHeld() {
+        guard let response = state.withLock({ state in state.exchange.response }) else { return }
+        guard !isWebSocket else { return refused(response) }
+        attempt.report(.response(response, storagePolicy(for: response)))
+        while true {
+            let (pieces, action) = takeHeld()
+            for piece in pieces { deliver(piece, isEncoded: response.isContentDecoded) }
+            guard pieces.isEmpty else { continue }
+            perform(action)
+            return updateReading()
         }
-        if isComplete { restart() } else { handle?.cancel() }
     }
 
-    /// Starts the next exchange.
-    func restart() {
+    /// Removes and returns the held content. If there is none, later content is delivered directly.
+    private func takeHeld() -> ([Data], LoadMachine.Action) {
+        state.withLock { state in
+            guard !state.held.isEmpty else { return ([], state.machine.heldContentTaken()) }
+            defer { state.held = [] }
+            return (state.held, .none)
+        }
+    }
+
+    /// Prepares the next exchange.
+    func prepareAgain() {
         let (old, isWanted, isOpening) = state.withLock { state -> (TransactionRecord?, Bool, Bool) in
-            guard state.phase == .restarting || state.phase == .pausing else { return (nil, false, false) }
+            guard !state.machine.hasEnded else { return (nil, false, false) }
             state.record?.dates.response.end = Date()
             defer {
                 if state.record != nil { state.record = Self.newRecord(request) }
-                state.held = HeldContent()
-                state.phase = .waiting
+                state.held = []
             }
             return (state.record, true, state.access.bound?.isOpening == true)
         }
@@ -111,8 +94,10 @@ extension HTTPLoader {
         if let offset, request.values.body != .none { attempt.report(.sendsAgain(from: offset)) }
         guard case .stream = request.values.body, !isRepeatable, !isOpening, let offset else { return start() }
         // The stream has been read, so the program must supply another one.
+        let question = openQuestion()
         attempt.report(
             .needsStream(from: offset) { [self] stream in
+                guard takesAnswer(to: question) else { return }
                 guard let stream else { return fail(LoadFailure(.bodyStreamExhausted)) }
                 if hasOwnCookies { findCookies { [self] in send($0, stream) } } else { send(.storage, stream) }
             })

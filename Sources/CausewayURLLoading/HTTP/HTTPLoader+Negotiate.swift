@@ -100,7 +100,7 @@ extension HTTPLoader {
     private func negotiationEnded() {
         let response = state.withLock { state -> HTTPURLResponse? in
             // The program may have ended the load meanwhile.
-            guard state.phase == .deciding else { return nil }
+            guard state.machine.isDeciding else { return nil }
             state.access.space = state.access.negotiating?.offer.space
             return state.exchange.response
         }
@@ -132,7 +132,7 @@ extension HTTPLoader {
         let isNew = state.withLock { state in state.access.bound?.isNew ?? true }
         network.boundConnections.acquire(for: owner, isNew: isNew) { [self] lease in
             let binding = state.withLock { state -> ConnectionBinding? in
-                guard state.phase != .ended else { return nil }
+                guard !state.machine.hasEnded else { return nil }
                 state.access.bound?.lease = lease
                 return state.access.bound?.binding
             }
@@ -152,13 +152,12 @@ extension HTTPLoader {
     /// Repeats a handshake whose connection closed between two messages. Returns `false` if the failure has another reason.
     func repeatsHandshake() -> Bool {
         let (negotiating, origin) = state.withLock { state -> (Negotiating?, HTTPOrigin) in
-            guard state.phase == .waiting, state.access.bound?.continued != nil,
-                state.access.bound?.repetitions ?? 0 < Self.maximumRepetitions
+            guard let negotiating = state.access.negotiating, state.access.bound?.continued != nil,
+                state.access.bound?.repetitions ?? 0 < Self.maximumRepetitions,
+                case .decide = state.machine.recoveryFound()
             else { return (nil, state.exchange.origin) }
             state.access.bound?.repetitions += 1
-            state.phase = .deciding
-            state.held.isComplete = true
-            return (state.access.negotiating, state.exchange.origin)
+            return (negotiating, state.exchange.origin)
         }
         guard let negotiating else { return false }
         // The next exchange adds this loader again.

@@ -13,7 +13,7 @@ extension HTTPLoader: ProxyUser {
     func isAnswered(_ failure: HTTPFailure) -> Bool {
         guard case .cannotConnect = failure else { return false }
         let found = state.withLock { state -> (HTTPOrigin, Duration)? in
-            guard state.phase == .waiting, let started = state.exchange.proxyStart else { return nil }
+            guard let started = state.exchange.proxyStart else { return nil }
             return (state.exchange.origin, started)
         }
         guard let (origin, started) = found,
@@ -21,10 +21,7 @@ extension HTTPLoader: ProxyUser {
         else { return false }
         // The next exchange adds this loader again.
         if origin.isSecure { network.challenges.remove(self, origin) }
-        state.withLock { state in
-            state.phase = .deciding
-            state.held.isComplete = true
-        }
+        guard case .decide = state.withLock({ state in state.machine.recoveryFound() }) else { return true }
         var reason = LoadFailure(failure, rejection: nil, request)
         if let obstacle = network.obstacle(of: proxy) { reason.details[LoadFailure.reasonKey] = obstacle }
         let ending = reason
@@ -86,10 +83,10 @@ extension HTTPLoader: ProxyUser {
     func endWaiting(refusedBy reason: NWError) -> Bool {
         guard case .posix(.EACCES) = reason else { return false }
         let (handle, origin, started) = state.withLock { state in
-            (state.exchange.reading, state.exchange.origin, state.exchange.proxyStart)
+            (state.exchange.handle, state.exchange.origin, state.exchange.proxyStart)
         }
         guard let handle, let started, network.refusedProxy(of: origin, since: started) != nil else { return false }
-        state.withLock { state in state.exchange.proxyFailure = .cannotConnect(reason) }
+        state.withLock { state in state.exchange.failure = .cannotConnect(reason) }
         handle.cancel()
         return true
     }

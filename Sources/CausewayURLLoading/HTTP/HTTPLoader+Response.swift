@@ -8,21 +8,7 @@ internal import Foundation
 
 extension HTTPLoader: HTTPResponseObserver {
     func waits(_ reason: NWError) {
-        if endWaiting(refusedBy: reason) { return }
-        let isFirst = state.withLock { state in
-            defer { state.isWaitingForPath = true }
-            return !state.isWaitingForPath
-        }
-        if isFirst { attempt.report(.waiting) }
-    }
-
-    /// Reports that the load no longer waits for connectivity.
-    func endWaiting() {
-        let wasWaiting = state.withLock { state in
-            defer { state.isWaitingForPath = false }
-            return state.isWaitingForPath
-        }
-        if wasWaiting { attempt.report(.continues) }
+        if !endWaiting(refusedBy: reason) { report { $0.pathLost() } }
     }
 
     func informed(_ head: HTTPResponseHead) {
@@ -31,8 +17,11 @@ extension HTTPLoader: HTTPResponseObserver {
     }
 
     func sent(_ count: Int) {
-        state.withLock { state in state.record?.noteSent(count) }
-        endWaiting()
+        let action = state.withLock { state in
+            state.record?.noteSent(count)
+            return state.machine.pathFound()
+        }
+        perform(action)
         attempt.report(.sent(Int64(count)))
     }
 
@@ -59,50 +48,44 @@ extension HTTPLoader: HTTPResponseObserver {
             return ended(.success(FieldSection()))
         }
         let exchange = exchangeIfStorable(response)
-        let (isWanted, record, bound) = endWhole(content?.count ?? 0)
-        bound?.lease?.end()
-        guard isWanted else { return }
-        if let record { attempt.report(.measured(record)) }
+        guard let conclusion = endWhole(content?.count ?? 0) else { return }
+        release(conclusion.end)
+        if let record = conclusion.record { attempt.report(.measured(record)) }
         attempt.report(.whole(response, content ?? Data(), exchange))
-        endHandOver(nil)
     }
 
-    /// Ends the load with a response that arrived in one piece, unless the load has ended. Also returns the metrics.
-    private func endWhole(_ count: Int) -> (isWanted: Bool, record: TransactionRecord?, bound: Bound?) {
+    /// Ends the load with a response that arrived in one piece, unless the load has ended.
+    private func endWhole(_ count: Int) -> Conclusion? {
         state.withLock { state in
-            guard state.phase == .streaming else { return (false, nil, nil) }
-            state.phase = .ended
             state.exchange.handle = nil
-            state.exchange.reading = nil
-            state.exchange.engine = nil
-            state.exchange.response = nil
             state.record?.counts.responseBody += Int64(count)
-            if state.record?.response != nil { state.record?.dates.response.end = Date() }
-            return (true, state.record, state.access.bound.take())
+            guard var conclusion = state.conclude() else { return nil }
+            // The loader was removed when the head arrived.
+            conclusion.end.secureOrigin = nil
+            state.handOver.isOver = true
+            return conclusion
         }
     }
 
     /// Processes a final response head. Returns the response, or `nil` if the program does not get it now.
     private func accept(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation) -> HTTPURLResponse? {
-        endWaiting()
         guard !continuesUpload(head) else { return nil }
         let response = makeResponse(head)
         let isHeld = mayBeFollowed(head, connection)
-        let verdict = judge(head)
-        let (isExpected, secureOrigin, usesCredential) = state.withLock { state -> (Bool, HTTPOrigin?, Bool) in
-            guard state.phase == .waiting || state.phase == .confirmed || state.phase == .restarting else {
-                return (false, nil, false)
-            }
+        let judgement = judge(head)
+        let verdict = if case .deliver = judgement, isHeld { LoadMachine.Verdict.hold } else { judgement }
+        let (action, path, secureOrigin, usesCredential) = state.withLock { state in
+            let (path, action) = (state.machine.pathFound(), state.machine.headArrived(verdict))
+            if case .none = action { return (action, path, HTTPOrigin?.none, false) }
+            if case .hold = action { state.exchange.isReused = connection.isReused }
+            if action != .discard { state.exchange.response = response }
             state.record?.note(head, response, connection)
             if state.access.bound != nil { state.access.bound?.arrived = connection.details.id }
-            if state.phase == .waiting {
-                state.phase = isHeld ? .holding : .streaming
-                if isHeld { state.exchange.isReused = connection.isReused }
-                state.exchange.response = response
-            }
-            return (true, state.exchange.origin.isSecure ? state.exchange.origin : nil, !state.access.isUnused)
+            let origin = state.exchange.origin
+            return (action, path, origin.isSecure ? origin : nil, !state.access.isUnused)
         }
-        guard isExpected else { return nil }
+        perform(path)
+        if case .none = action { return nil }
         if let origin = secureOrigin {
             network.challenges.remove(self, origin)
             network.noteStrictTransport(head.fields, of: origin)
@@ -110,15 +93,9 @@ extension HTTPLoader: HTTPResponseObserver {
         }
         if head.fields.contains("Set-Cookie") { storeCookies(head.fields) }
         if usesCredential, head.status != 401, !isProxyRefusal(head, connection) { credentialAccepted(head.fields) }
-        switch verdict {
-        case .deliver: break
-        // The exchange with the 304 response has ended except for its last event. Another one ends early.
-        case .useStored(let handle):
-            if head.status != 304 { handle?.cancel() }
-            return nil
-        case .sendAgain: return nil
-        }
-        guard !isHeld else { return nil }
+        // The exchange with a 304 response has ended except for its last event. Another one ends early.
+        if case .discard = action, head.status != 304 { perform(.cancelExchange) }
+        guard case .deliver = action else { return nil }
         guard !isWebSocket else {
             refused(response)
             return nil
@@ -128,31 +105,23 @@ extension HTTPLoader: HTTPResponseObserver {
 
     func received(_ content: Data) {
         enum Destination {
-            case task, newDecoder, decoder, none, decision
+            case task, newDecoder, decoder
             case parts(ReplacingParts)
+            case other(LoadMachine.Action)
         }
         let destination = state.withLock { state -> Destination in
             state.record?.counts.responseBody += Int64(content.count)
-            switch state.phase {
-            case .streaming:
-                guard let decoder = state.content else {
-                    if state.exchange.response?.isContentDecoded == true { return .newDecoder }
-                    return state.parts.map { .parts($0) } ?? .task
-                }
-                decoder.append(content)
-                return .decoder
-            case .holding:
-                state.held.pieces.append(content)
-                state.held.count += content.count
-                guard state.held.count >= Self.heldLimit else { return .none }
-                state.phase = .deciding
-                return .decision
-            case .deciding:
-                state.held.pieces.append(content)
-                state.held.count += content.count
-                return .none
-            case .waiting, .restarting, .pausing, .confirmed, .ended: return .none
+            let action = state.machine.contentArrived(content.count)
+            guard case .deliver = action else {
+                if action != .none { state.held.append(content) }
+                return .other(action)
             }
+            guard let decoder = state.content else {
+                if state.exchange.response?.isContentDecoded == true { return .newDecoder }
+                return state.parts.map { .parts($0) } ?? .task
+            }
+            decoder.append(content)
+            return .decoder
         }
         switch destination {
         case .task: deliver(content, isEncoded: false)
@@ -161,56 +130,18 @@ extension HTTPLoader: HTTPResponseObserver {
             if !attempt.wantsBytes { updateReading() }
         case .newDecoder: deliver(content, isEncoded: true)
         case .decoder: deliverDecoded()
-        case .decision:
-            updateReading()
-            decide()
-        case .none: break
+        case .other(let action): perform(action)
         }
     }
 
     func ended(_ result: Result<FieldSection, HTTPFailure>) {
-        switch result {
-        case .success: responseEnded()
-        case .failure(let failure):
-            switch state.withLock({ state in state.phase }) {
-            case .restarting: restart()
-            case .confirmed: deliverConfirmed()
-            default: failed(failure)
-            }
-        }
-    }
-
-    private func responseEnded() {
-        enum Next { case finish, decode, decide, restart, deliverStored, none }
-        let next = state.withLock { state -> Next in
-            guard state.phase != .pausing else { return .none }
+        let action = state.withLock { state in
             state.exchange.handle = nil
-            state.exchange.reading = nil
-            switch state.phase {
-            case .streaming:
-                guard let decoder = state.content else { return .finish }
-                decoder.end()
-                return .decode
-            case .holding:
-                state.held.isComplete = true
-                state.phase = .deciding
-                return .decide
-            case .deciding:
-                state.held.isComplete = true
-                return .none
-            case .restarting: return .restart
-            case .confirmed: return .deliverStored
-            case .waiting, .pausing, .ended: return .none
-            }
+            guard case .failure(let failure) = result else { return state.machine.exchangeEnded(isComplete: true) }
+            state.exchange.failure = state.exchange.failure ?? failure
+            return state.machine.exchangeEnded(isComplete: false)
         }
-        switch next {
-        case .finish: finish()
-        case .decode: deliverDecoded()
-        case .decide: decide()
-        case .restart: restart()
-        case .deliverStored: deliverConfirmed()
-        case .none: break
-        }
+        perform(action)
     }
 
     // MARK: Content
@@ -257,32 +188,5 @@ extension HTTPLoader: HTTPResponseObserver {
             return fail(LoadFailure(error))
         }
         updateReading()
-    }
-
-    // MARK: Failures
-
-    private func failed(_ failure: HTTPFailure) {
-        let (phase, origin, refusal) = state.withLock { state in
-            // The handshake's connection is gone.
-            let isHandshake = state.access.bound?.continued != nil
-            return (state.phase, state.exchange.origin, isHandshake ? .noResponse(nil) : state.exchange.proxyFailure)
-        }
-        let failure = refusal ?? failure
-        switch phase {
-        case .ended, .pausing: return
-        case .deciding, .holding:
-            // The head is enough to decide.
-            state.withLock { state in
-                state.phase = .deciding
-                state.held.isComplete = true
-            }
-            if phase == .holding { decide() }
-            return
-        case .waiting: if isAnswered(failure) || deliversStale() || repeatsHandshake() { return }
-        case .restarting, .confirmed, .streaming: break
-        }
-        let rejection = origin.isSecure ? network.challenges.takeRejection(origin) : nil
-        let cause = LoadFailure(failure, rejection: rejection, request)
-        if !resumesUpload(after: cause) { fail(cause) }
     }
 }

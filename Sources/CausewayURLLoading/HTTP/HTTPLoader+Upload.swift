@@ -76,28 +76,26 @@ extension HTTPLoader {
     /// Handles a response that only reports how the upload continues. Returns whether it is one.
     func continuesUpload(_ head: HTTPResponseHead) -> Bool {
         guard let uploading else { return false }
-        enum Next { case deliver, fail, wait, pause(HTTPLoader.Exchange, Duration) }
+        report { $0.pathFound() }
+        enum Next { case deliver, fail, perform(LoadMachine.Action) }
         let next = state.withLock { state -> Next in
             // The server can ask for a credential at each step.
-            guard state.phase == .waiting, head.status != 401 else { return .deliver }
+            guard state.machine.isAwaitingHead, head.status != 401 else { return .deliver }
             let (step, decision) = uploading.withLock { upload in
                 (upload.request, upload.answered(status: head.status, fields: head.fields))
             }
             switch decision {
             case .deliver: return .deliver
             case .fail: return .fail
-            case .send(.zero) where step == .retrieval:
-                // A HEAD response has no content, and its connection can be used again.
-                state.phase = .restarting
-                return .wait
-            case .send(let delay): return .pause(state.pause(), delay)
+            // A HEAD response has no content, and its connection can be used again.
+            case .send(.zero) where step == .retrieval: return .perform(state.machine.headArrived(.sendAgain))
+            case .send(let delay): return .perform(state.machine.uploadInterrupted(for: delay))
             }
         }
         switch next {
         case .deliver: return false
         case .fail: fail(LoadFailure(.connectionLost))
-        case .wait: break
-        case .pause(let exchange, let delay): restart(leaving: exchange, after: delay)
+        case .perform(let action): perform(action)
         }
         return true
     }
@@ -111,32 +109,25 @@ extension HTTPLoader {
         case .connectionLost, .connectionRefused, .hostNotFound, .notConnected: break
         default: return false
         }
-        let next = state.withLock { state -> (Exchange, Duration)? in
-            guard state.phase == .waiting, case .send(let delay) = uploading.withLock({ $0.connectionBroke() }) else {
-                return nil
+        let action = state.withLock { state -> LoadMachine.Action in
+            guard !state.machine.hasEnded, case .send(let delay) = uploading.withLock({ $0.connectionBroke() }) else {
+                return .none
             }
-            return (state.pause(), delay)
+            return state.machine.uploadInterrupted(for: delay)
         }
-        guard let next else { return false }
-        restart(leaving: next.0, after: next.1)
+        guard case .pause = action else { return false }
+        perform(action)
         return true
     }
 
-    private func restart(leaving exchange: Exchange, after delay: Duration) {
-        if exchange.origin.isSecure { network.challenges.remove(self, exchange.origin) }
-        exchange.reading?.cancel()
+    /// Leaves the exchange, and waits.
+    func pause(for delay: Duration) {
+        let end = state.withLock { state in state.exchange.end() }
+        if let origin = end.secureOrigin { network.challenges.remove(self, origin) }
+        end.handle?.cancel()
         let nanoseconds = Int(delay / .nanoseconds(1))
         DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [weak self] in
-            self?.restart()
+            self?.report { $0.pauseElapsed() }
         }
-    }
-}
-
-extension HTTPLoader.State {
-    /// Leaves the exchange until the next one starts. Its later events are ignored.
-    fileprivate mutating func pause() -> HTTPLoader.Exchange {
-        phase = .pausing
-        defer { exchange = HTTPLoader.Exchange() }
-        return exchange
     }
 }

@@ -8,48 +8,24 @@ internal import Foundation
 
 /// Loads `http` and `https` URLs over the session's engine.
 ///
-/// A loader sends its request once, or again with a credential after a challenge. The events of one exchange arrive in order, and the next
-/// exchange starts after the previous one has ended. A redirect or challenge response is held back until the program has decided; it is
-/// delivered if nothing else follows.
+/// The driver of a ``LoadMachine``, which decides what to do with each response, and which exchange comes next. The events of one exchange
+/// arrive in order.
 final class HTTPLoader: Loader {
-    /// The maximum number of content bytes that are held back.
-    static let heldLimit = 64 << 10
-
-    enum Phase {
-        /// No head has arrived.
-        case waiting
-        /// A head has arrived that another request may follow. Its content is held back.
-        case holding
-        /// The program decides about the held response.
-        case deciding
-        /// The held response is discarded. The next exchange starts after this one ends.
-        case restarting
-        /// The exchange has been left. The next one starts a little later.
-        case pausing
-        /// A stored response is delivered after the exchange ends.
-        case confirmed
-        case streaming
-        case ended
-    }
-
     struct State {
-        var phase = Phase.waiting
+        var machine = LoadMachine()
         var exchange = Exchange()
-        var held = HeldContent()
+        /// The content of the held response that has not been delivered.
+        var held: [Data] = []
         var content: DecodedContent?
         /// The decoder for content whose parts replace each other; `nil` for other content.
         var parts: ReplacingParts?
-        /// Whether the exchange reads the response.
-        var isReading = true
         var access = Access()
         var caching = Caching()
         /// The metrics; `nil` if the task is not measured.
         var record: TransactionRecord?
-        /// The connection challenge that waits for an answer.
-        var challenge: ChallengeOnce?
+        /// The connection challenges that wait for an answer.
+        var challenges: [ChallengeOnce] = []
         var handOver = HandOver()
-        /// Whether the load has reported that it waits for connectivity, and not yet that it continues.
-        var isWaitingForPath = false
     }
 
     /// The current exchange with the server.
@@ -63,9 +39,8 @@ final class HTTPLoader: Loader {
             var bound: Bound?
         }
 
-        var handle: HTTPRequestHandle?
         /// The handle as long as the response can be stopped. Known before the first event.
-        var reading: HTTPRequestHandle?
+        var handle: HTTPRequestHandle?
         var engine: HTTPEngine?
         var body: (any HTTPBodySource)?
         var origin = HTTPOrigin(isSecure: false, host: "")
@@ -74,15 +49,14 @@ final class HTTPLoader: Loader {
         var isReused = false
         /// The time at which the exchange began; `nil` if it uses no proxy.
         var proxyStart: Duration?
-        /// The connection failure because a proxy refused it, if the exchange was ended for that.
-        var proxyFailure: HTTPFailure?
+        /// Why the exchange failed, or why it was ended early.
+        var failure: HTTPFailure?
         /// The WebSocket handshake key.
         var upgradeKey = ""
 
         /// Ends the exchange. Copying all values would cost more than most of the load.
         mutating func end() -> End {
             let end = End(handle: handle.take(), secureOrigin: origin.isSecure ? origin : nil)
-            reading = nil
             engine = nil
             body = nil
             response = nil
@@ -96,13 +70,6 @@ final class HTTPLoader: Loader {
         var completion: (@Sendable (HTTPUpgradedStream?) -> Void)?
         /// Whether the end of the load was reported.
         var isOver = false
-    }
-
-    /// The content of a held response.
-    struct HeldContent {
-        var pieces: [Data] = []
-        var count = 0
-        var isComplete = false
     }
 
     /// This load's credentials.
@@ -183,10 +150,9 @@ final class HTTPLoader: Loader {
             return fail(LoadFailure(.cancelled))
         }
         let (isWanted, owner) = state.withLock { state -> (Bool, BoundConnections.Owner?) in
-            guard state.phase != .ended else { return (false, nil) }
+            guard !state.machine.hasEnded else { return (false, nil) }
             if let bound = state.access.bound, bound.lease == nil { return (false, bound.owner) }
-            state.phase = .waiting
-            state.isReading = true
+            guard case .send = state.machine.requestPrepared() else { return (false, nil) }
             state.exchange = Exchange(engine: engine, origin: value.origin)
             state.record?.note(value, body)
             if usesProxy { state.exchange.proxyStart = System.now }
@@ -198,14 +164,10 @@ final class HTTPLoader: Loader {
         guard isWanted else { return }
         if value.origin.isSecure { network.challenges.add(self, value.origin) }
         let handle = engine.start(value, body: body, observer: self) { handle in
-            state.withLock { state in if state.phase != .ended { state.exchange.reading = handle } }
+            state.withLock { state in if !state.machine.hasEnded { state.exchange.handle = handle } }
         }
-        let phase = state.withLock { state in
-            if state.phase != .ended { state.exchange.handle = handle }
-            return state.phase
-        }
-        // The load can end before the handle is known.
-        if phase == .ended { handle.cancel() }
+        // The load can end before the engine has started the request, which then knows nothing of the end.
+        if state.withLock({ state in state.machine.hasEnded }) { handle.cancel() }
     }
 
     func demandChanged() {
@@ -219,19 +181,13 @@ final class HTTPLoader: Loader {
     }
 
     func stop() {
-        let (end, challenge, replay) = state.withLock { state -> (Exchange.End?, ChallengeOnce?, DataLoader?) in
-            let (challenge, replay) = (state.challenge.take(), state.caching.replay.take())
-            guard state.phase != .ended else { return (nil, challenge, replay) }
-            state.phase = .ended
-            state.content = nil
-            return (state.endExchange(), challenge, replay)
+        let (end, challenges, replay) = state.withLock { state in
+            (state.end(), state.challenges, state.caching.replay.take())
         }
         replay?.stop()
         guard let end else { return }
-        if let origin = end.secureOrigin { network.challenges.remove(self, origin) }
-        end.handle?.cancel()
-        end.bound?.lease?.end()
-        challenge?.give(.performDefaultHandling, nil)
+        release(end)
+        for challenge in challenges { challenge.give(.performDefaultHandling, nil) }
     }
 
     // MARK: Ends
@@ -245,27 +201,28 @@ final class HTTPLoader: Loader {
     }
 
     /// Reports the end of the content, once.
-    func finish() {
-        guard let record = finishRecord() else { return }
-        if let record = record { attempt.report(.measured(record)) }
+    func finish() { finish(state.withLock { state in state.conclude() }) }
+
+    func finish(_ conclusion: Conclusion?) {
+        guard let conclusion else { return }
+        release(conclusion.end)
+        if let record = conclusion.record { attempt.report(.measured(record)) }
         attempt.report(.finished)
         endHandOver(nil)
     }
 
     /// Ends the load and returns the metrics: an inner `nil` if the task is not measured, `nil` if the load had already ended.
     func finishRecord() -> TransactionRecord?? {
-        let (end, record) = state.withLock { state -> (Exchange.End?, TransactionRecord?) in
-            guard state.phase != .ended else { return (nil, nil) }
-            state.phase = .ended
-            if state.record?.response != nil { state.record?.dates.response.end = Date() }
-            state.content = nil
-            return (state.endExchange(), state.record)
-        }
-        guard let end else { return nil }
+        guard let conclusion = state.withLock({ state in state.conclude() }) else { return nil }
+        release(conclusion.end)
+        return .some(conclusion.record)
+    }
+
+    /// Releases what an ended load has used.
+    func release(_ end: Exchange.End) {
         if let origin = end.secureOrigin { network.challenges.remove(self, origin) }
         end.handle?.cancel()
         end.bound?.lease?.end()
-        return .some(record)
     }
 
     // MARK: Back-pressure
@@ -274,13 +231,12 @@ final class HTTPLoader: Loader {
     func updateReading() {
         while true {
             let wants = attempt.wantsBytes
-            let (handle, isReading) = state.withLock { state -> (HTTPRequestHandle?, Bool) in
-                let isWanted = state.wantsContent(wants)
-                guard isWanted != state.isReading, let handle = state.exchange.reading else { return (nil, isWanted) }
-                state.isReading = isWanted
-                return (handle, isWanted)
+            let (handle, action) = state.withLock { state -> (HTTPRequestHandle?, LoadMachine.Action) in
+                guard let handle = state.exchange.handle else { return (nil, .none) }
+                let isWanted = wants && state.content?.hasBacklog != true
+                return (handle, state.machine.demandChanged(isWanted: isWanted))
             }
-            guard let handle else { return }
+            guard let handle, case .read(let isReading) = action else { return }
             apply(handle, isReading)
             // The demand of the task can change before the connection stops.
         }
@@ -291,7 +247,7 @@ final class HTTPLoader: Loader {
         var applied = isReading
         while true {
             handle.setReading(applied)
-            let now = state.withLock { state in state.isReading }
+            let now = state.withLock { state in state.machine.isReading }
             if now == applied { return }
             applied = now
         }

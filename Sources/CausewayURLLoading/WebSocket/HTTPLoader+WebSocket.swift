@@ -41,19 +41,19 @@ extension HTTPLoader {
         _ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ stream: HTTPUpgradedStream
     ) {
         let response = makeResponse(head)
-        endWaiting()
-        let exchange = state.withLock { state -> Exchange? in
-            guard state.phase == .waiting else { return nil }
+        report { $0.pathFound() }
+        let known = state.withLock { state -> String? in
+            guard case .deliver = state.machine.headArrived(.deliver) else { return nil }
             state.record?.note(head, response, connection)
-            return state.exchange
+            return state.exchange.upgradeKey
         }
-        guard let exchange else { return }
+        guard let upgradeKey = known else { return }
         if head.fields.contains("Set-Cookie") { storeCookies(head.fields) }
         credentialAccepted(head.fields)
         guard isWebSocket else { return switched(response, stream) }
         do throws(UpgradeError) {
             let offered = request.values.unfoldedFields.elements(of: "Sec-WebSocket-Protocol")
-            var upgrade = UpgradeRequest(authority: "", subprotocols: offered, key: exchange.upgradeKey)
+            var upgrade = UpgradeRequest(authority: "", subprotocols: offered, key: upgradeKey)
             let compression = (try? webSocketCompression()) ?? nil
             upgrade.deflateOffers = (compression.map { [$0.parameters] }) ?? []
             let answer = try UpgradeResponse(head, for: upgrade)

@@ -8,7 +8,7 @@ import Testing
 @Suite("The five laws of HTTP's state machines")
 struct HTTPMachineLawTests {
     static let trials: [any MachineTesting] = [
-        HTTPTrials.pool, HTTPTrials.group, HTTPTrials.http2, HTTPTrials.server,
+        HTTPTrials.pool, HTTPTrials.group, HTTPTrials.http2, HTTPTrials.server, HTTPTrials.load,
     ]
 
     @Test("A machine obeys the five laws in random histories", arguments: trials)
@@ -18,7 +18,8 @@ struct HTTPMachineLawTests {
 
     @Test("Each machine has one trial")
     func hasOneTrial() {
-        #expect(Self.trials.map(\.name) == ["ConnectionPool", "PoolGroup", "HTTP2Connection", "HTTPServerConnection"])
+        let names = ["ConnectionPool", "PoolGroup", "HTTP2Connection", "HTTPServerConnection", "LoadMachine"]
+        #expect(Self.trials.map(\.name) == names)
     }
 }
 

@@ -1,0 +1,299 @@
+internal import CausewayMachines
+
+/// Decides how a load continues: how each response is used, which exchange comes next, and what ends the load.
+///
+/// A load sends one request, and repeats it with a credential, over another connection, without a condition, or for the rest of an upload.
+/// The owner performs the exchanges with the server, asks the program, and keeps all content. It reports every event, also late and
+/// repeated ones, and performs the returned action. One exchange runs at a time, and a held response is delivered or discarded once.
+package struct LoadMachine: Sendable {
+    private struct Held: Sendable {
+        var count = 0
+        /// Whether the exchange has ended.
+        var isOver = false
+    }
+
+    private enum Pause: Sendable {
+        case running(isExchangeOver: Bool)
+        /// The time is over, and the exchange is not.
+        case elapsed
+    }
+
+    private enum Phase: Sendable {
+        /// No exchange runs. The next request waits for the answer to a question, a stored response or a connection.
+        case preparing(Question?)
+        /// No head has arrived.
+        case waiting
+        /// A head has arrived that another request may follow.
+        case holding(Held)
+        /// The owner decides about the held response; `nil` for a failed exchange without a response.
+        case deciding(Held?, Question?)
+        /// The held response is being delivered.
+        case releasing(Held)
+        /// The response is discarded. The next request is prepared after the exchange ends.
+        case restarting
+        /// The exchange was left. The next request is prepared after its end and a pause.
+        case pausing(Pause)
+        /// A stored response is delivered after the exchange ends.
+        case confirmed
+        /// The exchange failed before a head arrived.
+        case recovering
+        case streaming
+        case ended
+    }
+
+    /// The number of content bytes that are held before a decision is made without waiting for the end.
+    package static let heldLimit = 64 << 10
+    /// The maximum number of repetitions of a request. The rules for challenges and retries have lower limits; this one holds if they fail.
+    package static let repetitionLimit = 100
+
+    private var phase = Phase.preparing(nil)
+    private var questionCount: UInt32 = 0
+    private var repetitionCount = 0
+    private var isWaitingForPath = false
+    /// Whether the exchange reads the response.
+    package private(set) var isReading = true
+
+    package init() {}
+
+    // MARK: State
+
+    package var isAwaitingHead: Bool { if case .waiting = phase { true } else { false } }
+    package var isDeciding: Bool { if case .deciding = phase { true } else { false } }
+    /// Whether the whole held response has arrived, or as much of it as will.
+    package var isHeldResponseOver: Bool { if case .deciding(let held?, _) = phase { held.isOver } else { false } }
+
+    /// Whether the connection can be handed over in the middle of the response, or could until the load ended.
+    package var permitsHandOver: Bool {
+        switch phase {
+        case .streaming, .ended: true
+        case .preparing, .waiting, .holding, .deciding, .releasing, .restarting, .pausing, .confirmed, .recovering:
+            false
+        }
+    }
+
+    // MARK: Requests
+
+    package mutating func requestPrepared() -> Action {
+        guard case .preparing = phase else { return .none }
+        phase = .waiting
+        isReading = true
+        return .send
+    }
+
+    /// Reports a stored response that answers the request. Whatever delivers it takes the place of the load.
+    package mutating func storedResponseFound() -> Action {
+        switch phase {
+        case .preparing, .recovering: return loadEnded()
+        case .waiting, .holding, .deciding, .releasing, .restarting, .pausing, .confirmed, .streaming, .ended:
+            return .none
+        }
+    }
+
+    /// Reports a stored redirect. It is held as if it had arrived.
+    package mutating func storedRedirectFound() -> Action {
+        switch phase {
+        case .preparing, .recovering:
+            phase = .deciding(Held(isOver: true), nil)
+            return .decide
+        case .waiting, .holding, .deciding, .releasing, .restarting, .pausing, .confirmed, .streaming, .ended:
+            return .none
+        }
+    }
+
+    // MARK: Responses
+
+    package mutating func headArrived(_ verdict: Verdict) -> Action {
+        guard case .waiting = phase else { return .none }
+        switch verdict {
+        case .deliver:
+            phase = .streaming
+            return .deliver
+        case .hold:
+            phase = .holding(Held())
+            return .hold
+        case .useStored:
+            phase = .confirmed
+            return .discard
+        case .sendAgain:
+            phase = .restarting
+            return .discard
+        }
+    }
+
+    package mutating func contentArrived(_ count: Int) -> Action {
+        switch phase {
+        case .streaming: return .deliver
+        case .holding(var held):
+            held.count += count
+            guard held.count < Self.heldLimit else {
+                phase = .deciding(held, nil)
+                return .decide
+            }
+            phase = .holding(held)
+            return .hold
+        // Content that arrives during the delivery must not overtake the held content.
+        case .deciding(_?, _), .releasing: return .hold
+        case .preparing, .waiting, .deciding(nil, _), .restarting, .pausing, .confirmed, .recovering, .ended:
+            return .none
+        }
+    }
+
+    /// Reports the end of the exchange.
+    ///
+    /// - Parameter isComplete: Whether the response is complete. For a held response, the head is enough to decide.
+    package mutating func exchangeEnded(isComplete: Bool) -> Action {
+        switch phase {
+        case .waiting:
+            guard !isComplete else { return .none }
+            phase = .recovering
+            return .recover
+        case .holding(var held):
+            held.isOver = true
+            phase = .deciding(held, nil)
+            return .decide
+        case .deciding(var held?, let question):
+            held.isOver = true
+            phase = .deciding(held, question)
+            return .none
+        case .releasing(var held):
+            held.isOver = true
+            phase = .releasing(held)
+            return .none
+        case .restarting, .pausing(.elapsed): return prepare()
+        case .pausing(.running):
+            phase = .pausing(.running(isExchangeOver: true))
+            return .none
+        case .confirmed:
+            phase = .preparing(nil)
+            return .deliverStored
+        case .streaming: return isComplete ? .finish : .fail
+        case .preparing, .deciding(nil, _), .recovering, .ended: return .none
+        }
+    }
+
+    // MARK: Decisions
+
+    /// Opens a question, and closes an earlier one. Returns `nil` if no question can be open now.
+    package mutating func asked() -> Question? {
+        let question = Question(number: questionCount)
+        switch phase {
+        case .preparing: phase = .preparing(question)
+        case .deciding(let held, _): phase = .deciding(held, question)
+        case .waiting, .holding, .releasing, .restarting, .pausing, .confirmed, .recovering, .streaming, .ended:
+            return nil
+        }
+        questionCount &+= 1
+        return question
+    }
+
+    /// Closes a question. Returns `false` if it is not open, so that its answer must be ignored.
+    package mutating func answered(_ question: Question) -> Bool {
+        switch phase {
+        case .preparing(question): phase = .preparing(nil)
+        case .deciding(let held, question): phase = .deciding(held, nil)
+        case .preparing, .deciding, .waiting, .holding, .releasing, .restarting, .pausing, .confirmed, .recovering,
+            .streaming, .ended:
+            return false
+        }
+        return true
+    }
+
+    /// Reports that another request follows, which repeats this one.
+    package mutating func repetitionChosen() -> Action {
+        guard case .deciding(let held, _) = phase else { return .none }
+        guard repetitionCount < Self.repetitionLimit else { return deliveryChosen() }
+        repetitionCount += 1
+        if held?.isOver ?? true { return prepare() }
+        phase = .restarting
+        return .cancelExchange
+    }
+
+    /// Reports that no request follows. A failed exchange without a response fails the load.
+    package mutating func deliveryChosen() -> Action {
+        guard case .deciding(let held, _) = phase else { return .none }
+        guard let held else { return .fail }
+        phase = .releasing(held)
+        return .deliverHeld
+    }
+
+    /// Reports that the held content has been delivered. Later content is delivered when it arrives.
+    package mutating func heldContentTaken() -> Action {
+        guard case .releasing(let held) = phase else { return .none }
+        phase = .streaming
+        return held.isOver ? .finish : .none
+    }
+
+    /// Reports that a credential can repeat the request after its exchange failed.
+    package mutating func recoveryFound() -> Action {
+        guard case .recovering = phase else { return .none }
+        phase = .deciding(nil, nil)
+        return .decide
+    }
+
+    // MARK: Pauses
+
+    /// Reports that an upload continues with another request, after its exchange failed or with a response that only says so.
+    package mutating func uploadInterrupted(for delay: Duration) -> Action {
+        switch phase {
+        case .waiting: phase = .pausing(.running(isExchangeOver: false))
+        case .recovering: phase = .pausing(.running(isExchangeOver: true))
+        case .preparing, .holding, .deciding, .releasing, .restarting, .pausing, .confirmed, .streaming, .ended:
+            return .none
+        }
+        return .pause(delay)
+    }
+
+    package mutating func pauseElapsed() -> Action {
+        guard case .pausing(.running(let isExchangeOver)) = phase else { return .none }
+        if isExchangeOver { return prepare() }
+        phase = .pausing(.elapsed)
+        return .none
+    }
+
+    private mutating func prepare() -> Action {
+        phase = .preparing(nil)
+        return .prepare
+    }
+
+    // MARK: Demand and connectivity
+
+    /// Reports whether the program wants content now. Heads are read in any case, and held content up to its limit.
+    package mutating func demandChanged(isWanted: Bool) -> Action {
+        let reads =
+            switch phase {
+            case .preparing, .waiting, .recovering, .ended: true
+            case .holding(let held): held.count < Self.heldLimit
+            case .deciding, .releasing, .restarting, .pausing, .confirmed: false
+            case .streaming: isWanted
+            }
+        guard reads != isReading else { return .none }
+        isReading = reads
+        return .read(reads)
+    }
+
+    package mutating func pathLost() -> Action {
+        guard !hasEnded, !isWaitingForPath else { return .none }
+        isWaitingForPath = true
+        return .reportWaiting
+    }
+
+    /// Reports that the exchange goes on: it has sent content, or a head has arrived.
+    package mutating func pathFound() -> Action {
+        guard !hasEnded, isWaitingForPath else { return .none }
+        isWaitingForPath = false
+        return .reportContinuing
+    }
+
+    // MARK: End
+
+    /// Reports the end of the load: it was stopped, has failed, or all content has been delivered.
+    package mutating func loadEnded() -> Action {
+        guard !hasEnded else { return .none }
+        phase = .ended
+        return .end
+    }
+}
+
+extension LoadMachine: UntimedMachine {
+    package var hasEnded: Bool { if case .ended = phase { true } else { false } }
+}
