@@ -7,8 +7,9 @@ extension LoadMachine {
         case send
         /// Keep the response head or the content.
         case hold
-        /// Decide whether another request follows the held response, whose new content is kept.
-        case decide
+        /// Keep the content, if there is any, and decide whether another request follows the held response; `nil` for a failed exchange
+        /// without a response.
+        case decide(FollowUp?)
         /// Pass the response head or the content to the program.
         case deliver
         /// Discard the response. The exchange may be ended early.
@@ -42,7 +43,7 @@ extension LoadMachine {
         /// The response is for the program.
         case deliver
         /// Another request may follow, so the response is held back until that is decided.
-        case hold
+        case hold(FollowUp)
         /// A stored response is used instead.
         case useStored
         /// The response is discarded, and the request is sent again.

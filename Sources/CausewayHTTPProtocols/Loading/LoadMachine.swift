@@ -6,41 +6,6 @@ internal import CausewayMachines
 /// The owner performs the exchanges with the server, asks the program, and keeps all content. It reports every event, also late and
 /// repeated ones, and performs the returned action. One exchange runs at a time, and a held response is delivered or discarded once.
 package struct LoadMachine: Sendable {
-    private struct Held: Sendable {
-        var count = 0
-        /// Whether the exchange has ended.
-        var isOver = false
-    }
-
-    private enum Pause: Sendable {
-        case running(isExchangeOver: Bool)
-        /// The time is over, and the exchange is not.
-        case elapsed
-    }
-
-    private enum Phase: Sendable {
-        /// No exchange runs. The next request waits for the answer to a question, a stored response or a connection.
-        case preparing(Question?)
-        /// No head has arrived.
-        case waiting
-        /// A head has arrived that another request may follow.
-        case holding(Held)
-        /// The owner decides about the held response; `nil` for a failed exchange without a response.
-        case deciding(Held?, Question?)
-        /// The held response is being delivered.
-        case releasing(Held)
-        /// The response is discarded. The next request is prepared after the exchange ends.
-        case restarting
-        /// The exchange was left. The next request is prepared after its end and a pause.
-        case pausing(Pause)
-        /// A stored response is delivered after the exchange ends.
-        case confirmed
-        /// The exchange failed before a head arrived.
-        case recovering
-        case streaming
-        case ended
-    }
-
     /// The number of content bytes that are held before a decision is made without waiting for the end.
     package static let heldLimit = 64 << 10
     /// The maximum number of repetitions of a request. The rules for challenges and retries have lower limits; this one holds if they fail.
@@ -49,6 +14,7 @@ package struct LoadMachine: Sendable {
     private var phase = Phase.preparing(nil)
     private var questionCount: UInt32 = 0
     private var repetitionCount = 0
+    private var hasRetried = false
     private var isWaitingForPath = false
     /// Whether the exchange reads the response.
     package private(set) var isReading = true
@@ -93,8 +59,8 @@ package struct LoadMachine: Sendable {
     package mutating func storedRedirectFound() -> Action {
         switch phase {
         case .preparing, .recovering:
-            phase = .deciding(Held(isOver: true), nil)
-            return .decide
+            phase = .deciding(Held(followUp: .redirect, isOver: true), nil)
+            return .decide(.redirect)
         case .waiting, .holding, .deciding, .releasing, .restarting, .pausing, .confirmed, .streaming, .ended:
             return .none
         }
@@ -108,8 +74,10 @@ package struct LoadMachine: Sendable {
         case .deliver:
             phase = .streaming
             return .deliver
-        case .hold:
-            phase = .holding(Held())
+        // The server did not process the request again, so another retry would not help.
+        case .hold(.retry) where hasRetried: return headArrived(.deliver)
+        case .hold(let followUp):
+            phase = .holding(Held(followUp: followUp))
             return .hold
         case .useStored:
             phase = .confirmed
@@ -127,7 +95,7 @@ package struct LoadMachine: Sendable {
             held.count += count
             guard held.count < Self.heldLimit else {
                 phase = .deciding(held, nil)
-                return .decide
+                return .decide(held.followUp)
             }
             phase = .holding(held)
             return .hold
@@ -150,7 +118,7 @@ package struct LoadMachine: Sendable {
         case .holding(var held):
             held.isOver = true
             phase = .deciding(held, nil)
-            return .decide
+            return .decide(held.followUp)
         case .deciding(var held?, let question):
             held.isOver = true
             phase = .deciding(held, question)
@@ -203,6 +171,7 @@ package struct LoadMachine: Sendable {
         guard case .deciding(let held, _) = phase else { return .none }
         guard repetitionCount < Self.repetitionLimit else { return deliveryChosen() }
         repetitionCount += 1
+        if held?.followUp == .retry { hasRetried = true }
         if held?.isOver ?? true { return prepare() }
         phase = .restarting
         return .cancelExchange
@@ -227,7 +196,7 @@ package struct LoadMachine: Sendable {
     package mutating func recoveryFound() -> Action {
         guard case .recovering = phase else { return .none }
         phase = .deciding(nil, nil)
-        return .decide
+        return .decide(nil)
     }
 
     // MARK: Pauses

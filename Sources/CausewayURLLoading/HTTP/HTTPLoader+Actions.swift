@@ -14,11 +14,11 @@ extension HTTPLoader {
     func perform(_ action: LoadMachine.Action) {
         switch action {
         // These need the event's values, or are performed with the change of the machine.
-        case .none, .send, .hold, .deliver, .discard, .read, .end: break
+        case .none, .send, .hold, .decide(nil), .deliver, .discard, .read, .end: break
         case .prepare: prepareAgain()
-        case .decide:
+        case .decide(let followUp?):
             updateReading()
-            decide()
+            decide(followUp)
         case .deliverHeld: releaseHeld()
         case .deliverStored: deliverConfirmed()
         case .cancelExchange: state.withLock({ state in state.exchange.handle })?.cancel()

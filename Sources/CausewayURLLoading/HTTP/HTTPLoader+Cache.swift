@@ -147,7 +147,7 @@ extension HTTPLoader {
     }
 
     private func isRedirect(_ response: HTTPURLResponse) -> Bool {
-        [301, 302, 303, 307, 308].contains(response.statusCode) && response.fields.contains("Location")
+        FollowUp(status: response.statusCode, fields: response.fields, isProxyRefusal: false) == .redirect
     }
 
     /// Holds a stored redirect as if it had arrived, so that the program decides about it.

@@ -7,32 +7,18 @@ internal import Foundation
 
 /// Responses that are held back because another request may follow them.
 extension HTTPLoader {
-    /// Returns whether another request may follow this response: a redirect, a challenge that the client can answer, or a status that asks
-    /// for a retry.
-    func mayBeFollowed(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation) -> Bool {
-        if isProxyRefusal(head, connection) { return true }
-        return switch head.status {
-        case 301, 302, 303, 307, 308: head.fields.contains("Location")
-        case 401: head.fields.contains("WWW-Authenticate")
-        case 408, 421, 425: state.withLock { state in state.access.repeated == nil }
-        default: false
-        }
-    }
-
     /// Handles the held response.
-    func decide() {
+    func decide(_ followUp: FollowUp) {
         guard let response = state.withLock({ state in state.exchange.response }) else { return }
-        switch response.statusCode {
-        case 407: proxyChallenged(response)
-        case 401 where !response.fields.contains("WWW-Authenticate"): proxyChallenged(response)
-        case 401: challenged(response)
-        case 408, 421, 425: repeatRequest(after: response)
-        default: redirected(response)
+        switch followUp {
+        case .proxyChallenge: proxyChallenged(response)
+        case .challenge: challenged(response)
+        case .retry: repeatRequest(after: response)
+        case .redirect: redirected(response)
         }
     }
 
-    /// Sends the request once more if the server did not process it and a connection of another kind can help (RFC 9110 §15.5.20, RFC 8470
-    /// §5.2). Otherwise the response is delivered.
+    /// Sends the request once more if a connection of another kind can help. Otherwise the response is delivered.
     private func repeatRequest(after response: HTTPURLResponse) {
         let isReused = state.withLock { state in state.exchange.isReused }
         let context = RetryContext(

@@ -71,9 +71,10 @@ extension HTTPLoader: HTTPResponseObserver {
     private func accept(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation) -> HTTPURLResponse? {
         guard !continuesUpload(head) else { return nil }
         let response = makeResponse(head)
-        let isHeld = mayBeFollowed(head, connection)
-        let judgement = judge(head)
-        let verdict = if case .deliver = judgement, isHeld { LoadMachine.Verdict.hold } else { judgement }
+        let isProxyRefusal = self.isProxyRefusal(head, connection)
+        let followUp = FollowUp(status: head.status, fields: head.fields, isProxyRefusal: isProxyRefusal)
+        var verdict = judge(head)
+        if case .deliver = verdict, let followUp { verdict = .hold(followUp) }
         let (action, path, secureOrigin, usesCredential) = state.withLock { state in
             let (path, action) = (state.machine.pathFound(), state.machine.headArrived(verdict))
             if case .none = action { return (action, path, HTTPOrigin?.none, false) }
@@ -92,7 +93,7 @@ extension HTTPLoader: HTTPResponseObserver {
             network.noteAlternatives(head, of: origin)
         }
         if head.fields.contains("Set-Cookie") { storeCookies(head.fields) }
-        if usesCredential, head.status != 401, !isProxyRefusal(head, connection) { credentialAccepted(head.fields) }
+        if usesCredential, head.status != 401, !isProxyRefusal { credentialAccepted(head.fields) }
         // The exchange with a 304 response has ended except for its last event. Another one ends early.
         if case .discard = action, head.status != 304 { perform(.cancelExchange) }
         guard case .deliver = action else { return nil }

@@ -145,7 +145,7 @@ private struct LoadLife {
         default:
             check(held == nil, "a second held response")
             held = Held()
-            report("head") { $0.headArrived(.hold) }
+            report("head") { $0.headArrived(.hold(.challenge)) }
         }
     }
 

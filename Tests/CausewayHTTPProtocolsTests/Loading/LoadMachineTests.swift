@@ -4,10 +4,10 @@ import Testing
 
 @Suite("A load's exchanges and decisions")
 struct LoadMachineTests {
-    private typealias Event = (inout LoadMachine) -> LoadMachine.Action
+    typealias Event = (inout LoadMachine) -> LoadMachine.Action
 
     /// Reports events, and expects each one's action.
-    private func play(_ machine: inout LoadMachine, _ steps: [(Event, LoadMachine.Action)], _ line: Int = #line) {
+    func play(_ machine: inout LoadMachine, _ steps: [(Event, LoadMachine.Action)], _ line: Int = #line) {
         for (index, (event, expected)) in steps.enumerated() {
             let action = event(&machine)
             #expect(action == expected, "step \(index) of line \(line)")
@@ -15,9 +15,9 @@ struct LoadMachineTests {
     }
 
     /// Returns a load whose exchange has a held response.
-    private func holding() -> LoadMachine {
+    func holding() -> LoadMachine {
         var machine = LoadMachine()
-        play(&machine, [({ $0.requestPrepared() }, .send), ({ $0.headArrived(.hold) }, .hold)])
+        play(&machine, [({ $0.requestPrepared() }, .send), ({ $0.headArrived(.hold(.challenge)) }, .hold)])
         return machine
     }
 
@@ -34,7 +34,8 @@ struct LoadMachineTests {
         play(
             &machine,
             [
-                ({ $0.contentArrived(LoadMachine.heldLimit) }, .decide), ({ $0.repetitionChosen() }, .cancelExchange),
+                ({ $0.contentArrived(LoadMachine.heldLimit) }, .decide(.challenge)),
+                ({ $0.repetitionChosen() }, .cancelExchange),
                 ({ $0.requestPrepared() }, .none), ({ $0.contentArrived(1) }, .none),
                 ({ $0.exchangeEnded(isComplete: false) }, .prepare), ({ $0.requestPrepared() }, .send),
             ])
@@ -46,7 +47,7 @@ struct LoadMachineTests {
         play(
             &machine,
             [
-                ({ $0.contentArrived(5) }, .hold), ({ $0.exchangeEnded(isComplete: true) }, .decide),
+                ({ $0.contentArrived(5) }, .hold), ({ $0.exchangeEnded(isComplete: true) }, .decide(.challenge)),
                 ({ $0.repetitionChosen() }, .prepare), ({ $0.deliveryChosen() }, .none),
             ])
     }
@@ -57,7 +58,7 @@ struct LoadMachineTests {
         play(
             &machine,
             [
-                ({ $0.exchangeEnded(isComplete: true) }, .decide), ({ $0.deliveryChosen() }, .deliverHeld),
+                ({ $0.exchangeEnded(isComplete: true) }, .decide(.challenge)), ({ $0.deliveryChosen() }, .deliverHeld),
                 ({ $0.deliveryChosen() }, .none), ({ $0.repetitionChosen() }, .none),
                 ({ $0.heldContentTaken() }, .finish), ({ $0.loadEnded() }, .end),
             ])
@@ -70,7 +71,7 @@ struct LoadMachineTests {
             &machine,
             [
                 ({ $0.contentArrived(LoadMachine.heldLimit - 1) }, .hold),
-                ({ $0.demandChanged(isWanted: false) }, .none), ({ $0.contentArrived(1) }, .decide),
+                ({ $0.demandChanged(isWanted: false) }, .none), ({ $0.contentArrived(1) }, .decide(.challenge)),
                 ({ $0.demandChanged(isWanted: true) }, .read(false)), ({ $0.contentArrived(1) }, .hold),
             ])
     }
@@ -81,7 +82,8 @@ struct LoadMachineTests {
         play(
             &machine,
             [
-                ({ $0.contentArrived(LoadMachine.heldLimit) }, .decide), ({ $0.deliveryChosen() }, .deliverHeld),
+                ({ $0.contentArrived(LoadMachine.heldLimit) }, .decide(.challenge)),
+                ({ $0.deliveryChosen() }, .deliverHeld),
                 ({ $0.contentArrived(1) }, .hold), ({ $0.heldContentTaken() }, .none),
                 ({ $0.contentArrived(1) }, .deliver), ({ $0.exchangeEnded(isComplete: true) }, .finish),
             ])
@@ -91,7 +93,8 @@ struct LoadMachineTests {
     func decidesAboutHead() {
         var machine = holding()
         play(
-            &machine, [({ $0.exchangeEnded(isComplete: false) }, .decide), ({ $0.repetitionChosen() }, .prepare)])
+            &machine,
+            [({ $0.exchangeEnded(isComplete: false) }, .decide(.challenge)), ({ $0.repetitionChosen() }, .prepare)])
     }
 
     // MARK: Questions
@@ -99,7 +102,7 @@ struct LoadMachineTests {
     @Test("A question has one answer, and a new question closes an earlier one")
     func takesOneAnswer() throws {
         var machine = holding()
-        #expect(machine.exchangeEnded(isComplete: true) == .decide)
+        #expect(machine.exchangeEnded(isComplete: true) == .decide(.challenge))
         let first = try ask(&machine)
         let second = try ask(&machine)
         let answers = [machine.answered(first), machine.answered(second), machine.answered(second)]
@@ -109,13 +112,14 @@ struct LoadMachineTests {
     @Test("A late answer does not decide about a later response")
     func ignoresLateAnswer() throws {
         var machine = holding()
-        #expect(machine.exchangeEnded(isComplete: true) == .decide)
+        #expect(machine.exchangeEnded(isComplete: true) == .decide(.challenge))
         let question = try ask(&machine)
         play(
             &machine,
             [
                 ({ $0.repetitionChosen() }, .prepare), ({ $0.requestPrepared() }, .send),
-                ({ $0.headArrived(.hold) }, .hold), ({ $0.exchangeEnded(isComplete: true) }, .decide),
+                ({ $0.headArrived(.hold(.challenge)) }, .hold),
+                ({ $0.exchangeEnded(isComplete: true) }, .decide(.challenge)),
             ])
         let isTaken = machine.answered(question)
         #expect(!isTaken)
@@ -124,7 +128,7 @@ struct LoadMachineTests {
     @Test("A question stays open while the held response ends")
     func keepsQuestion() throws {
         var machine = holding()
-        #expect(machine.contentArrived(LoadMachine.heldLimit) == .decide)
+        #expect(machine.contentArrived(LoadMachine.heldLimit) == .decide(.challenge))
         let question = try ask(&machine)
         #expect(machine.exchangeEnded(isComplete: true) == .none)
         let isTaken = machine.answered(question)
@@ -147,11 +151,23 @@ struct LoadMachineTests {
             play(
                 &machine,
                 [
-                    ({ $0.requestPrepared() }, .send), ({ $0.headArrived(.hold) }, .hold),
-                    ({ $0.exchangeEnded(isComplete: true) }, .decide),
+                    ({ $0.requestPrepared() }, .send), ({ $0.headArrived(.hold(.challenge)) }, .hold),
+                    ({ $0.exchangeEnded(isComplete: true) }, .decide(.challenge)),
                     ({ $0.repetitionChosen() }, isLast ? .deliverHeld : .prepare),
                 ])
         }
+    }
+
+    @Test("A request is retried once after a status such as 421")
+    func retriesOnce() {
+        var machine = LoadMachine()
+        play(
+            &machine,
+            [
+                ({ $0.requestPrepared() }, .send), ({ $0.headArrived(.hold(.retry)) }, .hold),
+                ({ $0.exchangeEnded(isComplete: true) }, .decide(.retry)), ({ $0.repetitionChosen() }, .prepare),
+                ({ $0.requestPrepared() }, .send), ({ $0.headArrived(.hold(.retry)) }, .deliver),
+            ])
     }
 
     // MARK: The cache
@@ -188,7 +204,7 @@ struct LoadMachineTests {
         play(
             &machine,
             [
-                ({ $0.storedRedirectFound() }, .decide), ({ $0.requestPrepared() }, .none),
+                ({ $0.storedRedirectFound() }, .decide(.redirect)), ({ $0.requestPrepared() }, .none),
                 ({ $0.storedResponseFound() }, .none), ({ $0.deliveryChosen() }, .deliverHeld),
                 ({ $0.heldContentTaken() }, .finish),
             ])
@@ -204,7 +220,7 @@ struct LoadMachineTests {
                 &machine,
                 [
                     ({ $0.requestPrepared() }, .send), ({ $0.exchangeEnded(isComplete: false) }, .recover),
-                    ({ $0.recoveryFound() }, .decide),
+                    ({ $0.recoveryFound() }, .decide(nil)),
                     (
                         { repeats ? $0.repetitionChosen() : $0.deliveryChosen() }, repeats ? .prepare : .fail
                     ),
@@ -237,69 +253,5 @@ struct LoadMachineTests {
                 ({ $0.exchangeEnded(isComplete: false) }, .recover),
                 ({ $0.uploadInterrupted(for: .seconds(1)) }, .pause(.seconds(1))), ({ $0.pauseElapsed() }, .prepare),
             ])
-    }
-
-    // MARK: Demand, connectivity and the end
-
-    @Test("The response is read while the program wants content; heads are always read")
-    func readsOnDemand() {
-        var machine = LoadMachine()
-        play(
-            &machine,
-            [
-                ({ $0.requestPrepared() }, .send), ({ $0.demandChanged(isWanted: false) }, .none),
-                ({ $0.headArrived(.deliver) }, .deliver), ({ $0.demandChanged(isWanted: false) }, .read(false)),
-                ({ $0.demandChanged(isWanted: false) }, .none), ({ $0.demandChanged(isWanted: true) }, .read(true)),
-            ])
-    }
-
-    @Test("Waiting for connectivity, and its end, are each reported once")
-    func reportsWaiting() {
-        var machine = LoadMachine()
-        play(
-            &machine,
-            [
-                ({ $0.requestPrepared() }, .send), ({ $0.pathFound() }, .none), ({ $0.pathLost() }, .reportWaiting),
-                ({ $0.pathLost() }, .none), ({ $0.pathFound() }, .reportContinuing), ({ $0.pathFound() }, .none),
-            ])
-    }
-
-    @Test("A stopped load ends once in any phase, and ignores all that follows")
-    func stops() {
-        let prefixes: [[Event]] = [
-            [], [{ $0.requestPrepared() }], [{ $0.requestPrepared() }, { $0.headArrived(.hold) }],
-            [{ $0.requestPrepared() }, { $0.headArrived(.hold) }, { $0.exchangeEnded(isComplete: true) }],
-            [{ $0.storedRedirectFound() }, { $0.deliveryChosen() }],
-            [{ $0.requestPrepared() }, { $0.headArrived(.sendAgain) }],
-            [{ $0.requestPrepared() }, { $0.uploadInterrupted(for: .zero) }],
-            [{ $0.requestPrepared() }, { $0.headArrived(.useStored) }],
-            [{ $0.requestPrepared() }, { $0.exchangeEnded(isComplete: false) }],
-            [{ $0.requestPrepared() }, { $0.headArrived(.deliver) }],
-        ]
-        for prefix in prefixes {
-            var machine = LoadMachine()
-            for event in prefix { _ = event(&machine) }
-            play(
-                &machine,
-                [
-                    ({ $0.loadEnded() }, .end), ({ $0.loadEnded() }, .none),
-                    ({ $0.exchangeEnded(isComplete: false) }, .none), ({ $0.pauseElapsed() }, .none),
-                    ({ $0.repetitionChosen() }, .none), ({ $0.deliveryChosen() }, .none),
-                    ({ $0.heldContentTaken() }, .none), ({ $0.requestPrepared() }, .none),
-                    ({ $0.storedResponseFound() }, .none), ({ $0.pathLost() }, .none),
-                ])
-            #expect(machine.hasEnded)
-        }
-    }
-
-    @Test("A connection is handed over in content that is delivered")
-    func permitsHandOver() {
-        var machine = holding()
-        #expect(!machine.permitsHandOver)
-        play(
-            &machine, [({ $0.exchangeEnded(isComplete: true) }, .decide), ({ $0.deliveryChosen() }, .deliverHeld)])
-        #expect(!machine.permitsHandOver)
-        #expect(machine.heldContentTaken() == .finish)
-        #expect(machine.permitsHandOver)
     }
 }

@@ -30,7 +30,7 @@ extension HTTPTrials {
         case 3: machine.headArrived(.useStored)
         case 4: machine.headArrived(.sendAgain)
         case 5: machine.headArrived(.deliver)
-        default: machine.headArrived(.hold)
+        default: machine.headArrived(.hold(.challenge))
         }
     }
 

@@ -1,0 +1,30 @@
+package import CausewayWire
+
+/// The reason for which another request may follow a response.
+package enum FollowUp: Equatable, Sendable {
+    /// A redirect (RFC 9110 §15.4).
+    case redirect
+    /// A challenge of the server (RFC 9110 §11.6.1).
+    case challenge
+    /// A challenge of a proxy that forwards requests. Some proxies refuse with status 401.
+    case proxyChallenge
+    /// The server did not process the request, and a connection of another kind can help (RFC 9110 §15.5.20, RFC 8470 §5.2).
+    case retry
+
+    /// Returns `nil` if the response is for the program in any case.
+    ///
+    /// - Parameter isProxyRefusal: Whether the response comes from a proxy that demands another credential.
+    package init?(status: Int, fields: FieldSection, isProxyRefusal: Bool) {
+        switch status {
+        case _ where isProxyRefusal: self = .proxyChallenge
+        case 301...303, 307, 308:
+            guard fields.contains("Location") else { return nil }
+            self = .redirect
+        case 401:
+            guard fields.contains("WWW-Authenticate") else { return nil }
+            self = .challenge
+        case 408, 421, 425: self = .retry
+        default: return nil
+        }
+    }
+}
