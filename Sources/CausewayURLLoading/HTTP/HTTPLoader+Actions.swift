@@ -55,7 +55,7 @@ extension HTTPLoader {
     private func exchangeFailure() -> HTTPFailure {
         let failure = state.withLock { state in
             // The handshake's connection is gone.
-            state.access.bound?.continued != nil ? nil : state.exchange.failure
+            state.access.bound?.handshake.isUnderWay == true ? nil : state.exchange.failure
         }
         return failure ?? .noResponse(nil)
     }

@@ -69,7 +69,7 @@ extension HTTPLoader {
                 if state.record != nil { state.record = Self.newRecord(request) }
                 state.held = []
             }
-            return (state.record, true, state.access.bound?.isOpening == true)
+            return (state.record, true, state.access.bound?.handshake.isOpening == true)
         }
         guard isWanted else { return }
         if let old {

@@ -21,29 +21,19 @@ extension HTTPLoader {
     /// The use of connections bound to a credential.
     struct Bound {
         var owner: BoundConnections.Owner
-        /// Whether the connection must be a new one.
-        var isNew = true
+        var handshake: BoundHandshake
         /// `nil` before the first request.
         var lease: BoundLease?
-        /// The last response's connection.
-        var arrived: PoolConnectionID?
-        /// The required connection for the next request.
-        var continued: PoolConnectionID?
-        /// Whether the next request carries the first handshake message, and no content, because it is always refused.
-        var isOpening = false
-        /// The number of handshakes that were repeated because their connection closed.
-        var repetitions = 0
 
         /// The connections to use for the next request. Before a lease is acquired, the name is empty.
-        var binding: ConnectionBinding { ConnectionBinding(identity: lease?.name ?? "", connection: continued) }
+        var binding: ConnectionBinding {
+            ConnectionBinding(identity: lease?.name ?? "", connection: handshake.connection)
+        }
     }
-
-    /// The maximum number of handshakes to repeat because their connection closed.
-    private static let maximumRepetitions = 2
 
     /// Sends the request again with the first message.
     ///
-    /// - isBound: Whether to use a connection bound to the credential. NTLM always does.
+    /// - Parameters:
     ///   - isBound: Whether to use a connection bound to the credential. NTLM always does.
     ///   - fallback: Called if there is no message, for example because the user has no Kerberos ticket.
     func negotiate(
@@ -61,13 +51,13 @@ extension HTTPLoader {
                 context: context, credential: credential, scheme: scheme, offer: offer)
             let old = state.access.bound
             if var known = old, known.owner == owner {
-                known.continued = nil
-                known.isOpening = scheme.needsAnswer
+                known.handshake.started(isOpening: scheme.needsAnswer)
                 state.access.bound = known
                 return nil
             }
             state.access.bound =
-                isBound || scheme.needsAnswer ? Bound(owner: owner, isOpening: scheme.needsAnswer) : nil
+                isBound || scheme.needsAnswer
+                ? Bound(owner: owner, handshake: BoundHandshake(isOpening: scheme.needsAnswer)) : nil
             return old
         }
         withExtendedLifetime(old) {}
@@ -79,12 +69,7 @@ extension HTTPLoader {
     func continueNegotiation(_ offer: AuthenticationAttempts.Offer) {
         let token = offer.challenge.token.flatMap { Data(base64Encoded: $0) }
         let (negotiating, isBound) = state.withLock { state -> (Negotiating?, Bool) in
-            guard token != nil, let connection = state.access.bound?.arrived else {
-                return (state.access.negotiating, false)
-            }
-            state.access.bound?.continued = connection
-            state.access.bound?.isOpening = false
-            return (state.access.negotiating, true)
+            (state.access.negotiating, token != nil && state.access.bound?.handshake.tokenArrived() == true)
         }
         guard let negotiating, let token else { return deliverHeld() }
         let (scheme, credential) = (negotiating.scheme, negotiating.credential)
@@ -129,7 +114,7 @@ extension HTTPLoader {
 
     /// Acquires a lease for a request, then sends the request.
     func lease(for owner: BoundConnections.Owner, _ value: HTTPRequestValue, _ body: HTTPRequestBody) {
-        let isNew = state.withLock { state in state.access.bound?.isNew ?? true }
+        let isNew = state.withLock { state in state.access.bound?.handshake.needsNewConnection ?? true }
         network.boundConnections.acquire(for: owner, isNew: isNew) { [self] lease in
             let binding = state.withLock { state -> ConnectionBinding? in
                 guard !state.machine.hasEnded else { return nil }
@@ -145,18 +130,18 @@ extension HTTPLoader {
 
     /// Returns the content for a request on a bound connection.
     func makeBoundBody() throws(LoadFailure) -> HTTPRequestBody {
-        guard state.withLock({ state in state.access.bound?.isOpening == true }) else { return try makeBody() }
+        guard state.withLock({ state in state.access.bound?.handshake.isOpening == true }) else {
+            return try makeBody()
+        }
         return request.values.body == .none ? .none : .data(Data())
     }
 
     /// Repeats a handshake whose connection closed between two messages. Returns `false` if the failure has another reason.
     func repeatsHandshake() -> Bool {
         let (negotiating, origin) = state.withLock { state -> (Negotiating?, HTTPOrigin) in
-            guard let negotiating = state.access.negotiating, state.access.bound?.continued != nil,
-                state.access.bound?.repetitions ?? 0 < Self.maximumRepetitions,
+            guard let negotiating = state.access.negotiating, state.access.bound?.handshake.exchangeFailed() == true,
                 case .decide = state.machine.recoveryFound()
             else { return (nil, state.exchange.origin) }
-            state.access.bound?.repetitions += 1
             return (negotiating, state.exchange.origin)
         }
         guard let negotiating else { return false }

@@ -113,7 +113,9 @@ extension HTTPLoader {
         if let given { return value.fields.set("Authorization", given) }
         guard !network.hasNoCredential, binding == nil, !value.fields.contains("Authorization") else { return }
         if let owner = network.boundOwner(of: .origin(value.origin)) {
-            return state.withLock { state in state.access.bound = Bound(owner: owner, isNew: false) }
+            return state.withLock { state in
+                state.access.bound = Bound(owner: owner, handshake: BoundHandshake(needsNewConnection: false))
+            }
         }
         let digest = DigestRequest(method: value.method, target: value.target, content: nil)
         let (path, origin) = (String(value.target.prefix { $0 != "?" }), value.origin)

@@ -81,7 +81,7 @@ extension HTTPLoader: HTTPResponseObserver {
             if case .hold = action { state.exchange.isReused = connection.isReused }
             if action != .discard { state.exchange.response = response }
             state.record?.note(head, response, connection)
-            if state.access.bound != nil { state.access.bound?.arrived = connection.details.id }
+            if state.access.bound != nil { state.access.bound?.handshake.responded(on: connection.details.id) }
             let origin = state.exchange.origin
             return (action, path, origin.isSecure ? origin : nil, !state.access.isUnused)
         }
