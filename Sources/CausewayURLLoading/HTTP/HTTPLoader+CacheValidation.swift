@@ -15,38 +15,39 @@ extension HTTPLoader {
         }
         let now = CacheExchange.now
         // Copying all values would cost more than the usual case needs.
-        let (question, entry, fallback) = state.withLock { state in
+        let (question, entry, fallback, requestTime) = state.withLock { state in
             state.caching.responseTime = now
-            return (state.caching.question, state.caching.validated, state.caching.fallback)
+            return (
+                state.caching.question, state.caching.validated, state.caching.fallback, state.caching.requestTime
+            )
         }
-        guard let question else { return .deliver }
-        if CachePolicy.isError(head.status), let stored = (entry ?? fallback)?.head,
-            CachePolicy.permitsStaleAfterError(question.fields, stored, at: now)
-        {
-            return .useStored
-        }
-        guard let entry else {
-            if question.method == "HEAD", head.status == 200 { compareHead(head, question, cache, now) }
+        guard let question, entry != nil || fallback != nil || question.method == "HEAD" else { return .deliver }
+        let judgement = CachePolicy.judge(
+            method: question.method, request: question.fields, status: head.status, fields: head.fields,
+            validated: entry?.head, fallback: fallback?.head, at: now)
+        switch judgement {
+        case .deliver: return .deliver
+        case .deliverAndCompare:
+            compareHead(head, question, cache, requestTime, now)
             return .deliver
-        }
-        return head.status == 304 ? confirm(entry, head, cache, now) : .deliver
-    }
-
-    /// Handles a 304 response to the cache's conditional request (RFC 9111 §4.3.3).
-    private func confirm(
-        _ entry: CacheEntry, _ head: HTTPResponseHead, _ cache: URLCache, _ now: Int
-    ) -> LoadMachine.Verdict {
-        guard entry.head?.isConfirmed(by: head.fields) == true else {
+        case .deliverStale: return .useStored
+        case .confirm:
+            if let entry { confirm(entry, head, cache, requestTime, now) }
+            return .useStored
+        case .sendAgain:
             if let key = cacheKey { cache.remove(key) }
             state.withLock { state in state.caching.isBypassed = true }
             return .sendAgain
         }
-        let fresh = entry.freshened(
-            with: head.fields, requestTime: state.withLock { state in state.caching.requestTime }, responseTime: now,
-            at: Date())
+    }
+
+    /// Updates the stored response that a 304 response confirms.
+    private func confirm(
+        _ entry: CacheEntry, _ head: HTTPResponseHead, _ cache: URLCache, _ requestTime: Int, _ now: Int
+    ) {
+        let fresh = entry.freshened(with: head.fields, requestTime: requestTime, responseTime: now, at: Date())
         state.withLock { state in (state.caching.validated, state.caching.isConfirmed) = (fresh, true) }
         if !CacheControl(head.fields).flags.contains(.noStore) { store(fresh, in: cache) }
-        return .useStored
     }
 
     private func store(_ entry: CacheEntry, in cache: URLCache) {
@@ -59,9 +60,8 @@ extension HTTPLoader {
 
     /// Compares a HEAD response with the stored GET response (RFC 9111 §4.3.5).
     private func compareHead(
-        _ head: HTTPResponseHead, _ question: CacheQuestion, _ cache: URLCache, _ now: Int
+        _ head: HTTPResponseHead, _ question: CacheQuestion, _ cache: URLCache, _ requestTime: Int, _ now: Int
     ) {
-        let requestTime = state.withLock { state in state.caching.requestTime }
         guard cache.isPlain, let key = cacheKey, !cache.isKnownToLack(key) else { return }
         let check: @Sendable ([CacheEntry]) -> Void = { entries in
             guard let entry = CacheEntry.selected(from: entries, for: question.fields), let stored = entry.head else {

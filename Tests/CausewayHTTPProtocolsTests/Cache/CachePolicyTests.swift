@@ -8,7 +8,7 @@ struct CachePolicyTests {
     /// A time in seconds since 1970.
     static let start = 1_790_000_000
 
-    private func fields(_ text: String) -> FieldSection {
+    func fields(_ text: String) -> FieldSection {
         var fields = FieldSection()
         for line in text.split(separator: "\n") {
             let parts = line.split(separator: ":", maxSplits: 1)
@@ -17,7 +17,7 @@ struct CachePolicyTests {
         return fields
     }
 
-    private func stored(_ text: String, request: String = "", status: Int = 200) -> StoredResponse {
+    func stored(_ text: String, request: String = "", status: Int = 200) -> StoredResponse {
         StoredResponse(
             status: status, fields: fields(text), request: fields(request), requestTime: Self.start,
             responseTime: Self.start)
