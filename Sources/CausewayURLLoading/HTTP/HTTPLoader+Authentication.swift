@@ -1,5 +1,6 @@
 internal import Causeway
 internal import CausewayHTTP
+internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayWire
@@ -14,12 +15,10 @@ extension HTTPLoader {
     func challenged(_ response: HTTPURLResponse, isOver: Bool = false) {
         let values = response.fields.values(of: "WWW-Authenticate")
         let schemes = network.connectionSchemes(of: values)
-        let (step, refused) = state.withLock { state -> (AuthenticationAttempts.Step, ProtectionSpace?) in
-            let step = state.access.attempts.refused(
-                by: .origin(state.exchange.origin), challenges: values, schemes: schemes,
-                answersTokens: !isOver)
+        let (step, refused) = state.withLock { state in
             state.access.accepted = nil
-            return (step, state.access.space.take())
+            return state.access.credentials.refused(
+                by: state.exchange.origin, challenges: values, schemes: schemes, answersTokens: !isOver)
         }
         switch step {
         case .deliver: deliverHeld()
@@ -34,7 +33,7 @@ extension HTTPLoader {
 
     /// Sends the request again with the same credential, because only the Digest nonce was stale.
     private func renew(_ offer: AuthenticationAttempts.Offer, _ space: ProtectionSpace) {
-        guard let credential = state.withLock({ state in state.access.last }) else {
+        guard let credential = state.withLock({ state in state.access.credentials.password }) else {
             return self.offer([offer], nil)
         }
         answer(offer, with: credential, store: nil)
@@ -150,11 +149,8 @@ extension HTTPLoader {
         }
         guard let value else { return deliverHeld() }
         let bound = state.withLock { state in
-            state.access.authorization = value
-            state.access.space = offer.space
-            state.access.last = credential
+            state.access.credentials.answered(in: offer.space, with: value, password: credential)
             state.access.accepted = store
-            state.access.attempts.answered(offer.space)
             return state.access.bound.take()
         }
         withExtendedLifetime(bound) {}
@@ -181,7 +177,7 @@ extension HTTPLoader {
         var owner: BoundConnections.Owner?
         let (space, accepted, proxy) = state.withLock { state -> (ProtectionSpace?, Accepted?, Accepted?) in
             let proxy = state.access.proxy?.accepted.take()
-            guard let space = state.access.space else { return (nil, nil, proxy) }
+            guard let space = state.access.credentials.space else { return (nil, nil, proxy) }
             owner = state.access.bound?.owner
             return (space, state.access.accepted.take(), proxy)
         }

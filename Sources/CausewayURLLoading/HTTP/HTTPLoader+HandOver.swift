@@ -7,9 +7,10 @@ extension HTTPLoader {
     /// connection, or with `nil` if the load has ended or the content does not extend to the end of the connection.
     func handOver(_ completion: @escaping @Sendable (HTTPUpgradedStream?) -> Void) {
         let (handle, isOver) = state.withLock { state -> (HTTPRequestHandle?, Bool) in
-            guard state.machine.permitsHandOver, !state.handOver.isOver else { return (nil, true) }
+            if case .over = state.handOver { return (nil, true) }
+            guard state.machine.permitsHandOver else { return (nil, true) }
             // Another thread may be about to report the end, which then calls the completion.
-            state.handOver.completion = completion
+            state.handOver = .requested(completion)
             return (state.exchange.handle, false)
         }
         if isOver { return completion(nil) }
@@ -26,11 +27,11 @@ extension HTTPLoader {
 
     /// Completes a requested handover, if any, after the end of the load was reported.
     func endHandOver(_ stream: HTTPUpgradedStream?) {
-        let completion = state.withLock { state in
-            state.handOver.isOver = true
-            return state.handOver.completion.take()
+        let request = state.withLock { state in
+            defer { state.handOver = .over }
+            return state.handOver
         }
-        completion?(stream)
+        if case .requested(let completion) = request { completion(stream) }
     }
 
     /// Ends the load and hands over the connection after status 101.

@@ -86,7 +86,7 @@ extension HTTPLoader {
         let response = state.withLock { state -> HTTPURLResponse? in
             // The program may have ended the load meanwhile.
             guard state.machine.isDeciding else { return nil }
-            state.access.space = state.access.negotiating?.offer.space
+            state.access.credentials.negotiationEnded(in: state.access.negotiating?.offer.space)
             return state.exchange.response
         }
         if let response { challenged(response, isOver: true) }
@@ -101,10 +101,8 @@ extension HTTPLoader {
         NegotiateQueue.step(context, token) { [self] answer in
             guard let answer else { return fallback() }
             state.withLock { state in
-                state.access.authorization = scheme.value(answer)
-                state.access.space = offer.space
+                state.access.credentials.answered(in: offer.space, with: scheme.value(answer))
                 state.access.accepted = (credential, space)
-                state.access.attempts.answered(offer.space)
             }
             sendAgain()
         }

@@ -1,5 +1,6 @@
 internal import Causeway
 internal import CausewayHTTP
+internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayWire
@@ -105,11 +106,10 @@ extension HTTPLoader {
     /// Adds this exchange's credential, or one that the server has accepted before.
     private func addAuthorization(to value: inout HTTPRequestValue) {
         let (given, binding, route) = state.withLock { state in
-            (state.access.authorization.take(), state.access.bound?.binding, state.access.repeated)
+            (state.access.credentials.takeField(), state.access.bound?.binding, state.access.takeRoute())
         }
         value.binding = binding
         if let route { value.route = route }
-        if takesNewConnection() { value.route = .newConnection }
         if let given { return value.fields.set("Authorization", given) }
         guard !network.hasNoCredential, binding == nil, !value.fields.contains("Authorization") else { return }
         if let owner = network.boundOwner(of: .origin(value.origin)) {
@@ -124,23 +124,20 @@ extension HTTPLoader {
         }
         guard let known else { return }
         value.fields.append("Authorization", known.value)
-        state.withLock { state in
-            state.access.space = known.space
-            state.access.attempts.answered(known.space)
-        }
-    }
-
-    /// Returns whether this exchange needs a new connection to a proxy.
-    private func takesNewConnection() -> Bool {
-        state.withLock { state in
-            guard state.access.proxy?.needsNewConnection == true else { return false }
-            state.access.proxy?.needsNewConnection = false
-            return true
-        }
+        state.withLock { state in state.access.credentials.sent(in: known.space) }
     }
 
     /// Returns random digits for Digest authentication (RFC 7616 §3.4).
     static func nonce() -> String {
         String(UInt64.random(in: .min ... .max), radix: 16) + String(UInt64.random(in: .min ... .max), radix: 16)
+    }
+}
+
+extension HTTPLoader.Access {
+    /// Returns the route of the next request; `nil` for any. One request uses a new connection to a proxy.
+    fileprivate mutating func takeRoute() -> RetryDecision.Route? {
+        guard proxy?.needsNewConnection == true else { return repeated }
+        proxy?.needsNewConnection = false
+        return .newConnection
     }
 }

@@ -62,7 +62,7 @@ extension HTTPLoader: HTTPResponseObserver {
             guard var conclusion = state.conclude() else { return nil }
             // The loader was removed when the head arrived.
             conclusion.end.secureOrigin = nil
-            state.handOver.isOver = true
+            state.handOver = .over
             return conclusion
         }
     }

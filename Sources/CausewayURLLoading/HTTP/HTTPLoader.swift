@@ -25,7 +25,7 @@ final class HTTPLoader: Loader {
         var record: TransactionRecord?
         /// The connection challenges that wait for an answer.
         var challenges: [ChallengeOnce] = []
-        var handOver = HandOver()
+        var handOver = HandOver.none
     }
 
     /// The current exchange with the server.
@@ -65,25 +65,20 @@ final class HTTPLoader: Loader {
     }
 
     /// The connection's handover to a stream task.
-    struct HandOver {
-        /// Receives the connection, or `nil` if the load ends without a handover.
-        var completion: (@Sendable (HTTPUpgradedStream?) -> Void)?
-        /// Whether the end of the load was reported.
-        var isOver = false
+    enum HandOver {
+        case none
+        /// The completion receives the connection, or `nil` if the load ends without a handover.
+        case requested(@Sendable (HTTPUpgradedStream?) -> Void)
+        /// The end of the load was reported.
+        case over
     }
 
     /// This load's credentials.
     struct Access {
-        var attempts = AuthenticationAttempts()
-        /// The field value for the next exchange.
-        var authorization: String?
-        /// The protection space whose credential is sent with the current request.
-        var space: ProtectionSpace?
+        var credentials = LoadCredentials()
         /// The credential to store after the server has accepted it.
         var accepted: (URLCredential, URLProtectionSpace)?
         var proposed: Set<URLCredential> = []
-        /// The current request's credential.
-        var last: PasswordCredential?
         /// The multi-message connection authentication; `nil` if there is none.
         var negotiating: Negotiating?
         /// The use of connections bound to a credential; `nil` for shared connections.
@@ -98,7 +93,7 @@ final class HTTPLoader: Loader {
         private var boxedProxy: Boxed<ProxyAccess>?
 
         /// Whether no credential has been sent, to the server or to a proxy.
-        var isUnused: Bool { space == nil && boxedProxy == nil }
+        var isUnused: Bool { credentials.space == nil && boxedProxy == nil }
     }
 
     let attempt: LoadAttempt
