@@ -56,7 +56,8 @@ struct MulticastQuerier: ReturningMachine, Sendable {
             cache.update(question) { $0.isWatched = true }
         }
         let known = cache.answers(to: question, at: now).map(\.record)
-        if !known.isEmpty, known.allSatisfy(\.flushesCache) {
+        // A unique record completes the answer for its type only, so a question for all types is always sent.
+        if !known.isEmpty, question.type != .any, known.allSatisfy(\.flushesCache) {
             // All unique answers are in the cache: no query is needed until they are about to expire.
             settle(question, for: Self.longestInterval, at: now)
         }

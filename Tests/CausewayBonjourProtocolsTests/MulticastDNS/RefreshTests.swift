@@ -33,4 +33,24 @@ struct RefreshTests {
             #expect(moment >= share && moment < share + 0.025, "\(moments)")
         }
     }
+
+    @Test("C10: a question for all types is sent although the record of one type is in the cache")
+    func allTypes() {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.ask(DNSQuestion(Printer.instance, .srv), QuestionID(rawValue: 1), at: wire.now)
+        wire.run(for: .milliseconds(500))
+        var answer = DNSMessage()
+        answer.flags = [.isResponse, .isAuthoritative]
+        answer.answers = [Printer.records()[1]]
+        wire.inject(answer)
+        wire.run(for: .seconds(10))
+        let before = wire.packets.count
+        wire.hosts[0].link.ask(DNSQuestion(Printer.instance, .any), QuestionID(rawValue: 2), at: wire.now)
+        wire.run(for: .seconds(5))
+        #expect(wire.known(2, to: 0) == [Printer.records()[1]])
+        #expect(wire.packets[before...].flatMap(\.message.questions).map(\.type) == [.any, .any, .any])
+        answer.answers = [Printer.records()[2]]
+        wire.inject(answer)
+        #expect(wire.known(2, to: 0) == Set(Printer.records()[1...2]))
+    }
 }
