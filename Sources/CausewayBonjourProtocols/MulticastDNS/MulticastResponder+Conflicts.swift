@@ -69,17 +69,28 @@ extension MulticastResponder {
     /// Returns the first unique name in `content` that another registration on this host already uses with different
     /// data; `nil` if there is none.
     ///
-    /// Address records are ignored: one registration may know the host's new address before the other does.
-    func nameTaken(from content: RecordSet) -> DNSName? {
-        content.records.first { record in
+    /// Address records are ignored: one registration may know the host's new address before the other does. For the
+    /// same reason, a registration whose record was equal to the replaced one is no rival: after a change of the host's
+    /// name, the services change one after another.
+    ///
+    /// - Parameter old: The registration that `content` replaces.
+    func nameTaken(
+        from content: RecordSet, replacing old: (id: RegistrationID, registration: MulticastRegistration)? = nil
+    ) -> DNSName? {
+        let replaced = old?.registration.records ?? []
+        return content.records.first { record in
             guard record.flushesCache, record.type != .a, record.type != .aaaa else { return false }
             return owners(of: record.name).contains { id in
-                guard let other = registrations[id], other.phase != .off else { return false }
-                let rivals = other.records.filter {
-                    $0.name == record.name && $0.type == record.type && $0.flushesCache
-                }
-                return !rivals.isEmpty && !rivals.contains { $0.data == record.data }
+                guard id != old?.id, let other = registrations[id], other.phase != .off else { return false }
+                let rivals = Set(other.records.filter { $0.flushesCache && $0.isAlternative(to: record) }.map(\.data))
+                return !rivals.isEmpty && !rivals.contains(record.data)
+                    && !replaced.contains { $0.isAlternative(to: record) && rivals.contains($0.data) }
             }
         }?.name
     }
+}
+
+extension DNSRecord {
+    /// Whether both records have the same name and type, so that only one of them can be right if they are unique.
+    fileprivate func isAlternative(to other: DNSRecord) -> Bool { name == other.name && type == other.type }
 }

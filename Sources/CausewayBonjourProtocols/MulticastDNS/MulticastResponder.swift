@@ -104,8 +104,14 @@ struct MulticastResponder: Sendable {
     }
 
     /// Replaces a registration's records and announces them (RFC 6762 §8.4). New unique names are probed first.
+    ///
+    /// The registration ends with a conflict if another registration on this host has one of the new names.
     mutating func update(_ id: RegistrationID, _ content: RecordSet, at now: Duration) {
         guard let old = registrations[id] else { return }
+        if old.phase != .off, let name = nameTaken(from: content, replacing: (id, old)) {
+            unregister(id)
+            return refuse(content, id, over: name)
+        }
         unindex(old, id)
         if old.isAnswering { own.remove(old.content) }
         let records = content.records

@@ -45,6 +45,38 @@ struct SameNameTests {
         #expect(wire.hosts[0].events.last == .established(RegistrationID(rawValue: 1)))
     }
 
+    @Test("C58: a registration that changes to another one's name loses it, and sends goodbyes for its old records")
+    func changed() {
+        let wire = VirtualLink(1)
+        let (first, second) = (RegistrationID(rawValue: 1), RegistrationID(rawValue: 2))
+        let old = Printer.records("Other", port: 9)
+        wire.hosts[0].link.register(Printer.records(), first, at: wire.now)
+        wire.hosts[0].link.register(old, second, at: wire.now)
+        wire.run(for: .seconds(20))
+        let before = wire.packets.count
+        wire.hosts[0].link.update(second, Printer.records(port: 9), at: wire.now)
+        wire.run(for: .seconds(20))
+        #expect(wire.hosts[0].events.dropFirst(2) == [.conflicted(second, Printer.instance)])
+        let said = wire.packets[before...].flatMap { $0.message.answers + $0.message.authorities }
+        #expect(said.allSatisfy { $0.timeToLive == 0 } && Set(said.map(\.data)) == Set(old.map(\.data)))
+        wire.hosts[0].link.update(second, Printer.records(port: 10), at: wire.now)
+        wire.run(for: .seconds(20))
+        #expect(wire.hosts[0].events.count == 3)
+    }
+
+    @Test("Registrations with equal records are no conflict while they change one after another")
+    func changedTogether() {
+        let wire = VirtualLink(1)
+        let ids = [RegistrationID(rawValue: 1), RegistrationID(rawValue: 2)]
+        for id in ids { wire.hosts[0].link.register(Printer.records(), id, at: wire.now) }
+        wire.run(for: .seconds(20))
+        for id in ids {
+            wire.hosts[0].link.update(id, Printer.records(host: "beta"), at: wire.now)
+            wire.run(for: .seconds(2))
+        }
+        #expect(wire.hosts[0].events.count == 2)
+    }
+
     @Test("Equal records, or two sets of a host's addresses, are not a conflict")
     func equal() {
         let wire = VirtualLink(1)
