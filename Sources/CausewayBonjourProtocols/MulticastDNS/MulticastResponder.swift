@@ -59,11 +59,11 @@ struct MulticastResponder: Sendable {
 
     // MARK: Registrations
 
-    /// Registers records: probes their unique names, then answers.
+    /// Registers records: probes their unique names, then answers. An earlier registration with the identifier is removed.
     ///
     /// - Parameter isKnownUnique: Whether no other host can have the names. They are then not probed (RFC 6762 §8.1).
     mutating func register(_ content: RecordSet, _ id: RegistrationID, isKnownUnique: Bool, at now: Duration) {
-        if registrations[id] != nil { remove(id) }
+        unregister(id)
         if let name = nameTaken(from: content) { return refuse(content, id, over: name) }
         let isProbed = !isKnownUnique && content.records.contains(where: \.flushesCache)
         let start = isProbed ? probeStart(at: now) : now
@@ -89,18 +89,13 @@ struct MulticastResponder: Sendable {
 
     /// Removes a registration. Its goodbyes (RFC 6762 §10.1) share messages with other goodbyes at the next ``advance(to:)``.
     mutating func unregister(_ id: RegistrationID) {
-        guard let registration = remove(id), registration.isAnswering else { return }
-        departing += registration.records
-    }
-
-    @discardableResult
-    private mutating func remove(_ id: RegistrationID) -> MulticastRegistration? {
-        guard let registration = registrations.removeValue(forKey: id) else { return nil }
+        guard let registration = registrations.removeValue(forKey: id) else { return }
         deadlines[id] = nil
         unindex(registration, id)
-        if registration.isAnswering { own.remove(registration.content) }
         pending.drop(registration.records)
-        return registration
+        guard registration.isAnswering else { return }
+        own.remove(registration.content)
+        departing += registration.records
     }
 
     /// Replaces a registration's records and announces them (RFC 6762 §8.4). New unique names are probed first.
@@ -119,8 +114,12 @@ struct MulticastResponder: Sendable {
         pending.drop(gone)
         var new = old
         let isRenamed = new.recordsChanged(to: content, at: now)
-        // A new unique record replaces the old one in caches, so only shared records need goodbyes.
-        if old.isAnswering { departing += isRenamed ? old.records : gone.filter { !$0.flushesCache } }
+        // A new unique record replaces the old ones of its name and type in caches: these need no goodbyes.
+        let replaced = Set(records.filter(\.flushesCache).map { RecordCache.Key($0) })
+        if old.isAnswering {
+            departing +=
+                isRenamed ? old.records : gone.filter { !$0.flushesCache || !replaced.contains(RecordCache.Key($0)) }
+        }
         registrations[id] = new
         deadlines[id] = new.deadline
         index(new, id)
