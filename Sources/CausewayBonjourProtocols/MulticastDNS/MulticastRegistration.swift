@@ -34,6 +34,8 @@ struct MulticastRegistration: Sendable {
     private(set) var wasForgiven = false
     /// Whether the registration lost a tie-break and waits before it probes again (RFC 6762 §8.2).
     private(set) var isDeferred = false
+    /// Whether no other host can have the names, which are then not probed (RFC 6762 §8.1). A conflict disproves it.
+    private var isKnownUnique: Bool
     /// Whether ``Action/established`` was returned since the last probe.
     private var didReportEstablished = false
     /// The number of announcements. RFC 6762 §8.3 requires two.
@@ -41,9 +43,10 @@ struct MulticastRegistration: Sendable {
     /// The announcement times of the changes within ``updateWindow``.
     private var updates: [Duration] = []
 
-    init(_ content: RecordSet, phase: Phase) {
+    init(_ content: RecordSet, phase: Phase, isKnownUnique: Bool = false) {
         self.content = content
         self.phase = phase
+        self.isKnownUnique = isKnownUnique
     }
 
     var records: [DNSRecord] { content.records }
@@ -59,11 +62,11 @@ struct MulticastRegistration: Sendable {
 
     /// Replaces the records. New unique names are probed; other records are announced: now, or later if the records change too often.
     ///
-    /// - Returns: Whether there are new unique names.
+    /// - Returns: Whether there are new unique names to probe.
     mutating func recordsChanged(to new: RecordSet, at now: Duration) -> Bool {
         let oldNames = uniqueNames
         content = new
-        let isRenamed = !Set(uniqueNames).isSubset(of: oldNames)
+        let isRenamed = !isKnownUnique && !Set(uniqueNames).isSubset(of: oldNames)
         let time = announcementTime(at: now)
         switch phase {
         case .announcing, .established:
@@ -87,7 +90,8 @@ struct MulticastRegistration: Sendable {
     /// Probes and announces again, because the link or the host was down.
     mutating func restarted(start: Duration) {
         guard phase != .off else { return }
-        phase = uniqueNames.isEmpty ? .announcing(sent: 0, next: start) : .probing(sent: 0, next: start)
+        let isProbed = !isKnownUnique && !uniqueNames.isEmpty
+        phase = isProbed ? .probing(sent: 0, next: start) : .announcing(sent: 0, next: start)
         wasForgiven = false
         isDeferred = false
     }
@@ -101,6 +105,7 @@ struct MulticastRegistration: Sendable {
         switch phase {
         case .probing, .announcing, .established:
             wasForgiven = true
+            isKnownUnique = false
             phase = .probing(sent: 0, next: retry)
         case .asleep, .off: break
         }

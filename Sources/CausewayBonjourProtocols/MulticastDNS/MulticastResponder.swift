@@ -68,7 +68,8 @@ struct MulticastResponder: Sendable {
         let isProbed = !isKnownUnique && content.records.contains(where: \.flushesCache)
         let start = isProbed ? probeStart(at: now) : now
         let registration = MulticastRegistration(
-            content, phase: isProbed ? .probing(sent: 0, next: start) : .announcing(sent: 0, next: start))
+            content, phase: isProbed ? .probing(sent: 0, next: start) : .announcing(sent: 0, next: start),
+            isKnownUnique: isKnownUnique)
         registrations[id] = registration
         deadlines[id] = registration.deadline
         index(registration, id)

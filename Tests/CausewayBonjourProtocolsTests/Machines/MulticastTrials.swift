@@ -65,7 +65,8 @@ enum MulticastTrials {
         MachineTrial("MulticastRegistration", model: ()) { random in
             let phase: MulticastRegistration.Phase =
                 random.chance(oneIn: 3) ? .announcing(sent: 0, next: .zero) : .probing(sent: 0, next: .zero)
-            return MulticastRegistration(RecordSet(records(&random)), phase: phase)
+            return MulticastRegistration(
+                RecordSet(records(&random)), phase: phase, isKnownUnique: random.chance(oneIn: 3))
         } event: { registration, _, now, random in
             let soon = now + .milliseconds(random.integer(in: 0...1_000))
             switch random.integer(in: 0...9) {

@@ -80,7 +80,30 @@ struct ConflictConformanceTests {
         #expect(wire.hosts[0].events == [.established(Self.id)])
     }
 
-    // RFC 6762 §8.2.
+    @Test("C55: names known to be unique are not probed after a restart or a change either, until a conflict")
+    func stillKnownUnique() {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.register(Printer.records(), Self.id, isKnownUnique: true, at: wire.now)
+        wire.run(for: .seconds(20))
+        for step in 0..<2 {
+            let before = wire.packets.count
+            if step == 0 { wire.hosts[0].link.restart(at: wire.now) }
+            if step == 1 { wire.hosts[0].link.update(Self.id, Printer.records("Other"), at: wire.now) }
+            wire.run(for: .seconds(20))
+            let name = step == 0 ? "Printer" : "Other"
+            let told = wire.packets[before...].filter { Set($0.message.answers) == Set(Printer.records(name)) }
+            #expect(told.count == 4)
+        }
+        #expect(wire.packets.allSatisfy { $0.message.authorities.isEmpty })
+        #expect(wire.hosts[0].events == [.established(Self.id)])
+        wire.inject(Self.denial(Printer.records("Other", host: "beta")[1]))
+        wire.run(for: .seconds(20))
+        let before = wire.packets.count
+        wire.hosts[0].link.restart(at: wire.now)
+        wire.run(for: .seconds(20))
+        #expect(wire.packets[before...].count { !$0.message.authorities.isEmpty } == 3)
+    }
+
     @Test("C56: a host that loses a simultaneous probe waits for a second and probes for the same name again")
     func deferral() {
         let wire = Self.probing()
