@@ -71,7 +71,8 @@ struct MulticastRegistration: Sendable {
         switch phase {
         case .announcing, .established:
             phase = isRenamed ? .probing(sent: 0, next: now) : .announcing(sent: 0, next: time)
-        case .probing: if isRenamed { phase = .probing(sent: 0, next: now) }
+        // A pause after a conflict goes on.
+        case .probing(_, let next): if isRenamed { phase = .probing(sent: 0, next: max(now, next)) }
         case .asleep, .off: break
         }
         return isRenamed

@@ -104,6 +104,19 @@ struct ConflictConformanceTests {
         #expect(wire.packets[before...].count { !$0.message.authorities.isEmpty } == 3)
     }
 
+    @Test("C56: a change of the records does not shorten the wait after a lost tie-break")
+    func changedDeferral() {
+        let wire = Self.probing()
+        let before = wire.packets.count
+        let start = wire.now
+        let theirs = Printer.records(host: "zeta", port: 65_000)[1]
+        wire.inject(.probe(Self.instance, theirs))
+        wire.hosts[0].link.update(Self.id, Printer.records("Other"), at: wire.now)
+        wire.run(for: .seconds(3))
+        #expect(wire.packets[before].time - start == .seconds(1))
+        #expect(wire.hosts[0].events == [.established(Self.id)])
+    }
+
     @Test("C56: a host that loses a simultaneous probe waits for a second and probes for the same name again")
     func deferral() {
         let wire = Self.probing()
