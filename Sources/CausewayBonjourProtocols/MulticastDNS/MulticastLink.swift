@@ -10,6 +10,7 @@ package struct MulticastLink: Sendable {
     private var querier: MulticastQuerier
     private var responder: MulticastResponder
     private var actions: [MulticastAction] = []
+    /// The latest time that the owner has reported; it never runs backwards.
     private var lastTime: Duration = .zero
     /// Sent messages, with the number of copies still expected: multicast loopback delivers a message to its sender
     /// too, once per address family. The oldest is dropped at ``echoLimit``.
@@ -69,7 +70,7 @@ package struct MulticastLink: Sendable {
 
     /// Starts a continuous query. Changes in its answers are reported until ``stop(_:)``.
     package mutating func ask(_ question: DNSQuestion, _ id: QuestionID, at now: Duration) {
-        lastTime = now
+        reach(now)
         actions += querier.ask(question, id, at: now)
         answerOneself(question)
     }
@@ -77,7 +78,10 @@ package struct MulticastLink: Sendable {
     package mutating func stop(_ id: QuestionID) { querier.stop(id) }
 
     /// Checks with a new query whether a record is still valid. Call this method if the program could not use the record (RFC 6762 §10.4).
-    package mutating func reconfirm(_ record: DNSRecord, at now: Duration) { querier.reconfirm(record, at: now) }
+    package mutating func reconfirm(_ record: DNSRecord, at now: Duration) {
+        reach(now)
+        querier.reconfirm(record, at: now)
+    }
 
     /// The cache's approximate memory use in bytes; at most ``MulticastDNS/cachedByteLimit``.
     package var cachedByteCount: Int { querier.cache.byteCount }
@@ -90,6 +94,7 @@ package struct MulticastLink: Sendable {
     package mutating func register(
         _ records: RecordSet, _ id: RegistrationID, isKnownUnique: Bool = false, at now: Duration
     ) {
+        reach(now)
         responder.register(records, id, isKnownUnique: isKnownUnique, at: now)
     }
 
@@ -100,7 +105,7 @@ package struct MulticastLink: Sendable {
     }
 
     package mutating func update(_ id: RegistrationID, _ records: RecordSet, at now: Duration) {
-        lastTime = now
+        reach(now)
         responder.update(id, records, at: now)
     }
 
@@ -110,7 +115,7 @@ package struct MulticastLink: Sendable {
 
     /// Sends goodbye packets and stops answering. Several calls before ``takeActions()`` share packets.
     package mutating func unregister(_ id: RegistrationID, at now: Duration) {
-        lastTime = now
+        reach(now)
         responder.unregister(id)
     }
 
@@ -121,6 +126,7 @@ package struct MulticastLink: Sendable {
 
     /// Queries, probes and announces everything again, because the link or the host was down.
     package mutating func restart(at now: Duration) {
+        reach(now)
         querier.restart(at: now)
         responder.restart(at: now)
     }
@@ -128,7 +134,8 @@ package struct MulticastLink: Sendable {
     /// Sends goodbyes and answers nothing until ``restart(at:)``, because the host is about to sleep (RFC 6762 §10.1).
     ///
     /// - Parameter isRepresented: Whether a sleep proxy answers in the meantime. In this case only unregistered records get goodbyes.
-    package mutating func sleep(isRepresented: Bool = false) {
+    package mutating func sleep(isRepresented: Bool = false, at now: Duration) {
+        reach(now)
         actions += responder.sleep(isRepresented: isRepresented)
     }
 
@@ -142,7 +149,8 @@ package struct MulticastLink: Sendable {
     }
 
     /// Sends goodbyes and clears the cache, because the host leaves the link.
-    package mutating func leave() {
+    package mutating func leave(at now: Duration) {
+        reach(now)
         actions += responder.farewell()
         actions += querier.clear()
     }
@@ -178,7 +186,7 @@ package struct MulticastLink: Sendable {
         guard let message = try? DNSMessage(parsing: bytes), message.operation == 0,
             message.responseCode == .noError
         else { return }
-        lastTime = now
+        reach(now)
         guard message.flags.contains(.isResponse) else {
             // A query from this host, received over the other address family or sent by another process, does not show
             // which records other hosts know.
@@ -195,18 +203,20 @@ package struct MulticastLink: Sendable {
 
     /// Reports that a peer's link-layer address is still unresolved, 40 ms after a reply was sent to it. Multicasts the reply instead.
     package mutating func neighbourUnresolved(_ peer: MulticastPeer, at now: Duration) {
-        lastTime = now
+        reach(now)
         actions += responder.neighbourUnresolved(peer, at: now)
     }
 
     // MARK: Time
+
+    private mutating func reach(_ now: Duration) { lastTime = max(lastTime, now) }
 
     package var deadline: Duration? {
         [querier.deadline, responder.deadline].compactMap { $0 }.min()
     }
 
     package mutating func advance(to now: Duration) {
-        lastTime = now
+        reach(now)
         actions += querier.advance(to: now, knowing: hearsItself ? nil : responder.own)
         actions += responder.advance(to: now)
     }

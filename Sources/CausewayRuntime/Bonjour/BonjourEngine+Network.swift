@@ -39,7 +39,7 @@ extension BonjourEngine {
         }
         let usable = scope.interfaces.map { snapshot.interfaces(of: $0) } ?? snapshot.multicastInterfaces
         for (index, link) in state.value.links where !usable.contains(where: { $0.interface.index == index }) {
-            link.machine.leave()
+            link.machine.leave(at: System.now)
             settle()
             state.value.links.removeValue(forKey: index)?.close()
         }

@@ -37,7 +37,9 @@ extension BonjourEngine {
     /// Transfers a link's records to a sleep proxy. Without a proxy, sends goodbyes.
     func fallAsleep(_ link: LinkDriver) {
         let records = link.machine.answeredRecords
-        guard link.sleepProxy != nil, !records.isEmpty, let owner = owner(on: link) else { return link.machine.sleep() }
+        guard link.sleepProxy != nil, !records.isEmpty, let owner = owner(on: link) else {
+            return link.machine.sleep(at: System.now)
+        }
         link.sleepProxy?.client.messageByteLimit = link.machine.messageByteLimit
         link.sleepProxy?.client.sleep(SleepProxyClient.Registration(records, of: owner), at: System.now)
         performSleepProxies(on: link)
@@ -98,6 +100,6 @@ extension BonjourEngine {
     private func endSleepProxies(on link: LinkDriver, isRepresented: Bool) {
         link.sleepProxy?.hangUp()
         guard state.value.isAsleep else { return }
-        link.machine.sleep(isRepresented: isRepresented)
+        link.machine.sleep(isRepresented: isRepresented, at: System.now)
     }
 }

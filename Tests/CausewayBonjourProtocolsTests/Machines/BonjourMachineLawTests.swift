@@ -139,18 +139,23 @@ enum BonjourTrials {
         MachineTrial("MulticastLink", model: [[UInt8]]()) { random in
             MulticastLink(random: SplitMix64(seed: random.next()))
         } event: { link, heard, now, random in
-            let id = UInt64(random.integer(in: 1...3))
-            switch random.integer(in: 0...11) {
-            case 0, 1: link.ask(DNSQuestion(type, .ptr), QuestionID(rawValue: random.next()), at: now)
-            case 2, 3: link.register(records(&random), RegistrationID(rawValue: random.next()), at: now)
-            case 4: link.unregister(RegistrationID(rawValue: id), at: now)
+            let id = RegistrationID(rawValue: UInt64(random.integer(in: 1...3)))
+            switch random.integer(in: 0...14) {
+            case 0, 1: link.ask(question(&random), QuestionID(rawValue: random.next()), at: now)
+            case 2, 3:
+                link.register(records(&random), id, isKnownUnique: random.chance(oneIn: 4), at: now)
+            case 4: link.unregister(id, at: now)
             case 5: link.reconfirm(records(&random)[0], at: now)
             case 6: if random.chance(oneIn: 4) { link.restart(at: now) }
-            case 7: if random.chance(oneIn: 8) { link.leave() }
+            case 7: if random.chance(oneIn: 8) { link.leave(at: now) }
             case 8: link.neighbourUnresolved(peer(&random), at: now)
+            case 9: link.update(id, records(&random), at: now)
+            case 10: if random.chance(oneIn: 4) { link.sleep(isRepresented: random.chance(oneIn: 2), at: now) }
+            case 11: if random.chance(oneIn: 4) { link.hearsItself.toggle() }
             default: receive(&link, heard, now, &random)
             }
-            return []
+            // The driver takes the actions after each event, before the time passes.
+            return link.takeActions()
         }.noting { heard, action in
             switch action {
             case .send(let bytes), .reply(let bytes, _): heard.append(bytes)
@@ -159,6 +164,10 @@ enum BonjourTrials {
         }
         // Records are in hash tables: their order in messages, and the delays drawn for them, differ.
         .comparing(.none)
+    }
+
+    private static func question(_ random: inout SplitMix64) -> DNSQuestion {
+        random.chance(oneIn: 4) ? DNSQuestion(service(&random), .any) : DNSQuestion(type, .ptr)
     }
 
     private static func peer(_ random: inout SplitMix64) -> MulticastPeer {

@@ -150,7 +150,7 @@ struct MulticastConflictTests {
         let before = wire.packets.count
         wire.hosts[0].link.unregister(Printer.id, at: wire.now)
         #expect(wire.hosts[0].link.deadline == .zero)
-        wire.hosts[0].link.sleep(isRepresented: isRepresented)
+        wire.hosts[0].link.sleep(isRepresented: isRepresented, at: wire.now)
         wire.settle()
         let goodbyes = wire.packets[before...].flatMap(\.message.answers)
         #expect(goodbyes.count == 4 && goodbyes.allSatisfy { $0.timeToLive == 0 })
@@ -162,7 +162,7 @@ struct MulticastConflictTests {
     func sleep() {
         let wire = VirtualLink.settled()
         let before = wire.packets.count
-        wire.hosts[0].link.sleep()
+        wire.hosts[0].link.sleep(at: wire.now)
         wire.settle()
         let goodbyes = wire.packets[before...].flatMap(\.message.answers)
         #expect(goodbyes.count == 4 && goodbyes.allSatisfy { $0.timeToLive == 0 })

@@ -32,4 +32,16 @@ struct MulticastGoodbyeTests {
         wire.run(for: .seconds(1))
         #expect(Self.goodbyes(wire.packets[before...]).map(\.data) == [six.data])
     }
+
+    @Test("C62: before sleep, this host's own cache keeps a record for the second after its goodbye too")
+    func ownCache() {
+        let wire = VirtualLink.settled()
+        wire.hosts[0].link.ask(DNSQuestion(Printer.type, .ptr), QuestionID(rawValue: 1), at: wire.now)
+        wire.run(for: .seconds(45))
+        wire.hosts[0].link.sleep(at: wire.now)
+        wire.run(for: .milliseconds(900))
+        #expect(wire.known(1, to: 0).count == 1)
+        wire.run(for: .milliseconds(200))
+        #expect(wire.known(1, to: 0).isEmpty)
+    }
 }

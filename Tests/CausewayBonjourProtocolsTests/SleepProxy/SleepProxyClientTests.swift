@@ -196,7 +196,7 @@ struct SleepProxyClientTests {
         let wire = VirtualLink.settled()
         let before = wire.packets.count
         #expect(Set(wire.hosts[0].link.answeredRecords) == Set(Printer.records() + Printer.address()))
-        wire.hosts[0].link.sleep(isRepresented: true)
+        wire.hosts[0].link.sleep(isRepresented: true, at: wire.now)
         wire.inject(DNSMessage.query(DNSQuestion(Printer.type, .ptr)))
         wire.run(for: .seconds(60))
         #expect(wire.packets.count == before)
