@@ -238,7 +238,8 @@ package struct MulticastLink: Sendable {
 
     /// Processes a sent message as if it had been received, so that this host finds its own services even if multicast loopback fails.
     private mutating func hearOneself(_ bytes: [UInt8]) {
-        if echoes.count == echoLimit { echoes.removeFirst() }
+        // The limit can have become lower than the count.
+        if echoes.count >= echoLimit { echoes.removeFirst(echoes.count - echoLimit + 1) }
         echoes.append((bytes, familyCount))
         guard hearsItself, let message = try? DNSMessage(parsing: bytes.span) else { return }
         if message.flags.contains(.isResponse) {
