@@ -7,8 +7,9 @@ extension SleepProxyClient {
         case .ptr:
             for case .name(let name) in removed.map(\.data) { forget(name) }
             for case .name(let name) in added.map(\.data) { adopt(name) }
+            locateBest()
         case .srv:
-            guard let before = proxies[question.name] else { return }
+            guard let before = proxies[question.name], before.isLocated else { return }
             proxies[question.name]?.locations.removeAll { old in removed.contains { $0.data == old.data } }
             proxies[question.name]?.locations += added
             follow(from: before.target, to: proxies[question.name]?.target)
@@ -22,14 +23,31 @@ extension SleepProxyClient {
 
     private mutating func adopt(_ name: DNSName) {
         guard name.droppingFirst() == Self.type, let label = name.firstLabel, proxies[name] == nil,
-            let metrics = SleepProxyMetrics(label), proxies.count < Self.proxyLimit
+            let metrics = SleepProxyMetrics(label)
         else { return }
         proxies[name] = Proxy(metrics: metrics)
-        actions.append(.ask(DNSQuestion(name, .srv)))
+        if proxies.count > Self.proxyLimit, let worst = ranked.last { forget(worst.name) }
     }
 
     private mutating func forget(_ name: DNSName) {
-        guard let proxy = proxies.removeValue(forKey: name) else { return }
+        stopLocating(name)
+        proxies[name] = nil
+    }
+
+    /// Queries the locations of the best proxies only, so that many proxies on a link cost few queries. A proxy moves up
+    /// when a better one disappears.
+    private mutating func locateBest() {
+        let names = ranked.map(\.name)
+        for name in names.dropFirst(Self.locatedLimit) { stopLocating(name) }
+        for name in names.prefix(Self.locatedLimit) where proxies[name]?.isLocated == false {
+            proxies[name]?.isLocated = true
+            actions.append(.ask(DNSQuestion(name, .srv)))
+        }
+    }
+
+    private mutating func stopLocating(_ name: DNSName) {
+        guard let proxy = proxies[name], proxy.isLocated else { return }
+        proxies[name] = Proxy(metrics: proxy.metrics)
         actions.append(.stop(DNSQuestion(name, .srv)))
         follow(from: proxy.target, to: nil)
     }

@@ -36,8 +36,10 @@ package struct SleepProxyClient: Sendable {
     package static let type: DNSName = "_sleep-proxy._udp.local"
     /// Requested lease time in seconds. The host cannot renew the lease while it sleeps.
     package static let leaseSeconds: UInt32 = 86_400
-    /// Maximum number of known proxies.
-    static let proxyLimit = 16
+    /// Maximum number of known proxies. A better proxy replaces the worst one.
+    static let proxyLimit = 64
+    /// Maximum number of proxies whose addresses are queried: the best ones.
+    static let locatedLimit = 16
     /// Maximum number of proxies to try. If none accepts the records, the host sleeps without a proxy.
     static let attemptLimit = 2
     /// Retransmission interval. It is short, because the host is about to sleep.
@@ -49,6 +51,8 @@ package struct SleepProxyClient: Sendable {
 
     struct Proxy: Sendable {
         var metrics: SleepProxyMetrics
+        /// Whether the proxy's address is queried, because it is one of the best.
+        var isLocated = false
         var locations: [DNSRecord] = []
         var target: DNSName? {
             if case .service(_, _, _, let target)? = locations.last?.data { target } else { nil }
@@ -99,13 +103,18 @@ package struct SleepProxyClient: Sendable {
 
     /// Addresses of known proxies, best first.
     package var reachable: [MulticastPeer] {
-        let ranked = proxies.sorted { left, right in
-            (left.value.metrics, left.key.description) < (right.value.metrics, right.key.description)
-        }
-        return ranked.compactMap { _, proxy in
+        ranked.compactMap { _, proxy in
             guard let target = proxy.target, proxy.port != 0 else { return nil }
             return addresses[target]?.compactMap { $0.peer(port: proxy.port) }.min(by: Self.precedes)
         }
+    }
+
+    /// The known proxies, best first.
+    var ranked: [(name: DNSName, proxy: Proxy)] {
+        proxies.sorted { left, right in
+            guard left.value.metrics == right.value.metrics else { return left.value.metrics < right.value.metrics }
+            return left.key.description < right.key.description
+        }.map { ($0.key, $0.value) }
     }
 
     /// Whether `left` is preferred to `right`. IPv4 is preferred to IPv6, because an IPv4 address needs no scope.

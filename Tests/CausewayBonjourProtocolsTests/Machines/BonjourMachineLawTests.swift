@@ -84,7 +84,8 @@ enum BonjourTrials {
     private static let proxy = MulticastPeer(.ipv4(IPv4Address(bits: 0x0A00_0001)), port: 9)
 
     private static func proxyRecord(_ random: inout SplitMix64) -> DNSRecord {
-        let name = DNSName("10-20-30-40.0", in: SleepProxyClient.type) ?? .local
+        // More names than the client locates.
+        let name = DNSName("10-20-30-\(random.integer(in: 40...60)).0", in: SleepProxyClient.type) ?? .local
         let host = DNSName("proxy", in: .local) ?? .local
         switch random.integer(in: 0...2) {
         case 0: return DNSRecord(SleepProxyClient.type, .ptr, timeToLive: 9, .name(name))

@@ -1,4 +1,4 @@
-import CausewayBonjourProtocols
+@testable import CausewayBonjourProtocols
 import CausewayTypes
 import CausewayWire
 import Testing
@@ -84,6 +84,39 @@ struct SleepProxyClientTests {
         let names = ["70-35-60-63.1 C", Self.second, "nonsense", "7x-00-00-00.0 D", Self.best, "70-35-59-99.1 B"]
         let client = Self.client(names)
         #expect(client.reachable == [4, 1, 5, 0].map(Self.peer))
+    }
+
+    @Test("C109: of many proxies only the best are located; the next one moves up when a better one disappears")
+    func many() {
+        let names = (0..<16).map { "50-35-60-\(10 + $0).1 P\($0)" }
+        var client = Self.client(names)
+        Self.add("90-35-60-63.1 Worse", 17, to: &client)
+        #expect(client.takeActions() == [] && client.reachable == (0..<16).map(Self.peer))
+        Self.add(Self.best, 16, to: &client)
+        let (best, last) = (
+            DNSName(Self.best, in: SleepProxyClient.type)!, DNSName(names[15], in: SleepProxyClient.type)!
+        )
+        #expect(
+            client.takeActions().prefix(4) == [
+                .stop(DNSQuestion(last, .srv)), .stop(DNSQuestion("proxy15.local", .a)),
+                .stop(DNSQuestion("proxy15.local", .aaaa)), .ask(DNSQuestion(best, .srv)),
+            ])
+        #expect(client.reachable == ([16] + Array(0..<15)).map(Self.peer))
+        let list = DNSRecord(SleepProxyClient.type, .ptr, timeToLive: 4_500, .name(best))
+        client.changed(DNSQuestion(SleepProxyClient.type, .ptr), added: [], removed: [list])
+        #expect(client.takeActions().last == .ask(DNSQuestion(last, .srv)))
+        Self.add(names[15], 15, to: &client)
+        #expect(client.reachable == (0..<16).map(Self.peer))
+    }
+
+    @Test("C109: the number of known proxies is limited, and the best ones are kept")
+    func flood() {
+        var client = Self.client([Self.second])
+        for number in 10..<100 { Self.add("60-35-60-\(number).1 P", number, to: &client) }
+        #expect(client.proxies.count == SleepProxyClient.proxyLimit)
+        #expect(client.reachable == (10..<26).map(Self.peer))
+        Self.add(Self.best, 1, to: &client)
+        #expect(client.proxies.count == SleepProxyClient.proxyLimit && client.reachable.first == Self.peer(1))
     }
 
     @Test("C108 C109: the update that registers a record, byte by byte")
