@@ -190,6 +190,8 @@ package final class BonjourEngine: Sendable {
         let completions = state.value.departures
         state.value.departures = []
         for completion in completions { completion() }
+        // The links could not close while completions waited. Without goodbyes to repeat, no timer would close them.
+        settle()
     }
 
     func begin(_ advertising: Advertising, _ id: RegistrationID) {
