@@ -8,26 +8,8 @@ internal import Foundation
 ///
 /// It observes the network only while there is a callback and a queue or run loop for it. All methods may be called from any thread.
 final class ReachabilityFollower: Sendable {
-    /// A callback and its context data, retained until ``end()``.
-    private struct Callback: Sendable {
-        let body: SCNetworkReachabilityCallBack
-        let info: Unchecked<UnsafeMutableRawPointer?>
-        let release: Unchecked<((UnsafeRawPointer) -> Void)?>
-
-        init(_ body: @escaping SCNetworkReachabilityCallBack, _ context: SCNetworkReachabilityContext?) {
-            self.body = body
-            let retained = context?.info.map { UnsafeRawPointer($0) }.map { context?.retain?($0) ?? $0 }
-            info = Unchecked(retained.map { UnsafeMutableRawPointer(mutating: $0) })
-            release = Unchecked(context?.release)
-        }
-
-        func end() {
-            if let info = info.value { release.value?(UnsafeRawPointer(info)) }
-        }
-    }
-
     private struct State: Sendable {
-        var callback: Callback?
+        var callback: ReachabilityCallback?
         var queue: DispatchQueue?
         var places: [RunLoopPlace] = []
         /// The destination while it is scheduled. This reference keeps it alive.
@@ -39,6 +21,8 @@ final class ReachabilityFollower: Sendable {
         var search = 0
         /// Whether a run loop has delivered the latest change. In several run loops, the first one to wake delivers it.
         var isToldInLoop = true
+
+        var isWanted: Bool { callback != nil && target != nil }
     }
 
     private let state = LockedValue(State())
@@ -46,16 +30,16 @@ final class ReachabilityFollower: Sendable {
     deinit {
         let last = state.withLock { $0 }
         last.watch?.cancel()
-        last.callback?.end()
     }
 
     func setCallback(_ body: SCNetworkReachabilityCallBack?, _ context: SCNetworkReachabilityContext?) {
-        let callback = body.map { Callback($0, context) }
+        let callback = body.map { ReachabilityCallback($0, context) }
+        // The old context is released outside the lock.
         let old = state.withLock { state in
             defer { state.callback = callback }
             return state.callback
         }
-        old?.end()
+        withExtendedLifetime(old) {}
         update()
     }
 
@@ -96,10 +80,12 @@ final class ReachabilityFollower: Sendable {
 
     /// Starts or stops observing the network, as the state requires.
     private func update() {
-        let (isWanted, isFollowing) = state.withLock { ($0.callback != nil && $0.target != nil, $0.watch != nil) }
+        let (isWanted, isFollowing) = state.withLock { ($0.isWanted, $0.watch != nil) }
         guard isWanted != isFollowing else { return }
         guard isWanted else {
-            let ended = state.withLock { state in
+            let ended = state.withLock { state -> PathQuery.Watch? in
+                // Another thread may have set a callback meanwhile.
+                guard !state.isWanted else { return nil }
                 state.known = nil
                 return state.watch.take()
             }
@@ -111,7 +97,7 @@ final class ReachabilityFollower: Sendable {
         findFlags()
         let watch = PathQuery.follow { [weak self] in self?.findFlags() }
         let unwanted = state.withLock { state -> PathQuery.Watch? in
-            guard state.watch == nil, state.target != nil else { return watch }
+            guard state.watch == nil, state.isWanted else { return watch }
             state.watch = watch
             return nil
         }
@@ -147,7 +133,7 @@ final class ReachabilityFollower: Sendable {
     private func tell(_ target: SCNetworkReachability, _ flags: SCNetworkReachabilityFlags, on queue: DispatchQueue?) {
         // The destination may have been unscheduled, or scheduled on another queue, before this block ran.
         let callback = state.withLock { $0.queue === queue ? $0.callback : nil }
-        callback.map { $0.body(target, flags, $0.info.value) }
+        callback?.call(target, flags)
     }
 
     /// Delivers the latest change in a run loop. Called on the loop's thread.
@@ -157,6 +143,29 @@ final class ReachabilityFollower: Sendable {
             return (state.isToldInLoop ? nil : state.callback, state.target, state.known)
         }
         guard let callback, let target, let flags else { return }
-        callback.body(target, flags, callback.info.value)
+        callback.call(target, flags)
+    }
+}
+
+/// A callback and its context data. The data is released when the callback was replaced and no call uses it any more.
+final class ReachabilityCallback: Sendable {
+    private let body: SCNetworkReachabilityCallBack
+    private let info: Unchecked<UnsafeMutableRawPointer?>
+    private let release: Unchecked<((UnsafeRawPointer) -> Void)?>
+
+    init(_ body: @escaping SCNetworkReachabilityCallBack, _ context: SCNetworkReachabilityContext?) {
+        self.body = body
+        let retained = context?.info.map { UnsafeRawPointer($0) }.map { context?.retain?($0) ?? $0 }
+        info = Unchecked(retained.map { UnsafeMutableRawPointer(mutating: $0) })
+        release = Unchecked(context?.release)
+    }
+
+    deinit {
+        if let info = info.value { release.value?(UnsafeRawPointer(info)) }
+    }
+
+    func call(_ target: SCNetworkReachability, _ flags: SCNetworkReachabilityFlags) {
+        // The program may replace the callback during the call, from any thread.
+        withExtendedLifetime(self) { body(target, flags, info.value) }
     }
 }

@@ -1,5 +1,6 @@
+import CausewaySystem
 import Foundation
-import SystemConfiguration
+@testable import SystemConfiguration
 import Testing
 
 /// Reachability as old programs use it.
@@ -55,6 +56,31 @@ struct ReachabilityTests {
         #expect(own == [.reachable, .isLocalAddress, .isDirect])
         let tooLong = String(repeating: "a", count: 64) + ".test"
         #expect(try flags(SCNetworkReachabilityCreateWithName(nil, tooLong)) == [])
+    }
+
+    @Test("The context of a callback is released once, after the last call that uses it")
+    func context() throws {
+        let target = try #require(SCNetworkReachabilityCreateWithName(nil, "127.0.0.1"))
+        let events = LockedValue<[String]>([])
+        let last = LockedValue<ReachabilityCallback?>(nil)
+        var context = SCNetworkReachabilityContext()
+        context.info = UnsafeMutableRawPointer(bitPattern: 16)
+        context.retain = { info in
+            events.withLock { $0.append("retain") }
+            return info + 16
+        }
+        context.release = { info in events.withLock { $0.append("release \(UInt(bitPattern: info))") } }
+        let body: SCNetworkReachabilityCallBack = { _, _, info in
+            // The program replaces its callback during the call.
+            _ = last.withLock { $0.take() }
+            events.withLock { $0.append("call \(UInt(bitPattern: info))") }
+        }
+        last.withLock { $0 = ReachabilityCallback(body, context) }
+        last.withLock { $0 }?.call(target, [])
+        #expect(events.withLock { $0 } == ["retain", "call 32", "release 32"])
+        SCNetworkReachabilitySetCallback(target, body, &context)
+        SCNetworkReachabilitySetCallback(target, nil, nil)
+        #expect(events.withLock { $0 }.suffix(2) == ["retain", "release 32"])
     }
 
     @Test("The status of the last call that failed, on each thread, with a text and as an error")
