@@ -35,24 +35,40 @@ public final class SCNetworkReachability: Sendable {
         switch target {
         case .everywhere: then(Self.flags(of: .everywhere(), tellsDirect: false))
         case .endpoint(let endpoint): then(Self.flags(of: endpoint))
-        case .links:
-            let hasLinks = PathQuery.everywhere().interfaces.contains {
-                $0.isCarrying && $0.interface.type != .loopback
-            }
-            then(hasLinks ? [.reachable, .isDirect] : [])
+        case .links: then(Self.linkFlags)
         case .name(let name):
-            // Without a default route, a lookup would wait for one, and the loss of the network would not be reported.
-            guard !Self.flags(of: .everywhere(), tellsDirect: false).isEmpty else { return then([]) }
+            // The names of this host need no network.
+            if let known = HostFinding.known(name) { return then(Self.flags(of: known)) }
+            // Without a network, a lookup would wait for one, and the loss of the network would not be reported.
+            guard !Self.presumedFlags(of: name).isEmpty else { return then([]) }
             Self.findFlags(of: name, then)
         }
     }
 
-    /// The assumed flags before a name was looked up: the default route's flags. `nil` for other destinations.
-    var presumedFlags: SCNetworkReachabilityFlags? {
-        if case .name = target { Self.flags(of: HostFinding.unknown) } else { nil }
+    /// The flags of the directly attached links.
+    private static var linkFlags: SCNetworkReachabilityFlags {
+        let hasLinks = PathQuery.everywhere().interfaces.contains { $0.isCarrying && $0.interface.type != .loopback }
+        return hasLinks ? [.reachable, .isDirect] : []
     }
 
-    /// Looks up a name for at most ``lookupLimit`` seconds. After a timeout, the default route's flags apply.
+    /// The assumed flags before a name was looked up. `nil` for other destinations.
+    var presumedFlags: SCNetworkReachabilityFlags? {
+        guard case .name(let name) = target else { return nil }
+        return HostFinding.known(name).map { Self.flags(of: $0) } ?? Self.presumedFlags(of: name)
+    }
+
+    /// Returns the flags of the network that a lookup needs: the links for a name in `local`, which multicast DNS
+    /// resolves, otherwise the default route.
+    private static func presumedFlags(of name: String) -> SCNetworkReachabilityFlags {
+        HostFinding.isOfLink(name) ? linkFlags : flags(of: .everywhere(), tellsDirect: false)
+    }
+
+    /// Returns the flags without an answer. A name may exist although no DNS server answers; on the link, its owner would answer.
+    private static func unansweredFlags(of name: String) -> SCNetworkReachabilityFlags {
+        HostFinding.isOfLink(name) ? [] : flags(of: HostFinding.unknown)
+    }
+
+    /// Looks up a name for at most ``lookupLimit`` seconds.
     private static func findFlags(
         of name: String, _ then: @escaping @Sendable (SCNetworkReachabilityFlags) -> Void
     ) {
@@ -63,7 +79,7 @@ public final class SCNetworkReachability: Sendable {
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(lookupLimit)) {
             guard let late = pending.withLock({ $0.take() }) else { return }
             cancel()
-            late(flags(of: HostFinding.unknown))
+            late(unansweredFlags(of: name))
         }
     }
 
@@ -76,7 +92,9 @@ public final class SCNetworkReachability: Sendable {
             isDone.signal()
         }
         _ = isDone.wait(timeout: .now() + .seconds(Self.lookupLimit))
-        return found.withLock { $0 } ?? Self.flags(of: HostFinding.unknown)
+        if let flags = found.withLock({ $0 }) { return flags }
+        if case .name(let name) = target { return Self.unansweredFlags(of: name) }
+        return []
     }
 
     /// Returns the flags for the first address with a path. Without a DNS answer, returns the default route's flags,
@@ -159,7 +177,7 @@ public func SCNetworkReachabilityCreateWithAddress(
 /// Gets a destination's current flags. For an address this queries only the kernel, which takes a few tenths of a
 /// millisecond. A name is looked up first, for at most five seconds: do not call this function on a thread that must
 /// not block. A name that does not exist has no flags. Without an answer from a DNS server, the default route's flags
-/// apply.
+/// apply. A name in `local` needs only a link, and the names of this host need no network.
 ///
 /// - Returns: `true`.
 ///

@@ -18,4 +18,21 @@ struct HostFindingTests {
         let failures: [NameProblem] = [.timedOut, .refused, .connectionRefused, .serverFailure, .unreachable]
         for failure in failures { #expect(text(failure) == "unknown") }
     }
+
+    @Test("The names of this host need no network, and names in local need a link only")
+    func needs() {
+        for name in ["localhost", "a.LOCALHOST"] {
+            guard case .addresses(let hosts)? = HostFinding.known(name) else {
+                Issue.record("no addresses of \(name)")
+                continue
+            }
+            #expect(hosts.contains(.ipv4(.loopback)) || hosts.contains(.ipv6(.loopback)))
+        }
+        if case .absent? = HostFinding.known("a.invalid") {} else { Issue.record("a.invalid may exist") }
+        for name in ["no-such-host.local", "no-such-host.LOCAL."] {
+            #expect(HostFinding.isOfLink(name))
+            if HostFinding.known(name) != nil { Issue.record("\(name) was not looked up") }
+        }
+        for name in ["localhost", "example.com", "local.example", ""] { #expect(!HostFinding.isOfLink(name)) }
+    }
 }

@@ -52,8 +52,11 @@ struct ReachabilityTests {
 
     @Test("A name of this host is local; a name that cannot exist has no flags")
     func names() throws {
-        let own = try flags(SCNetworkReachabilityCreateWithName(nil, "localhost"))
-        #expect(own == [.reachable, .isLocalAddress, .isDirect])
+        for name in ["localhost", "LOCALHOST.", "a.localhost"] {
+            let own = try flags(SCNetworkReachabilityCreateWithName(nil, name))
+            #expect(own == [.reachable, .isLocalAddress, .isDirect])
+            #expect(SCNetworkReachabilityCreateWithName(nil, name)?.presumedFlags == own)
+        }
         let tooLong = String(repeating: "a", count: 64) + ".test"
         #expect(try flags(SCNetworkReachabilityCreateWithName(nil, tooLong)) == [])
     }

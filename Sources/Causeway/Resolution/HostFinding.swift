@@ -24,13 +24,30 @@ package enum HostFinding: Sendable {
         let resolution = ResolverEngine.shared.resolve(NameRequest(name)) { event in
             switch event {
             case .found(let addresses, _, _):
-                found.withLock { $0 += addresses.compactMap { $0.internetAddress.map { NWEndpoint.Host($0) } } }
+                found.withLock { $0 += addresses.compactMap(\.host) }
             case .settled, .answered: break
             case .ended(let problem): then(HostFinding(found.withLock { $0 }, problem))
             }
         }
         return { resolution.cancel() }
     }
+
+    /// Returns the result if it needs no query, as for `localhost` and the names in the hosts file; otherwise `nil`.
+    package static func known(_ name: String) -> HostFinding? {
+        guard let events = ResolverEngine.shared.known(NameRequest(name)) else { return nil }
+        var (found, problem): ([NWEndpoint.Host], NameProblem?) = ([], nil)
+        for event in events {
+            switch event {
+            case .found(let addresses, _, _): found += addresses.compactMap(\.host)
+            case .settled, .answered: break
+            case .ended(let end): problem = end
+            }
+        }
+        return HostFinding(found, problem)
+    }
+
+    /// Whether multicast DNS resolves the name, which needs a link but no route.
+    package static func isOfLink(_ name: String) -> Bool { DNSName.host(name)?.name.isOfLink ?? false }
 
     /// Creates the result from a lookup's addresses and its final problem.
     package init(_ addresses: [NWEndpoint.Host], _ problem: NameProblem?) {
@@ -43,6 +60,10 @@ package enum HostFinding: Sendable {
         case .timedOut?, .refused?, .connectionRefused?, .serverFailure?, .unreachable?: self = .unknown
         }
     }
+}
+
+extension SocketAddress {
+    fileprivate var host: NWEndpoint.Host? { internetAddress.map { NWEndpoint.Host($0) } }
 }
 
 extension NWEndpoint.Host {
