@@ -19,7 +19,7 @@ extension MulticastResponder {
         var seen: Set<DNSRecord> = []
         var established: [RegistrationID] = []
         for _ in 0..<Self.speakerLimit {
-            guard let id = deadlines.popDue(at: now) else { break }
+            guard let id = registrations.popDue(at: now) else { break }
             var actions: [MulticastRegistration.Action] = []
             change(id) { registration in
                 registration.announcementCount = announcements
@@ -38,7 +38,7 @@ extension MulticastResponder {
                 }
             }
         }
-        if !established.isEmpty { lastEstablished = now }
+        if !established.isEmpty { queriers.registrationEstablished(at: now) }
         for record in announced { pending.wasSent(record, at: now) }
         return ProbeMessages.make(probes, limit: messageByteLimit, extensions).map { .send($0) }
             + established.map { .established($0) }

@@ -5,8 +5,6 @@ extension MulticastResponder {
     private static let sharedDelay: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(120)
     /// Delay after a query with TC bit, to wait for the querier's further known answers (RFC 6762 §7.2).
     private static let truncatedDelay: Range<Duration> = .milliseconds(400)..<Duration.milliseconds(500)
-    /// How long a link counts as lossy after a querier's link-layer address could not be resolved.
-    private static let lossMemory: Duration = .seconds(60)
     /// Maximum number of answers in a response with additional records. A querier with more answers needs few additional records.
     private static let explainedAnswerLimit = 64
 
@@ -29,9 +27,9 @@ extension MulticastResponder {
         for question in message.questions {
             let found = records(for: question, knowing: known)
             if !found.isEmpty, arrival.isFull, message.authorities.isEmpty {
-                let repeats = repeated.note(question, from: arrival.peer.address, at: now)
+                let repeats = queriers.noteQuestion(question, from: arrival, at: now)
                 // If the link lost packets within the last minute, repeat the answer once to a querier without known answers.
-                let isLossy = now < lossEnd && arrival.isMulticast && known.isEmpty
+                let isLossy = queriers.isLossy(at: now) && arrival.isMulticast && known.isEmpty
                 answers.repeats = max(answers.repeats, repeats, isLossy ? 1 : 0)
             }
             // A unicast query gets a unicast response, like a query that asks for one (RFC 6762 §5.5).
@@ -104,21 +102,12 @@ extension MulticastResponder {
         }
         let due = PendingAnswers.Due(
             now + delay, isRandom: delay > .zero && !isTruncated, isDefence: isProbe, repeats: answers.repeats)
-        let isNew = !isProbe && noteQuerier(message, arrival, at: now)
+        let isNew = !isProbe && queriers.noteAnswer(to: message.questions, from: arrival, at: now)
         if arrival.isOnLink { pending.add(answers.unicast, to: arrival.peer, due, now: now) }
         let (stale, unheard) = multicastToo(answers, arrival, isProbe: isProbe, isNew: isNew, at: now)
         pending.add(answers.multicast + stale, for: arrival.peer, due, now: now)
         pending.add(unheard, for: arrival.peer, due.later(by: PendingAnswers.directGap), now: now)
         return advance(to: now)
-    }
-
-    /// Records the answered questions. Returns whether the querier asks one of them for the first time since the newest
-    /// registration passed probing.
-    private mutating func noteQuerier(_ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration) -> Bool {
-        guard arrival.isMulticast, arrival.isOnLink else { return false }
-        return message.questions.reduce(false) { isNew, question in
-            answered.note(question, from: arrival.peer.address, since: lastEstablished, at: now) || isNew
-        }
     }
 
     /// Selects unicast answers to multicast as well: `stale` records at the same time, because they were not multicast
@@ -145,7 +134,7 @@ extension MulticastResponder {
     /// Multicasts a unicast answer's records because the querier's link-layer address could not be resolved. Address
     /// resolution needs two more packets, and the kernel retries it only after a second.
     mutating func neighbourUnresolved(_ peer: MulticastPeer, at now: Duration) -> [MulticastAction] {
-        lossEnd = now + Self.lossMemory
+        queriers.neighbourUnresolved(at: now)
         let records = pending.takeUnconfirmed(of: peer).filter { own.held($0) != nil && !pending.isRecent($0, at: now) }
         pending.add(records, for: peer, PendingAnswers.Due(now), now: now)
         return advance(to: now)

@@ -13,7 +13,7 @@ extension MulticastResponder {
                 }
                 // This host may have sent its other addresses, on another link or from another process. They are no conflict.
                 if isSelf, record.type == .a || record.type == .aaaa { continue }
-                for id in owners(of: record.name) { examine(record, id, arrival, at: now) }
+                for id in registrations.owners(of: record.name) { examine(record, id, arrival, at: now) }
             }
         }
     }
@@ -54,7 +54,7 @@ extension MulticastResponder {
     /// this host probes again one second later (RFC 6762 §8.2).
     mutating func compare(_ message: DNSMessage, at now: Duration) {
         for question in message.questions {
-            for id in owners(of: question.name) {
+            for id in registrations.owners(of: question.name) {
                 guard let registration = registrations[id], case .probing = registration.phase,
                     registration.loses(question.name, to: message.authorities)
                 else { continue }
@@ -80,7 +80,7 @@ extension MulticastResponder {
         let replaced = old?.registration.records ?? []
         return content.records.first { record in
             guard record.flushesCache, record.type != .a, record.type != .aaaa else { return false }
-            return owners(of: record.name).contains { id in
+            return registrations.owners(of: record.name).contains { id in
                 guard id != old?.id, let other = registrations[id], other.phase != .off else { return false }
                 let rivals = Set(other.records.filter { $0.flushesCache && $0.isAlternative(to: record) }.map(\.data))
                 return !rivals.isEmpty && !rivals.contains(record.data)

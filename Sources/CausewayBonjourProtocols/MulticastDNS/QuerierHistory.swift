@@ -1,0 +1,48 @@
+internal import CausewayWire
+
+/// The queries of other hosts, from which the responder concludes who may have missed an answer.
+struct QuerierHistory: Sendable {
+    /// How long a link counts as lossy after a querier's link-layer address could not be resolved.
+    private static let lossMemory: Duration = .seconds(60)
+
+    private var repeated = RepeatedQuestions()
+    private var answered = AnsweredQueriers()
+    /// When the newest registration passed probing.
+    private var lastEstablished: Duration = .zero
+    /// Until when the link counts as lossy.
+    private var lossEnd: Duration = .zero
+
+    /// Whether the link lost packets within the last minute.
+    func isLossy(at now: Duration) -> Bool { now < lossEnd }
+
+    /// Records a question that is about to be answered. Returns how often to repeat the answer, because the querier
+    /// seems to have missed earlier ones.
+    mutating func noteQuestion(_ question: DNSQuestion, from arrival: MulticastArrival, at now: Duration) -> Int {
+        repeated.note(question, from: arrival.peer.address, at: now)
+    }
+
+    /// Records the answered questions. Returns whether the querier asks one of them for the first time since the newest
+    /// registration passed probing.
+    mutating func noteAnswer(to questions: [DNSQuestion], from arrival: MulticastArrival, at now: Duration) -> Bool {
+        guard arrival.isMulticast, arrival.isOnLink else { return false }
+        return questions.reduce(false) { isNew, question in
+            answered.note(question, from: arrival.peer.address, since: lastEstablished, at: now) || isNew
+        }
+    }
+
+    /// Records that a registration passed probing.
+    mutating func registrationEstablished(at now: Duration) { lastEstablished = now }
+
+    /// Records that a querier's link-layer address could not be resolved.
+    mutating func neighbourUnresolved(at now: Duration) { lossEnd = now + Self.lossMemory }
+
+    /// Forgets the queriers, because the link may be another one.
+    mutating func restarted() {
+        repeated = RepeatedQuestions()
+        answered = AnsweredQueriers()
+        lossEnd = .zero
+    }
+
+    /// Forgets the query series, which continue while this host sleeps.
+    mutating func fellAsleep() { repeated = RepeatedQuestions() }
+}
