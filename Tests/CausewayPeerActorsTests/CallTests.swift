@@ -126,6 +126,23 @@ struct CallTests {
         pair.stop()
     }
 
+    @Test("The longest timeout that a program can give is added to any time")
+    func longestTimeout() async throws {
+        let longest = Duration.seconds(Int64.max) * 18
+        let pair = try await Pair { $0.callTimeout = longest }
+        pair.clock.advance(by: .seconds(Int64.max))
+        #expect(try await pair.remote.increment(by: 1) == 1)
+        let call = Task {
+            await code {
+                try await PeerActorSystem.withCallTimeout(Duration.zero - longest) { try await pair.remote.wait() }
+            }
+        }
+        #expect(await pair.signals.next() == "waiting")
+        pair.clock.advance(by: .zero)
+        #expect(await call.value == .timedOut)
+        pair.stop()
+    }
+
     @Test("Limits: the size of a call and of a result, and the calls that wait")
     func limits() async throws {
         let pair = try await Pair {

@@ -42,6 +42,19 @@ struct PeerMachineTests {
         }
     }
 
+    @Test("The longest time limit that a program can give fits into any time and any frame")
+    func longestLimit() throws {
+        let longest = Duration.seconds(Int64.max) * 18
+        for now in [.zero - longest, .zero, .seconds(Int64.max)] {
+            #expect(PeerTimes.end(of: longest, from: now) == now + PeerTimes.longestLimit)
+            #expect(PeerTimes.end(of: .zero - longest, from: now) == now)
+        }
+        for limit in [longest, .seconds(Int64.max), .seconds(300)] {
+            #expect(try PeerBodies.timeout(PeerBodies.invite(nil, timeout: limit).payload) == .seconds(300))
+        }
+        #expect(try PeerBodies.timeout(PeerBodies.invite(nil, timeout: .zero - longest).payload) == .zero)
+    }
+
     @Test("HMAC-SHA256 of RFC 4231 §4.2 and §4.7")
     func authentication() {
         let first = PeerDigest.hmac(key: [UInt8](repeating: 0x0B, count: 20), Array("Hi There".utf8))

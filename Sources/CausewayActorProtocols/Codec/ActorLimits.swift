@@ -17,4 +17,11 @@ package struct ActorLimits: Equatable, Sendable {
     static let textByteCount = 1_024
     /// Maximum number of answered greetings per membership.
     static let greetingCount = 4
+    /// The longest timeout of a call: about a century. A program may give the maximum of `Duration`, to which no time can be added.
+    private static let longestTimeout = Duration.seconds(36_525 * 86_400)
+
+    /// Returns when a program's timeout ends.
+    package static func end(of timeout: Duration, from now: Duration) -> Duration {
+        now + min(max(timeout, .zero), longestTimeout)
+    }
 }

@@ -67,7 +67,7 @@ extension PeerActorSystem {
         _ id: PeerActorID, _ target: RemoteCallTarget, _ arguments: [[UInt8]], _ waiter: CallWaiter
     ) throws(PeerActorFailure) -> UInt64 {
         var call = ActorCall(id: 0, actor: id.number, target: target.identifier, arguments: arguments)
-        let deadline = clock.now + (Self.timeout ?? callTimeout)
+        let deadline = ActorLimits.end(of: Self.timeout ?? callTimeout, from: clock.now)
         guard arguments.count <= 64, target.identifier.utf8.count <= 1_024 else {
             throw PeerActorFailure(.tooLarge, "\(target) has too many arguments or too long a name")
         }

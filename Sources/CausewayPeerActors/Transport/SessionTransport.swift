@@ -38,12 +38,6 @@ struct DispatchClock: PeerActorClock {
     var now: Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
 
     func wake(at time: Duration, _ body: @escaping @Sendable () -> Void) {
-        let delay = max(time - now, .zero).components
-        let (nanoseconds, isLong) = delay.seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        // A deadline beyond 292 years is never reached.
-        guard !isLong else { return }
-        queue.asyncAfter(
-            deadline: .now() + .nanoseconds(Int(clamping: nanoseconds) + Int(delay.attoseconds / 1_000_000_000)),
-            execute: body)
+        queue.asyncAfter(deadline: .now() + DispatchTimeInterval(time - now), execute: body)
     }
 }

@@ -4,7 +4,7 @@ package enum PeerBodies {
     ///
     /// Field 2 says how many milliseconds the inviter waits. Field 3 names the service type with which the inviter found the peer.
     package static func invite(_ context: [UInt8]?, timeout: Duration, service: String = "") -> PeerFrame {
-        var fields = PeerFields().with(2, UInt32(clamping: timeout.milliseconds))
+        var fields = PeerFields().with(2, timeout.clampedMilliseconds)
         if !service.isEmpty { fields.append(3, service) }
         guard let context else { return PeerFrame(.invite, fields: fields) }
         fields.append(1, Array(context.prefix(32 << 10)))
@@ -57,6 +57,9 @@ package enum PeerBodies {
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded towards zero.
-    var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
+    /// Whole milliseconds, rounded down, from 0 to the maximum of 32 bits.
+    var clampedMilliseconds: UInt32 {
+        let (seconds, attoseconds) = min(max(self, .zero), .milliseconds(UInt32.max)).components
+        return UInt32(clamping: seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
+    }
 }

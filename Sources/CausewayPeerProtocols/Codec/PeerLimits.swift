@@ -70,4 +70,12 @@ package enum PeerTimes {
     package static let laneLost = Duration.seconds(5)
     /// Silence until the dialler probes an idle datagram lane, to keep NAT mappings alive.
     package static let laneIdle = Duration.seconds(60)
+    /// The longest time limit: about a century. A program may give the maximum of `Duration`, to which no time can be added.
+    package static let longestLimit = Duration.seconds(36_525 * 86_400)
+
+    /// Returns a program's time limit between zero and ``longestLimit``.
+    package static func bounded(_ limit: Duration) -> Duration { min(max(limit, .zero), longestLimit) }
+
+    /// Returns when a program's time limit ends.
+    package static func end(of limit: Duration, from now: Duration) -> Duration { now + bounded(limit) }
 }

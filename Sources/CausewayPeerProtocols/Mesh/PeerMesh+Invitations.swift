@@ -17,7 +17,7 @@ extension PeerMesh {
         guard sessions[member.session] != nil, member.peer.id != own.key.id else { return }
         if let found = self[member], !found.phase.isExpected { return }
         let info = PeerInfo(key: member.peer, name: name)
-        let deadline = now + (timeout > .zero ? timeout : PeerTimes.lobby)
+        let deadline = PeerTimes.end(of: timeout > .zero ? timeout : PeerTimes.lobby, from: now)
         var invited = Member(
             info, .inviting(Member.Invitation(context: context, service: service, deadline: deadline, isParked: false)))
         invited.endpoints = endpoints

@@ -137,7 +137,7 @@ extension PeerMesh {
         let member = MemberID(session, data.entry.key)
         learn(data.entry, session, token: data.token, at: now)
         guard case .expected(let expectation) = self[member]?.phase else { return member }
-        let deadline = now + (timeout > .zero ? timeout : PeerTimes.lobby)
+        let deadline = PeerTimes.end(of: timeout > .zero ? timeout : PeerTimes.lobby, from: now)
         self[member]?.phase = .expected(
             Member.Expectation(deadline: deadline, dialTime: expectation.dialTime, token: data.token))
         return member

@@ -3,13 +3,14 @@ internal import CausewayPeerProtocols
 extension PeerGroup {
     /// Starts accepting a pairing secret; `nil` stops that.
     func showPairing(_ secret: [UInt8]?, for lifetime: Duration) {
-        node.apply { core, now in core.mesh.showPairing(secret, until: now + lifetime) }
+        node.apply { core, now in core.mesh.showPairing(secret, until: PeerTimes.end(of: lifetime, from: now)) }
     }
 
     /// Expects a peer to prove a secret. Returns `false` if too many are expected.
     func expectPairing(_ pairing: PairingText, for lifetime: Duration) -> Bool {
         node.apply { core, now in
-            core.mesh.expectPairing(of: pairing.peer, pairing.secret, until: now + lifetime, at: now)
+            core.mesh.expectPairing(
+                of: pairing.peer, pairing.secret, until: PeerTimes.end(of: lifetime, from: now), at: now)
         }
     }
 

@@ -92,9 +92,7 @@ package final class PeerNode: Sendable {
         guard let deadline = core.mesh.deadline else { return }
         if let armed = core.service.armedFor, armed <= deadline { return }
         core.service.armedFor = deadline
-        let delay = max(deadline - Self.now, .zero)
-        let nanoseconds = delay.components.seconds * 1_000_000_000 + delay.components.attoseconds / 1_000_000_000
-        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: nanoseconds))) { [weak self] in
+        queue.asyncAfter(deadline: .now() + DispatchTimeInterval(deadline - Self.now)) { [weak self] in
             self?.apply { core, now in
                 if core.service.armedFor == deadline { core.service.armedFor = nil }
                 core.mesh.advance(to: now)

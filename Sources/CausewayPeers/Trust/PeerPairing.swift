@@ -90,7 +90,7 @@ extension PeerSession {
         guard !peers.contains(peer) else {
             throw PeerFailure(.invalid, "the peer is a member: compare codes, or leave first")
         }
-        let end = ContinuousClock.now + timeout
+        let end = ContinuousClock.now + PeerTimes.bounded(timeout)
         guard group.expectPairing(pairing.content, for: timeout) else {
             throw PeerFailure(.excess, "16 other pairings wait for their peers")
         }
