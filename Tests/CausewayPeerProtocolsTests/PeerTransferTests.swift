@@ -150,11 +150,12 @@ struct PeerTransferTests {
     }
 
     @Test("Peers connect by data that they pass over their own discovery; a wrong token is refused")
-    func connectionData() {
+    func connectionData() throws {
         for isWrong in [false, true] {
             let network = PeerNetwork(2, seed: 6)
-            let data = (0...1).map { index in
-                network.call(index) { $0.mesh.connectionData($0.session, for: network.peers[1 - index].key.id) }
+            let data = try (0...1).map { index in
+                try #require(
+                    network.call(index) { $0.mesh.connectionData($0.session, for: network.peers[1 - index].key.id) })
             }
             for index in 0...1 {
                 var given = data[1 - index]

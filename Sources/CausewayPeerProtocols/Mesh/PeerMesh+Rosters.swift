@@ -59,23 +59,28 @@ extension PeerMesh {
     }
 
     /// Handles an announced member: connects to it, or waits for it to dial.
-    mutating func learn(_ entry: RosterEntry, _ session: SessionID, token: [UInt8]? = nil, at now: Duration) {
+    ///
+    /// - Returns: Why the member is refused; `nil` if it is expected now, or was known before.
+    @discardableResult
+    mutating func learn(
+        _ entry: RosterEntry, _ session: SessionID, token: [UInt8]? = nil, at now: Duration
+    ) -> PeerReason? {
         let member = MemberID(session, entry.key)
-        if refusal(ofInviting: entry.key, at: now) != nil { return }
+        if let reason = refusal(ofInviting: entry.key, at: now) { return reason }
         if let found = self[member] {
             // This side's own link is better evidence than an announcement. A pending invitation continues.
             if found.phase.isInviting {
                 sessions[session]?.roster.expect(entry.key, entry.handle)
                 joinHeldLinks(of: member, entry.handle, at: now)
             }
-            return
+            return nil
         }
         guard sessions[session]?.hasRoom(for: entry.key) == true,
             let decision = sessions[session]?.roster.learned(entry, isListening: configuration.port != 0, at: now)
-        else { return }
+        else { return .full }
         let dialTime: Duration?
         switch decision {
-        case .ignore: return
+        case .refuse(let reason): return reason
         case .dial: dialTime = now
         case .wait(let time): dialTime = time
         }
@@ -87,6 +92,7 @@ extension PeerMesh {
         self[member] = Boxed(expected)
         joinHeldLinks(of: member, entry.handle, at: now)
         dialIfDue(member, at: now)
+        return nil
     }
 
     /// Joins lobby links from a peer that dialled before it was announced.
@@ -114,20 +120,23 @@ extension PeerMesh {
 
     /// Returns data that lets another device connect to a session. Pass it over any channel, and call
     /// ``connect(_:to:data:timeout:at:)`` with the other device's data.
-    package mutating func connectionData(_ session: SessionID, for peerID: UInt64) -> [UInt8] {
-        guard let found = sessions[session] else { return [] }
+    ///
+    /// The data for the 128 peers for which it was requested last is valid; older data is refused with ``PeerReason/notVerified``.
+    ///
+    /// - Returns: The data; `nil` if the session is closed.
+    package mutating func connectionData(_ session: SessionID, for peerID: UInt64) -> [UInt8]? {
+        guard let found = sessions[session] else { return nil }
         let endpoints = configuration.addresses.compactMap { PeerEndpoint(address: $0, port: configuration.port) }
         let token = found.tokens[peerID] ?? randomBytes(16)
-        if found.tokens.count < 4 * PeerLimits.members || found.tokens[peerID] != nil {
-            sessions[session]?.tokens[peerID] = token
-        }
+        sessions[session]?.tokens.keep(token, for: peerID)
         let entry = RosterEntry(key: own.key, name: own.name, handle: found.handle, endpoints: endpoints)
         return ConnectionData(entry: entry, token: token).bytes
     }
 
-    /// Connects to the peer that created the data. Both peers must call this.
+    /// Connects to the peer that created the data. Both peers must call this. ``PeerAction/state(_:_:_:)`` reports the result, also if
+    /// the peer is refused at once.
     ///
-    /// - Returns: The member; `nil` if the data is malformed or from another peer.
+    /// - Returns: The member; `nil` without an event if the data is malformed or from another peer.
     package mutating func connect(
         _ session: SessionID, to peerID: UInt64, data: [UInt8], timeout: Duration = .zero, at now: Duration
     ) -> MemberID? {
@@ -135,7 +144,10 @@ extension PeerMesh {
             return nil
         }
         let member = MemberID(session, data.entry.key)
-        learn(data.entry, session, token: data.token, at: now)
+        if let reason = learn(data.entry, session, token: data.token, at: now), self[member] == nil {
+            let info = PeerInfo(key: member.peer, name: data.entry.name)
+            actions.append(.state(member, info, .notConnected(reason)))
+        }
         guard case .expected(let expectation) = self[member]?.phase else { return member }
         let deadline = PeerTimes.end(of: timeout > .zero ? timeout : PeerTimes.lobby, from: now)
         self[member]?.phase = .expected(

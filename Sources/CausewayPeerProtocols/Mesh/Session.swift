@@ -4,8 +4,7 @@ struct Session: Sendable {
     let options: SessionOptions
     var members: [PeerKey: Boxed<Member>] = [:]
     var roster: RosterMachine
-    /// Tokens for ``ConnectionData``, by peer ID.
-    var tokens: [UInt64: [UInt8]] = [:]
+    var tokens = ConnectionTokens()
     var isLeaving = false
 
     /// Whether the peer fits into the session. It is not counted itself.

@@ -3,8 +3,8 @@
 /// A member is identified by peer and session handle. After it left, only the peer's next handle is connected again.
 struct RosterMachine: Sendable {
     enum Decision: Equatable, Sendable {
-        /// Oneself, a member that left, or beyond the limit.
-        case ignore
+        /// The local peer, a member that left, or a peer beyond the limit.
+        case refuse(PeerReason)
         case dial
         /// The peer dials. Dial it at this time if it has not.
         case wait(until: Duration)
@@ -34,9 +34,9 @@ struct RosterMachine: Sendable {
     ///   - isListening: Whether this side can be dialled.
     ///   - now: The current time.
     mutating func learned(_ entry: RosterEntry, isListening: Bool, at now: Duration) -> Decision {
-        guard entry.key != own, entry.key.id != own.id else { return .ignore }
-        guard !gone.contains(Element(peer: entry.key, handle: entry.handle)) else { return .ignore }
-        guard expected[entry.key] != nil || expected.count < Self.expectedLimit else { return .ignore }
+        guard entry.key != own, entry.key.id != own.id else { return .refuse(.duplicate) }
+        guard !gone.contains(Element(peer: entry.key, handle: entry.handle)) else { return .refuse(.left) }
+        guard expected[entry.key] != nil || expected.count < Self.expectedLimit else { return .refuse(.tooMuch) }
         expected[entry.key] = entry.handle
         // The smaller peer dials. A side without a listener cannot be dialled, so it dials itself.
         return !isListening || own < entry.key && !entry.endpoints.isEmpty

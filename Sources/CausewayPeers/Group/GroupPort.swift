@@ -68,10 +68,13 @@ final class GroupPort: Sendable {
         members.withLock { $0.names[member] = peer }
         switch state {
         case .connecting: post { .connecting(peer) }
-        case .connected: post { .connected(peer) }
+        case .connected:
+            stopExpecting(member)
+            post { .connected(peer) }
         case .suspended: post { .suspended(peer) }
         case .resumed: post { .resumed(peer) }
         case .notConnected(let reason):
+            stopExpecting(member)
             members.withLock { $0.names[member] = nil }
             hasSpace(member)
             post { .notConnected(peer, PeerFailure(reason)) }
@@ -106,12 +109,17 @@ final class GroupPort: Sendable {
 
     // MARK: Custom discovery
 
-    /// Records a peer that the program connects by its number only. At most 64.
+    /// Records a peer that the program connects by its number only, until the attempt ends. The machine bounds the attempts.
     func expect(_ member: MemberID) {
-        members.withLock { if $0.expected.count < 64 { $0.expected[member.peer.id] = member } }
+        members.withLock { $0.expected[member.peer.id] = member }
     }
 
+    /// Removes and returns a recorded peer.
     func expected(_ id: UInt64) -> MemberID? { members.withLock { $0.expected.removeValue(forKey: id) } }
+
+    private func stopExpecting(_ member: MemberID) {
+        members.withLock { if $0.expected[member.peer.id] == member { $0.expected[member.peer.id] = nil } }
+    }
 
     // MARK: Trust
 

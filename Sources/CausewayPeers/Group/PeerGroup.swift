@@ -89,6 +89,8 @@ package final class PeerGroup: Sendable {
     }
 
     /// Makes the bytes that `peer` passes to ``connect(to:with:)``. The completion runs on the group's queue.
+    ///
+    /// The bytes for the 128 peers for which they were made last are valid.
     package func connectionData(
         for peer: UInt64, completion: @escaping @Sendable (Result<Data, PeerFailure>) -> Void
     ) {
@@ -99,7 +101,10 @@ package final class PeerGroup: Sendable {
                 guard port != 0 else {
                     return queue.async { completion(.failure(PeerFailure(.network, "cannot open a listener"))) }
                 }
-                let data = core.mesh.connectionData(session, for: peer)
+                // The group may be released while the listener starts.
+                guard let data = core.mesh.connectionData(session, for: peer) else {
+                    return queue.async { completion(.failure(PeerFailure(.cancelled))) }
+                }
                 queue.async { completion(.success(Data(data))) }
             }
         }

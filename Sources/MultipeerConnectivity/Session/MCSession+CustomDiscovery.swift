@@ -5,6 +5,7 @@ extension MCSession {
     /// Creates data that lets a peer connect to this session. Send it to that peer over any other channel.
     ///
     /// Each peer creates data for the other, and passes the received data to ``connectPeer(_:withNearbyConnectionData:)``.
+    /// The data is valid until the session is left, for the 128 peers for which it was created last.
     ///
     /// - Parameters:
     ///   - peerID: The peer that will use the data, decoded from an archive that it sent.

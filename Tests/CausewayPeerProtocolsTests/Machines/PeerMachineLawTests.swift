@@ -37,6 +37,7 @@ enum PeerTrials {
             var limits = ActorLimits()
             limits.callCount = 4
             limits.listingCount = 3
+            limits.waitingByteCount = 120
             return ActorEngine<Int, Int>(limits)
         } event: { engine, engaged, now, random in
             let peer = random.integer(in: 0...1)
@@ -83,7 +84,8 @@ enum PeerTrials {
         case 4: return ActorFrame.withdraw(listing(&random)).bytes
         case 5, 6: return ActorFrame.reply(call: number, .value([1])).bytes
         default:
-            return ActorFrame.call(ActorCall(id: number, actor: 1, target: "t", arguments: [[1]])).bytes
+            let argument = random.bytes(random.integer(in: 0...40))
+            return ActorFrame.call(ActorCall(id: number, actor: 1, target: "t", arguments: [argument])).bytes
         }
     }
 
@@ -109,8 +111,10 @@ enum PeerTrials {
             let peer = key(random.integer(in: 2...4))
             let member = MemberID(session, peer)
             let link = met.links.randomElement(using: &random)
-            switch random.integer(in: 0...9) {
-            case 0, 1: mesh.invite(member, name: "", timeout: .seconds(5), at: now)
+            switch random.integer(in: 0...11) {
+            case 0, 1:
+                let timeout = Duration.seconds(random.chance(oneIn: 8) ? Int64.max : 5)
+                mesh.invite(member, name: "", timeout: timeout, at: now)
             case 2: _ = mesh.send([1, 2], to: member, reliably: random.chance(oneIn: 2), at: now)
             case 3: if let link { mesh.linkEnded(link, .failed, at: now) }
             case 4: if let link { mesh.dialFailed(link, at: now) }
@@ -120,6 +124,10 @@ enum PeerTrials {
                 }
             case 6: if let id = met.invitations.popLast() { mesh.answer(id, with: session, at: now) }
             case 7: if let link { mesh.received(link, random.bytes(random.integer(in: 0...9)), at: now) }
+            case 8: connect(&mesh, member, now, &random)
+            case 9:
+                mesh.showPairing(random.chance(oneIn: 3) ? nil : [1], until: now + .seconds(1))
+                _ = mesh.expectPairing(of: peer, [2], until: now + .milliseconds(500), at: now)
             default:
                 if let link = accept(&mesh, peer, isInviting: random.chance(oneIn: 2), now) { met.links.append(link) }
             }
@@ -133,6 +141,18 @@ enum PeerTrials {
             default: break
             }
         }
+    }
+
+    /// The program connects with data that the peer made.
+    private static func connect(
+        _ mesh: inout PeerMesh, _ member: MemberID, _ now: Duration, _ random: inout SplitMix64
+    ) {
+        let handle = SessionHandle([UInt8](repeating: 3, count: 16)) ?? .none
+        let entry = RosterEntry(key: member.peer, name: "", handle: handle, endpoints: [])
+        let data = ConnectionData(entry: entry, token: [UInt8](repeating: 1, count: 16)).bytes
+        let timeout = Duration.seconds(random.chance(oneIn: 4) ? Int64.max : 2)
+        _ = mesh.connect(member.session, to: member.peer.id, data: data, timeout: timeout, at: now)
+        _ = mesh.connectionData(member.session, for: member.peer.id)
     }
 
     /// A peer connects, greets and perhaps invites.

@@ -1,0 +1,17 @@
+/// A session's tokens for ``ConnectionData``, by peer ID. Beyond the limit, the token that was requested longest ago is forgotten.
+struct ConnectionTokens: Sendable {
+    static let limit = 4 * PeerLimits.members
+
+    private var tokens: [UInt64: [UInt8]] = [:]
+    /// Peer IDs, the latest request last.
+    private var order: [UInt64] = []
+
+    subscript(peer: UInt64) -> [UInt8]? { tokens[peer] }
+
+    mutating func keep(_ token: [UInt8], for peer: UInt64) {
+        order.removeAll { $0 == peer }
+        order.append(peer)
+        tokens[peer] = token
+        if order.count > Self.limit { tokens[order.removeFirst()] = nil }
+    }
+}
