@@ -38,7 +38,8 @@ struct PeerPairingTests {
         network.run(.seconds(2))
         #expect(shower.connected == [reader.key] && reader.connected == [shower.key])
         #expect(shower.pins.map(\.isPaired) == [true] && reader.pins.map(\.isPaired) == [true])
-        #expect(shower.mesh.standing(of: reader.key) == .paired && reader.mesh.standing(of: shower.key) == .paired)
+        #expect(shower.mesh.standing(of: reader.key, at: network.now) == .paired)
+        #expect(reader.mesh.standing(of: shower.key, at: network.now) == .paired)
         // The keys count later too, without the secret.
         network.call(0) { $0.mesh.leave($0.session, at: network.now) }
         network.run(.seconds(2))
@@ -98,7 +99,7 @@ struct PeerPairingTests {
         read(network, 2)
         network.invite(2, 0)
         network.run(.seconds(2))
-        #expect(network.peers[0].mesh.standing(of: network.peers[2].key) == .paired)
+        #expect(network.peers[0].mesh.standing(of: network.peers[2].key, at: network.now) == .paired)
     }
 
     @Test("Members that a member introduces are held to the policy too")
@@ -138,6 +139,32 @@ struct PeerPairingTests {
         network.call(1) { $0.mesh.confirm($0.member(one), matches: true, at: network.now) }
         network.run(.seconds(1))
         #expect(one.pins.map(\.isPaired) == [false, true] && two.pins.map(\.isPaired) == [false, true])
+    }
+
+    @Test("A peer that proved the shown secret counts as paired until the secret's deadline")
+    func holder() {
+        let network = network(.any)
+        network.peers[0].answersInvitations = nil
+        show(network, .seconds(5))
+        read(network, 1)
+        network.invite(1, 0)
+        network.run(.seconds(2))
+        let standing = { network.peers[0].mesh.standing(of: network.peers[1].key, at: network.now) }
+        #expect(network.peers[0].invitations.count == 1 && standing() == .paired)
+        network.run(.seconds(3))
+        #expect(network.peers[0].invitations.count == 1 && standing() == .unknown)
+    }
+
+    @Test("An expectation that has ended does not make the accepter prove the secret that it shows")
+    func endedExpectation() {
+        let (own, peer) = (PeerKey(id: 1, high: 1, low: 1), PeerKey(id: 2, high: 2, low: 2))
+        let proof = PairingTable.Proof(exporter: [1], isDialler: false, prover: own, verifier: peer)
+        var table = PairingTable()
+        table.show(Self.secret, until: .seconds(60))
+        let isExpected = table.expect(peer, [1], until: .seconds(1), at: .zero)
+        #expect(isExpected && table.proof(proof, isProven: false, at: .zero) == proof.code([1]))
+        #expect(table.proof(proof, isProven: false, at: .seconds(1)).isEmpty)
+        #expect(table.proof(proof, isProven: true, at: .seconds(1)) == proof.code(Self.secret))
     }
 
     @Test("A proof is bound to the connection, the direction and both keys")

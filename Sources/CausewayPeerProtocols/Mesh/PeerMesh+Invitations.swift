@@ -131,7 +131,7 @@ extension PeerMesh {
         let pending = InvitationMachine.Pending(
             link: id, peer: hello.peer, context: context, service: service,
             address: link.facts?.isLocal == true ? nil : link.facts?.address,
-            isRecorded: [.pinned, .paired].contains(standing(of: key)))
+            isRecorded: [.pinned, .paired].contains(standing(of: key, at: now)))
         let limits = (configuration.invitationLimit, configuration.invitationLimitPerAddress)
         if let other = invitations.displaced(by: pending, limit: limits.0, limitPerAddress: limits.1) {
             send(PeerBodies.reason(.decline, .tooMuch), on: other, at: now)

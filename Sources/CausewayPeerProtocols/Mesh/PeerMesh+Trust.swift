@@ -12,10 +12,10 @@ extension PeerMesh {
     /// Removes a peer ID's key, so that the next key with this ID is new. Members stay connected.
     package mutating func forget(_ id: UInt64) { pins.forget(id) }
 
-    /// Returns a key's standing. A peer that has proven this side's shown secret counts as paired.
-    package func standing(of key: PeerKey) -> PeerStanding {
+    /// Returns a key's standing. A peer that has proven this side's shown secret counts as paired until the secret's deadline.
+    package func standing(of key: PeerKey, at now: Duration) -> PeerStanding {
         let standing = pins.standing(of: key)
-        return standing != .changed && pairings.isHolder(key) ? .paired : standing
+        return standing != .changed && pairings.isHolder(key, at: now) ? .paired : standing
     }
 
     /// Accepts a pairing secret until the deadline: the first peer that proves it becomes paired. `nil` stops that.

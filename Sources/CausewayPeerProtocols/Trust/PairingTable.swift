@@ -54,9 +54,14 @@ struct PairingTable: Sendable {
     func isOpen(for peer: PeerKey, at now: Duration) -> Bool { secret(for: peer, at: now) != nil }
 
     private func secret(for peer: PeerKey, at now: Duration) -> [UInt8]? {
-        if let expectation = expected[peer], now < expectation.deadline { return expectation.secret }
+        if let expectation = expectation(of: peer, at: now) { return expectation.secret }
         guard let offer, now < offer.deadline, offer.holder == nil || offer.holder == peer else { return nil }
         return offer.secret
+    }
+
+    /// Returns what is expected from a peer; `nil` after the deadline.
+    private func expectation(of peer: PeerKey, at now: Duration) -> Expectation? {
+        expected[peer].flatMap { now < $0.deadline ? $0 : nil }
     }
 
     /// Returns the proof for this side's HELLO; empty without a secret for the peer.
@@ -66,14 +71,14 @@ struct PairingTable: Sendable {
     ///   - isProven: Whether the peer has proven the secret on this link. An accepter that shows a text sends its own proof only then.
     ///   - now: The current time.
     func proof(_ proof: Proof, isProven: Bool, at now: Duration) -> [UInt8] {
-        guard proof.isDialler || isProven || expected[proof.verifier] != nil else { return [] }
+        guard proof.isDialler || isProven || expectation(of: proof.verifier, at: now) != nil else { return [] }
         return secret(for: proof.verifier, at: now).map { proof.code($0) } ?? []
     }
 
     /// Judges the proof in a HELLO.
     mutating func judge(_ code: [UInt8], _ proof: Proof, at now: Duration) -> Verdict {
         guard let secret = secret(for: proof.prover, at: now) else { return .unconcerned }
-        let isExpected = expected[proof.prover].map { now < $0.deadline } ?? false
+        let isExpected = expectation(of: proof.prover, at: now) != nil
         // While a text is shown, other peers join without a proof.
         if code.isEmpty, !isExpected { return .unconcerned }
         guard PeerDigest.areEqual(code, proof.code(secret)) else { return .refused }
@@ -81,11 +86,14 @@ struct PairingTable: Sendable {
         return .proven
     }
 
-    /// Removes a secret, because the peer that proved it has joined.
+    /// Removes the secrets that the peer proved, because it has joined.
     mutating func used(by peer: PeerKey) {
-        if expected.removeValue(forKey: peer) == nil, offer?.holder == peer { offer = nil }
+        expected[peer] = nil
+        if offer?.holder == peer { offer = nil }
     }
 
-    /// Whether the peer has proven the shown secret.
-    func isHolder(_ peer: PeerKey) -> Bool { offer?.holder == peer }
+    /// Whether the peer has proven the shown secret, and the secret is still valid.
+    func isHolder(_ peer: PeerKey, at now: Duration) -> Bool {
+        offer.map { $0.holder == peer && now < $0.deadline } ?? false
+    }
 }

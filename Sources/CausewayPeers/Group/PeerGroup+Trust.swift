@@ -19,7 +19,7 @@ extension PeerGroup {
     }
 
     package func recognition(of peer: PeerIdentity) -> PeerRecognition {
-        node.apply { core, _ in PeerRecognition(core.mesh.standing(of: peer.key)) }
+        node.apply { core, now in PeerRecognition(core.mesh.standing(of: peer.key, at: now)) }
     }
 
     func forget(_ peer: PeerIdentity) {
