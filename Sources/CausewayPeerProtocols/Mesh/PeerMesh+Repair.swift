@@ -42,8 +42,10 @@ extension PeerMesh {
             guard let found = self[member], found.phase.isConnected else { continue }
             if let link = found.link { links[link]?.machine.probe(at: now) }
             networkChangedForDatagrams(member, at: now)
-            let lastHeard = found.link.flatMap { links[$0]?.machine.lastHeard } ?? .zero
-            guard found.repair.isDialler, found.phase.isSuspended || now - lastHeard >= .seconds(1) else { continue }
+            // A member without a link was not heard.
+            let lastHeard = found.link.flatMap { links[$0]?.machine.lastHeard }
+            let isSilent = lastHeard.map { now - $0 >= .seconds(1) } ?? true
+            guard found.repair.isDialler, isSilent else { continue }
             // Close it even after HELLO: two replacements with different frame counts must not compete.
             if let dial = found.repair.dial { close(dial) }
             self[member]?.repair.reset()

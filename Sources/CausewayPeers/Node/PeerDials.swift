@@ -37,7 +37,7 @@ struct PeerDials: Sendable {
     private var started: [LinkID: Duration] = [:]
     /// When the newest dials were added, the oldest first.
     private var recent: [Duration] = []
-    private var lastArrival = Duration.zero
+    private var lastArrival: Duration?
     /// Whether a call to ``nextToStart(at:)`` is scheduled.
     var isAwaited = false
 
@@ -80,7 +80,8 @@ struct PeerDials: Sendable {
     /// When a dial may start in a crowd.
     private func time(of place: Place) -> Duration {
         guard place.isCourteous else { return place.since }
-        return min(max(place.since, lastArrival) + Self.courtesy, place.since + Self.longestCourtesy)
+        let start = max(place.since, lastArrival ?? place.since)
+        return min(start + Self.courtesy, place.since + Self.longestCourtesy)
     }
 
     private mutating func start(_ index: Int, at now: Duration) -> LinkID {
