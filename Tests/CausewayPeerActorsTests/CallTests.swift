@@ -143,6 +143,30 @@ struct CallTests {
         pair.stop()
     }
 
+    @Test("A frame that arrives before the members were read is answered, after the greeting")
+    func earlyFrame() async throws {
+        let network = FakeNetwork()
+        let (caller, me) = (FakeNetwork.peer(1), FakeNetwork.peer(2))
+        let signals = Signals()
+        network.setHandler(
+            { event in
+                guard case .frame(let bytes, _) = event, let frame = try? ActorFrame(bytes) else { return }
+                switch frame {
+                case .hello: signals.put("hello")
+                case .reply(7, .refused(.unknownActor, _)): signals.put("refused")
+                default: signals.put("\(frame)")
+                }
+            }, of: caller)
+        network.join(caller)
+        network.join(me)
+        let call = ActorFrame.call(ActorCall(id: 7, actor: 1, target: "t")).bytes
+        let transport = EarlyTransport(base: FakeTransport(network: network, me: me), caller: caller, frame: call)
+        let system = PeerActorSystem(transport, FakeClock())
+        #expect(await signals.next() == "hello")
+        #expect(await signals.next() == "refused")
+        system.stop()
+    }
+
     @Test("Limits: the size of a call and of a result, and the calls that wait")
     func limits() async throws {
         let pair = try await Pair {
@@ -201,4 +225,20 @@ struct CallTests {
         pair.stop()
         if let change = await changes.next() { Issue.record("\(change)") }
     }
+}
+
+/// A transport whose peer joined before the system was attached, and whose frame arrives first.
+private struct EarlyTransport: PeerActorTransport {
+    let base: FakeTransport
+    let caller: PeerIdentity
+    let frame: [UInt8]
+
+    var me: PeerIdentity { base.me }
+    var members: [PeerIdentity] { base.members }
+    func attach(_ handler: @escaping @Sendable (PeerActorTransportEvent) -> Void) {
+        base.attach(handler)
+        handler(.frame(frame, from: caller))
+    }
+    func detach() { base.detach() }
+    func send(_ frame: [UInt8], to peer: PeerIdentity) async throws { try await base.send(frame, to: peer) }
 }

@@ -14,7 +14,8 @@ package struct ServiceTable<Peer: Hashable & Sendable>: Sendable {
     enum Admission: Equatable {
         case accepted(Service)
         case duplicate
-        case tooMany
+        case tooManyCalls
+        case tooManyBytes
     }
 
     private enum State: Sendable {
@@ -43,9 +44,8 @@ package struct ServiceTable<Peer: Hashable & Sendable>: Sendable {
     mutating func admit(_ call: UInt64, of peer: Peer, byteCount: Int, _ limits: ActorLimits) -> Admission {
         var account = accounts[peer] ?? Account()
         guard account.services[call] == nil else { return .duplicate }
-        guard account.services.count < limits.callCount,
-            account.waitingByteCount + byteCount <= limits.waitingByteCount
-        else { return .tooMany }
+        guard account.services.count < limits.callCount else { return .tooManyCalls }
+        guard account.waitingByteCount + byteCount <= limits.waitingByteCount else { return .tooManyBytes }
         newest &+= 1
         let service = Service(peer: peer, call: call, serial: newest)
         account.services[call] = service

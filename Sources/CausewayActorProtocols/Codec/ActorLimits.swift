@@ -12,9 +12,9 @@ package struct ActorLimits: Equatable, Sendable {
     package init() {}
 
     /// Maximum number of arguments per call.
-    static let argumentCount = 64
+    package static let argumentCount = 64
     /// Maximum size in bytes for a target, key, type name or description.
-    static let textByteCount = 1_024
+    package static let textByteCount = 1_024
     /// Maximum number of answered greetings per membership.
     static let greetingCount = 4
     /// The longest timeout of a call: about a century. A program may give the maximum of `Duration`, to which no time can be added.

@@ -182,7 +182,7 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
         members[peer]?.answeredGreetings += 1
         // Each answer repeats all listings, so limit the number of answers.
         guard let count = members[peer]?.answeredGreetings, count <= ActorLimits.greetingCount else {
-            return violated(peer, "too many greetings")
+            return violated(peer, "more than \(ActorLimits.greetingCount) greetings of new actor systems")
         }
         // A second greeting comes from a new actor system at the peer, which does not know the first one's calls and listings.
         if count > 1 { drop(peer, .lost("the peer has another actor system now")) }
@@ -192,15 +192,23 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
     private mutating func called(_ call: ActorCall, _ peer: Peer, byteCount: Int) {
         guard byteCount <= limits.frameByteCount else {
             let text = "a call of \(byteCount) bytes; at most \(limits.frameByteCount) are accepted"
-            return actions.append(.send(.reply(call: call.id, .refused(.tooLarge, text)), to: peer))
+            return refuse(call, .tooLarge, text, peer)
         }
         switch services.admit(call.id, of: peer, byteCount: byteCount, limits) {
         case .accepted(let service): actions.append(.serve(call, service))
         case .duplicate: violated(peer, "two calls with the number \(call.id)")
-        case .tooMany:
-            let text = "\(services.count(of: peer)) calls of this peer wait; at most \(limits.callCount) are accepted"
-            actions.append(.send(.reply(call: call.id, .refused(.tooManyCalls, text)), to: peer))
+        case .tooManyCalls:
+            let text = "\(limits.callCount) calls of this peer have no result yet, and more are not accepted"
+            refuse(call, .tooManyCalls, "\(text): await a result before the next call", peer)
+        case .tooManyBytes:
+            let text = "calls of \(services.waitingByteCount(of: peer)) bytes from this peer have not begun, and with"
+            let limit = "\(byteCount) more bytes they exceed \(limits.waitingByteCount)"
+            refuse(call, .tooManyCalls, "\(text) \(limit): await a result before the next call", peer)
         }
+    }
+
+    private mutating func refuse(_ call: ActorCall, _ refusal: ActorRefusal, _ text: String, _ peer: Peer) {
+        actions.append(.send(.reply(call: call.id, .refused(refusal, text)), to: peer))
     }
 
     private mutating func published(_ listing: ActorListing, _ peer: Peer) {

@@ -32,7 +32,8 @@ public struct PeerInvocationEncoder: DistributedTargetInvocationEncoder {
         }
         let limit = system.limits.frameByteCount
         guard arguments.reduce(0, { $0 + $1.count }) <= limit else {
-            throw PeerActorFailure(.tooLarge, "the arguments have more than \(limit) bytes")
+            throw PeerActorFailure(
+                .tooLarge, "the arguments have more than \(limit) bytes: see Options.messageByteLimit")
         }
     }
 

@@ -19,9 +19,11 @@ final class ResultBox: Sendable {
     func returned(_ value: some Codable) {
         do {
             let bytes = try ActorCoder(system: system).encode(value)
-            let limit = system.limits.frameByteCount
-            guard bytes.count <= limit - 64 else {
-                return set(.refused(.tooLarge, "the result has \(bytes.count) bytes; at most \(limit) are sent"))
+            // The frame around the result counts too.
+            let limit = system.limits.frameByteCount - 64
+            guard bytes.count <= limit else {
+                let text = "the result has \(bytes.count) bytes; at most \(limit) are sent"
+                return set(.refused(.tooLarge, "\(text): see Options.messageByteLimit"))
             }
             set(.value(bytes))
         } catch {

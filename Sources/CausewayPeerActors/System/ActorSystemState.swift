@@ -110,7 +110,9 @@ struct ActorSystemState {
         guard !outboxes.hasRoom(for: frame.count, to: service.peer) else {
             return outboxes.append(frame, to: service.peer)
         }
-        let text = ActorReply.refused(.tooLarge, "too many results wait for this peer")
-        outboxes.append(ActorFrame.reply(call: service.call, text).bytes, to: service.peer)
+        let text = "the result has \(frame.count) bytes and does not fit into the queue for this peer, which has"
+        let refusal = ActorReply.refused(
+            .tooLarge, "\(text) \(Outboxes.limit) bytes: await earlier results before the next call")
+        outboxes.append(ActorFrame.reply(call: service.call, refusal).bytes, to: service.peer)
     }
 }

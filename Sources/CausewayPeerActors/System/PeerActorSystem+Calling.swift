@@ -68,17 +68,22 @@ extension PeerActorSystem {
     ) throws(PeerActorFailure) -> UInt64 {
         var call = ActorCall(id: 0, actor: id.number, target: target.identifier, arguments: arguments)
         let deadline = ActorLimits.end(of: Self.timeout ?? callTimeout, from: clock.now)
-        guard arguments.count <= 64, target.identifier.utf8.count <= 1_024 else {
-            throw PeerActorFailure(.tooLarge, "\(target) has too many arguments or too long a name")
-        }
+        if let text = Self.excess(target, arguments.count) { throw PeerActorFailure(.tooLarge, text) }
         let byteCount = call.byteCount + 4 * arguments.count + 64
         guard byteCount <= limits.frameByteCount else {
-            throw PeerActorFailure(.tooLarge, "a call of \(byteCount) bytes; the limit is \(limits.frameByteCount)")
+            throw PeerActorFailure(
+                .tooLarge,
+                "a call of \(byteCount) bytes; the limit is \(limits.frameByteCount): see Options.messageByteLimit")
         }
         let started = apply { state -> Swift.Result<UInt64, PeerActorFailure> in
             guard !state.isStopped else { return .failure(Self.stopped) }
             guard state.outboxes.hasRoom(for: byteCount, to: id.peer) else {
-                return .failure(PeerActorFailure(.tooManyCalls, "\(Outboxes.limit) bytes wait for \(id.peer)"))
+                let text = "a call of \(byteCount) bytes does not fit into the queue for \(id.peer)"
+                return .failure(
+                    PeerActorFailure(
+                        .tooManyCalls, "\(text), which has \(Outboxes.limit) bytes: await a result before the next call"
+                    )
+                )
             }
             do throws(ActorCallError) {
                 call.id = try state.engine.call(id.peer, waiter, until: deadline)
@@ -89,6 +94,18 @@ extension PeerActorSystem {
             return .success(call.id)
         }
         return try started.get()
+    }
+
+    /// Returns why a function cannot be called by any peer; `nil` if it can.
+    private static func excess(_ target: RemoteCallTarget, _ argumentCount: Int) -> String? {
+        let byteCount = target.identifier.utf8.count
+        guard byteCount <= ActorLimits.textByteCount else {
+            return "the mangled name of \(target) has \(byteCount) bytes; at most \(ActorLimits.textByteCount) are sent"
+        }
+        guard argumentCount <= ActorLimits.argumentCount else {
+            return "\(target) has \(argumentCount) arguments; at most \(ActorLimits.argumentCount) are sent"
+        }
+        return nil
     }
 
     private static let stopped = PeerActorFailure(.stopped, "the actor system was stopped")
@@ -105,7 +122,7 @@ extension PeerActorSystem {
     private func result(_ outcome: ActorOutcome, _ id: PeerActorID, _ target: RemoteCallTarget) throws -> ActorReply {
         switch outcome {
         case .cancelled: throw CancellationError()
-        case .timedOut: throw PeerActorFailure(.timedOut, "\(target) had no result in time")
+        case .timedOut: throw PeerActorFailure(.timedOut, "\(target) had no result in time: see Options.callTimeout")
         case .violation(let text): throw failure(.violation(text), id)
         case .lost(let reason):
             if state.withLock({ $0.isStopped }) { throw Self.stopped }
