@@ -10,6 +10,7 @@ final class AssistantCore: NSObject, Sendable, MCNearbyServiceAdvertiserDelegate
 
     private struct State: Sendable {
         var decision: Decision?
+        /// The questions that wait for an answer. ``TerminalQuestions`` bounds them.
         var open: [TerminalQuestions.Question] = []
     }
 
@@ -54,8 +55,15 @@ final class AssistantCore: NSObject, Sendable, MCNearbyServiceAdvertiserDelegate
             handler.value(isAccepted, isAccepted ? session.value : nil)
         }
         if let decision {
+            let isOpen = LockedValue(true)
             willPresent {}
             decision(peerID, context) { [weak self] isAccepted in
+                // The first call counts.
+                let isFirst = isOpen.withLock { isOpen in
+                    defer { isOpen = false }
+                    return isOpen
+                }
+                guard isFirst else { return }
                 answer(isAccepted)
                 self?.didDismiss()
             }
@@ -75,7 +83,8 @@ final class AssistantCore: NSObject, Sendable, MCNearbyServiceAdvertiserDelegate
             answer(isAccepted)
             if asked.withLock({ $0 }) { self?.didDismiss() }
         }
-        state.withLock { $0.open = Array($0.open.suffix(15)) + [question] }
+        // A refused question is answered already. It must not take the place of one that waits.
+        state.withLock { $0.open = ($0.open + [question]).filter(\.isOpen) }
     }
 
     /// Notifies the delegate, then calls `present`, both on the queue.

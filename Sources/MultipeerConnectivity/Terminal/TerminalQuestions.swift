@@ -22,7 +22,8 @@ final class TerminalQuestions: Sendable {
         }
 
         fileprivate func answer(_ isYes: Bool) { reply.withLock { $0.take() }?(isYes) }
-        fileprivate var isOpen: Bool { reply.withLock { $0 != nil } }
+        /// Whether it has no answer yet.
+        var isOpen: Bool { reply.withLock { $0 != nil } }
     }
 
     private struct State: Sendable {
@@ -37,7 +38,7 @@ final class TerminalQuestions: Sendable {
 
     private let openTerminal: @Sendable () -> (any Terminal)?
     private let state = LockedValue(State())
-    private let queue = DispatchQueue(label: "causeway.multipeer.questions", target: .global())
+    let queue = DispatchQueue(label: "causeway.multipeer.questions", target: .global())
 
     init(openTerminal: @escaping @Sendable () -> (any Terminal)?) { self.openTerminal = openTerminal }
 
