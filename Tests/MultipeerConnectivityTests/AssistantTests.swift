@@ -66,4 +66,27 @@ struct AssistantTests {
         invite(1)
         #expect(answers.all == [true])
     }
+
+    @Test("The end of a terminal's input is no to the question, and Escape in the list")
+    func endOfInput() async {
+        let isYes = await withCheckedContinuation { answer in
+            questions.ask("Accept?", within: 30) { appear in
+                appear()
+            } _: {
+                answer.resume(returning: $0)
+            }
+            // The question is taken, and then shown.
+            settle()
+            settle()
+            terminal.type([])
+        }
+        #expect(!isYes && !terminal.isReading)
+        let screen = PickerScreen(terminal)
+        let key = await withCheckedContinuation { pressed in
+            screen.begin { pressed.resume(returning: $0) }
+            terminal.type([])
+        }
+        #expect(key == .cancel)
+        screen.end()
+    }
 }

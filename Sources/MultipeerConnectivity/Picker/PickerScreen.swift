@@ -20,7 +20,7 @@ final class PickerScreen: Sendable {
 
     init(_ terminal: any Terminal) { self.terminal = terminal }
 
-    /// Starts reading keys.
+    /// Starts reading keys. The end of input is the Escape key.
     ///
     /// - Parameter handler: Called for each key, on a private queue.
     func begin(_ handler: @escaping @Sendable (PickerKey) -> Void) {
@@ -33,6 +33,7 @@ final class PickerScreen: Sendable {
     }
 
     private func typed(_ bytes: [UInt8], _ handler: @escaping @Sendable (PickerKey) -> Void) {
+        guard !bytes.isEmpty else { return handler(.cancel) }
         let (keys, waiting, number) = state.withLock { state in
             state.reads += 1
             let keys = state.decoder.keys(of: bytes)

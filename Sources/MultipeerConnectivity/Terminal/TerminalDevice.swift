@@ -12,7 +12,7 @@ protocol Terminal: Sendable {
     ///
     /// - Parameters:
     ///   - isRaw: Whether each key is delivered at once and not echoed. Otherwise lines are delivered.
-    ///   - handler: Called with the bytes.
+    ///   - handler: Called with the bytes; without bytes at the end of input, for example if the terminal was closed. No call follows.
     func beginReading(isRaw: Bool, _ handler: @escaping @Sendable ([UInt8]) -> Void)
     /// Stops reading, and restores the terminal's mode.
     func endReading()
@@ -73,10 +73,14 @@ final class TerminalDevice: Terminal {
         endReading()
         if isRaw { setRaw() }
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        source.setEventHandler { [file] in
+        source.setEventHandler { [file, weak self] in
             var buffer = [UInt8](repeating: 0, count: 1_024)
             let count = read(file.number, &buffer, buffer.count)
-            if count > 0 { handler(Array(buffer.prefix(count))) }
+            let code = errno
+            guard count >= 0 || code != EAGAIN && code != EINTR else { return }
+            // A closed terminal stays readable: without this, the source would call again at once, forever.
+            if count <= 0 { self?.endReading() }
+            handler(Array(buffer.prefix(max(0, count))))
         }
         let held = Unchecked(source as any DispatchSourceRead)
         state.withLock { $0.source = held }

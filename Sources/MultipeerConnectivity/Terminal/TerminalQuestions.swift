@@ -108,7 +108,7 @@ final class TerminalQuestions: Sendable {
         if isCurrent { next() }
     }
 
-    /// Whether a line is `y` or `yes`, in any case.
+    /// Whether a line is `y` or `yes`, in any case. The end of input is neither.
     static func isYes(_ line: [UInt8]) -> Bool {
         let word = String(decoding: line, as: UTF8.self).filter { !$0.isWhitespace }.lowercased()
         return word == "y" || word == "yes"
