@@ -37,6 +37,8 @@ public import Foundation
     private var list: PickerList
     private var screen: PickerScreen?
     private var observer: Int?
+    /// Whether a cancellation is on its way to the delegate, because there is no terminal.
+    private var isCancelling = false
     /// Opens the terminal. Tests replace it.
     var openTerminal: @MainActor () -> (any Terminal)? = { TerminalDevice() }
 
@@ -74,19 +76,20 @@ public import Foundation
 
     // MARK: Presentation
 
-    /// Shows the list on the terminal, and starts browsing. Without a terminal, the delegate is notified of a cancellation.
+    /// Shows the list on the terminal, and starts browsing.
+    ///
+    /// Without a terminal, as in a service or a background job, nothing is shown, the browser is not changed, and the delegate is
+    /// notified of a cancellation, unless ``dismiss(animated:completion:)`` is called before. Such a program uses
+    /// ``MCNearbyServiceBrowser`` directly.
     ///
     /// An addition of Causeway: on Apple platforms another view controller presents this one.
     ///
     /// - Parameters:
     ///   - flag: Has no effect.
-    ///   - completion: Called on the main thread when the list is shown.
+    ///   - completion: Called on the main thread when the list is shown. Not called without a terminal.
     open func present(animated flag: Bool = true, completion: (() -> Void)? = nil) {
-        guard screen == nil else { return }
-        guard let terminal = openTerminal() else {
-            DispatchQueue.main.async { MainActor.assumeIsolated { self.perform(.cancel) } }
-            return
-        }
+        guard screen == nil, !isCancelling else { return }
+        guard let terminal = openTerminal() else { return cancelLater() }
         let screen = PickerScreen(terminal)
         self.screen = screen
         observer = core.observe { [weak self] peer, state in
@@ -101,7 +104,19 @@ public import Foundation
         completion?()
     }
 
-    /// Stops browsing and restores the terminal.
+    /// Notifies the delegate once, after ``present(animated:completion:)`` has returned.
+    private func cancelLater() {
+        isCancelling = true
+        DispatchQueue.main.async {
+            MainActor.assumeIsolated {
+                guard self.isCancelling else { return }
+                self.isCancelling = false
+                self.perform(.cancel)
+            }
+        }
+    }
+
+    /// Stops browsing and restores the terminal. Without a shown list, has no effect on the browser.
     ///
     /// - Parameters:
     ///   - flag: Has no effect.
@@ -114,9 +129,14 @@ public import Foundation
     }
 
     private func end() {
+        isCancelling = false
+        // The program may use the browser without the list.
+        guard let shown = screen.take() else { return }
         usedBrowser.stopBrowsingForPeers()
         observer.take().map { core.removeObserver($0) }
-        screen.take()?.end()
+        shown.end()
+        // The browser finds all peers again after the next start.
+        list.clear()
     }
 
     private func update(_ change: (inout PickerList) -> Void) {
@@ -178,8 +198,10 @@ extension MCBrowserViewController: MCNearbyServiceBrowserDelegate {
         DispatchQueue.main.async { MainActor.assumeIsolated { self.update { $0.lost(peer) } } }
     }
 
-    /// Reports a browsing error as a cancellation.
+    /// Reports a browsing error as a cancellation, while the list is shown.
     nonisolated public func browser(_ browser: MCNearbyServiceBrowser, didNotStartBrowsingForPeers error: any Error) {
-        DispatchQueue.main.async { MainActor.assumeIsolated { self.perform(.cancel) } }
+        DispatchQueue.main.async {
+            MainActor.assumeIsolated { if self.screen != nil { self.perform(.cancel) } }
+        }
     }
 }

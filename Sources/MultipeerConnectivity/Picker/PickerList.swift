@@ -42,6 +42,9 @@ struct PickerList: Sendable {
     private func count(_ status: Status) -> Int { entries.count { $0.status == status } }
     private func index(_ peer: PeerIdentity) -> Int? { entries.firstIndex { $0.peer.id == peer.id } }
 
+    /// Removes all peers, because their changes are not observed any more.
+    mutating func clear() { (entries, selected) = ([], 0) }
+
     mutating func found(_ peer: PeerIdentity) {
         if let index = index(peer) {
             entries[index].isPresent = true
