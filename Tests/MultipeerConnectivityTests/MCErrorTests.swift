@@ -31,6 +31,7 @@ struct MCErrorTests {
         #expect(MCError(PeerFailure(.left)).code == .notConnected)
         #expect(MCError(PeerFailure(.timedOut)).code == .timedOut)
         #expect(MCError(PeerFailure(.congested)).code == .unavailable)
+        #expect(MCError(PeerFailure(.excess)).code == .unavailable)
         #expect(MCError(PeerFailure(.cancelled)).code == .cancelled)
         #expect(MCError(PeerFailure(.unsupported)).code == .unsupported)
         #expect(MCError(PeerFailure(.invalid)).code == .invalidParameter)

@@ -59,17 +59,23 @@ extension PeerGroup {
 
     /// Opens a byte stream to a peer.
     ///
-    /// - Throws: `notConnected`; `excess` if the peer has 256 streams.
+    /// - Throws: `notConnected`; `invalid` for a name over 255 bytes; `excess` if 256 streams to the peer are open.
     package func openStream(_ name: String, to peer: PeerIdentity) throws(PeerFailure) -> PeerOutputStream {
         let member = member(peer)
-        let state = node.apply { core, now -> StreamState? in
-            guard let channel = core.mesh.openStream(name, to: member, at: now) else { return nil }
+        guard name.utf8.count <= PeerLimits.name else {
+            throw PeerFailure(.invalid, "a stream's name has at most \(PeerLimits.name) bytes, not \(name.utf8.count)")
+        }
+        let state = node.apply { core, now -> Result<StreamState, PeerFailure> in
+            guard let channel = core.mesh.openStream(name, to: member, at: now) else {
+                guard core.mesh.isConnected(member) else { return .failure(PeerFailure(.notConnected)) }
+                let text = "\(PeerLimits.streams) streams to the peer are open: end one before you open another"
+                return .failure(PeerFailure(.excess, text))
+            }
             let state = StreamState(channel, port.queue)
             port.add(state)
-            return state
+            return .success(state)
         }
-        guard let state else { throw PeerFailure(.notConnected) }
-        return PeerOutputStream(state, node)
+        return PeerOutputStream(try state.get(), node)
     }
 
     /// Compares codes with a peer.

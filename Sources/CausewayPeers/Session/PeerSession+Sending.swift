@@ -58,7 +58,8 @@ extension PeerSession {
     ///
     /// A stream has one direction; for a conversation, the member opens one too.
     ///
-    /// - Throws: ``PeerFailure`` with `notConnected`.
+    /// - Throws: ``PeerFailure`` with `notConnected`, with `invalid` for a name over 255 bytes, with `excess` if 256 streams to the
+    ///   member are open.
     public func open(_ name: String, to peer: PeerIdentity) throws(PeerFailure) -> PeerWriter {
         PeerWriter(name, try group.openStream(name, to: peer))
     }

@@ -20,7 +20,7 @@ extension PeerFailure {
         case .timedOut: .timedOut
         case .unsupported, .version: .unsupported
         case .invalid: .invalidParameter
-        case .full, .congested: .unavailable
+        case .full, .congested, .excess: .unavailable
         case .cancelled: .cancelled
         default: .unknown
         }
