@@ -353,6 +353,7 @@ let package = Package(
             name: "CausewayPeerProtocolsTests",
             dependencies: [
                 "CausewayActorProtocols", "CausewayExercises", "CausewayPeerProtocols", "CausewayTestKit",
+                "CausewayTypes",
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),

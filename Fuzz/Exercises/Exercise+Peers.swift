@@ -1,5 +1,7 @@
 internal import CausewayPeerProtocols
 internal import CausewayTestKit
+internal import CausewayTypes
+internal import FoundationEssentials
 
 extension Exercise {
     /// Splits bytes into frames of CWP/1, and decodes their bodies. Checks that the result does not depend on how the input is split, and
@@ -52,19 +54,15 @@ extension Exercise {
         _ = PeerBodies.reason(frame.payload)
     }
 
-    /// Decodes the TXT record of a peer. Each line of the text is a pair.
+    /// Decodes bytes as the TXT record of a stranger, as a browser does. What is read is written to a record that is read as an equal value.
+    ///
+    /// - Returns: Whether the record is a peer's.
     @discardableResult
     public static func peerRecord(_ bytes: [UInt8]) -> Bool {
-        let pairs = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { line in
-            let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (key: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : "")
-        }
-        guard let record = PeerAdvertisement(pairs) else { return false }
-        guard let again = PeerAdvertisement(record.pairs) else {
-            check(false, "the record cannot be decoded")
-            return true
-        }
-        check(again.peer.key == record.peer.key && again.instanceName == record.instanceName)
+        guard let announcement = PeerAnnouncement(NWTXTRecord(Data(bytes))) else { return false }
+        let record = announcement.record
+        check(PeerAnnouncement(record) == announcement && PeerAnnouncement(NWTXTRecord(record.data)) == announcement)
+        check(announcement.instance.utf8.count == 16)
         return true
     }
 
@@ -126,7 +124,8 @@ private struct PeerMeshSubject: ~Copyable {
         let member = MemberID(session, peer.key)
         switch choices.next(below: 15) {
         case 0: accept(peer, choices.next())
-        case 1: mesh.invite(member, name: "", timeout: .seconds(5), at: now)
+        // The longest time that a program can give has no end that can be reached.
+        case 1: mesh.invite(member, name: "", timeout: .seconds(peer.key == peers[3].key ? Int64.max : 5), at: now)
         case 2: now += .milliseconds(Int(choices.next()) * 20)
         case 3: if let link = pick(&choices) { mesh.linkEnded(link, .failed, at: now) }
         case 4: _ = mesh.send(choices.take(4), to: member, reliably: true, at: now)
@@ -137,12 +136,23 @@ private struct PeerMeshSubject: ~Copyable {
         case 12:
             mesh.showPairing(choices.take(16), until: now + .seconds(1))
             _ = mesh.expectPairing(of: peer.key, [1], until: now + .seconds(1), at: now)
+        case 9: connect(member, &choices)
         case 6: _ = mesh.offer(ResourceOffer(name: "f", size: 5), to: member, at: now)
         case 7, 8: if !lanes.isEmpty { datagrams(lanes[choices.next(below: lanes.count)], &choices) }
         default: if let link = pick(&choices) { frame(link, &choices) }
         }
         mesh.advance(to: now)
         settle()
+    }
+
+    /// Connects with data that the peer made, or with arbitrary bytes.
+    private mutating func connect(_ member: MemberID, _ choices: inout Exercise.Choices) {
+        let handle = SessionHandle([UInt8](repeating: 3, count: 16)) ?? .none
+        let entry = RosterEntry(key: member.peer, name: "", handle: handle, endpoints: [])
+        var data = ConnectionData(entry: entry, token: [UInt8](repeating: 1, count: 16)).bytes
+        if choices.next() & 1 != 0 { data = choices.take(40) }
+        _ = mesh.connect(session, to: member.peer.id, data: data, timeout: .seconds(2), at: now)
+        _ = mesh.connectionData(session, for: member.peer.id)
     }
 
     private func pick(_ choices: inout Exercise.Choices) -> LinkID? {

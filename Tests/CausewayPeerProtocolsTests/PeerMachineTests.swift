@@ -73,34 +73,6 @@ struct PeerMachineTests {
         ])
     func names(given: String, expected: String) { #expect(ResourceOffer.safeName(given) == expected) }
 
-    // Discovery
-
-    @Test("One peer on two interfaces is found once and lost once; own and foreign instances are ignored")
-    func table() {
-        var table = PeerTable(own: key(1))
-        let record = PeerAdvertisement(peer: PeerInfo(key: key(2), name: "B"), info: ["a": "1"])
-        #expect(table.instanceFound("b%1", record.pairs) == [.found(record)])
-        #expect(table.instanceFound("b%2", record.pairs) == [])
-        var changed = record
-        changed.info = ["a": "2"]
-        #expect(table.instanceFound("b%2", changed.pairs) == [.updated(changed)])
-        #expect(table.instances(of: key(2)) == ["b%1", "b%2"])
-        #expect(
-            table.instanceFound("own", PeerAdvertisement(peer: PeerInfo(key: key(1), name: ""), info: [:]).pairs) == [])
-        #expect(table.instanceFound("apple", [(key: "x", value: "y")]) == [])
-        #expect(table.instanceLost("b%1") == [])
-        #expect(table.instanceLost("b%2") == [.lost(key(2))])
-        #expect(table.peers.isEmpty)
-    }
-
-    @Test("The instance name has 16 digits of the fingerprint")
-    func instanceName() {
-        let record = PeerAdvertisement(peer: PeerInfo(key: PeerKey(id: 1, high: 0, low: 0), name: ""), info: [:])
-        #expect(record.instanceName == "aaaaaaaaaaaaaaaa")
-        let other = PeerAdvertisement(peer: PeerInfo(key: PeerKey(id: 1, high: .max, low: .max), name: ""), info: [:])
-        #expect(other.instanceName == "7777777777777777")
-    }
-
     // Queues
 
     @Test("A busy channel does not delay the others by more than its quantum")

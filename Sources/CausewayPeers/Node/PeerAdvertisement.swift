@@ -17,7 +17,7 @@ extension PeerNode {
         _ handler: @escaping @Sendable (AdvertiserEvent) -> Void
     ) -> PeerAdvertisement {
         let port = PeerAdvertisement.Port(service, queue ?? DispatchQueue(label: "causeway.peers.advertiser"), handler)
-        let announcement = PeerAnnouncement(local.peer, info)
+        let announcement = PeerAnnouncement(PeerInfo(key: local.peer.key, name: local.peer.name), info)
         let parameters = PeerTransport.parameters(local, queue: self.queue) { _ in true }
         let listener = try? NWListener(
             service: PeerDiscovery.service(

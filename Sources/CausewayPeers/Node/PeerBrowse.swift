@@ -1,3 +1,4 @@
+internal import CausewayPeerProtocols
 package import Dispatch
 internal import Network
 
@@ -82,19 +83,20 @@ package final class PeerBrowse: Sendable {
     private func update(_ results: Set<NWBrowser.Result>) {
         var instances: [NWEndpoint: PeerAnnouncement] = [:]
         for result in results where instances.count < Self.limit {
+            // A peer with this peer's own number cannot be invited.
             guard case .bonjour(let record) = result.metadata, let announcement = PeerAnnouncement(record),
-                announcement.peer != node.local.peer
+                announcement.peer.key.id != node.local.peer.id
             else { continue }
             instances[result.endpoint] = announcement
-            node.learn(result.endpoint, of: announcement.peer)
+            node.learn(result.endpoint, of: PeerIdentity(announcement.peer))
         }
         var events: [BrowserEvent] = []
         state.withLock { state in
             let current = Dictionary(
-                instances.values.map { ($0.peer, $0) },
+                instances.values.map { (PeerIdentity($0.peer), $0) },
                 uniquingKeysWith: { first, second in
                     // If a peer has two instances, the reported one is kept, so that it does not change back and forth.
-                    state.told[first.peer] == second ? second : first
+                    state.told[PeerIdentity(first.peer)] == second ? second : first
                 })
             for (peer, announcement) in current where state.told[peer] != announcement {
                 events.append(.found(peer, announcement.info))
