@@ -2,7 +2,6 @@ internal import CausewayBonjourProtocols
 package import CausewaySystem
 package import CausewayTypes
 package import CausewayWire
-internal import Dispatch
 
 /// Maintains a link-local IPv4 address on one interface while it has no routable IPv4 address (RFC 3927).
 ///
@@ -32,13 +31,35 @@ package final class LinkLocalDriver: ReadinessHandler {
         case nothing
     }
 
-    private struct State {
+    /// Where the driver learns about its interface.
+    struct Network: Sendable {
+        /// Runs the readings one after the other, because a reading can block and must not overtake an earlier one.
+        var loop: any EventLoop
+        var changes: NetworkChangeMonitor
+        /// Reads the network state; `nil` if the kernel does not answer.
+        var read: @Sendable () -> NetworkSnapshot?
+
+        static var live: Network {
+            Network(loop: Engine.networkLoop, changes: .shared) { try? NetworkSnapshot.current() }
+        }
+    }
+
+    private enum Phase {
+        case idle
+        case running(Registration, NetworkChangeMonitor.Subscription)
+        case ended
+    }
+
+    private struct State: ~Copyable {
         var claim: LinkLocalClaim
-        var registration: Registration?
-        var watch: NetworkChangeMonitor.Subscription?
+        /// The ARP socket until the driver has ended. A driver that is never started closes it when it is released.
+        var socket: Descriptor?
+        var phase = Phase.idle
         var timer: TimerID?
         var told: Event?
-        var hasEnded = false
+
+        var hasEnded: Bool { if case .ended = phase { true } else { false } }
+        var registration: Registration? { if case .running(let registration, _) = phase { registration } else { nil } }
     }
 
     /// The maximum number of frames to read before the loop's other work runs.
@@ -47,7 +68,7 @@ package final class LinkLocalDriver: ReadinessHandler {
     private let interface: NWInterface
     private let loop: any EventLoop
     private let handler: @Sendable (Event) -> Void
-    private let descriptor: CInt
+    private let network: Network
     private let state: LoopBound<State>
 
     /// - Parameters:
@@ -57,30 +78,44 @@ package final class LinkLocalDriver: ReadinessHandler {
     ///   - loop: The loop to run on; `nil` selects one of the process's loops.
     ///   - handler: Called on the loop with each event.
     /// - Throws: ``SystemError``, with `EPERM` if the process may not open raw sockets.
-    package init(
+    package convenience init(
         _ interface: NWInterface, _ link: LinkAddress, remembered: IPv4Address?, on loop: (any EventLoop)? = nil,
         _ handler: @escaping @Sendable (Event) -> Void
     ) throws(SystemError) {
-        self.interface = interface
-        self.handler = handler
-        let loop = loop ?? Engine.nextLoop()
-        self.loop = loop
-        descriptor = try PacketSockets.arp(interface: UInt32(interface.index)).release()
-        state = LoopBound(State(claim: LinkLocalClaim(link, remembered: remembered)), to: loop)
+        let socket = try PacketSockets.arp(interface: UInt32(interface.index))
+        let claim = LinkLocalClaim(link, remembered: remembered)
+        self.init(interface, claim, socket, on: loop ?? Engine.nextLoop(), .live, handler)
     }
 
-    package func start() {
-        loop.execute {
-            guard !self.state.value.hasEnded else { return }
-            do throws(SystemError) {
-                self.state.value.registration = try self.loop.register(self.descriptor, for: .readable, self)
-            } catch {
-                return self.fail(error)
-            }
-            self.state.value.watch = NetworkChangeMonitor.shared.subscribe { [weak self] in self?.look() }
-            self.look()
-        }
+    /// - Parameter socket: Sends and receives the interface's ARP frames.
+    init(
+        _ interface: NWInterface, _ claim: LinkLocalClaim, _ socket: consuming Descriptor, on loop: any EventLoop,
+        _ network: Network, _ handler: @escaping @Sendable (Event) -> Void
+    ) {
+        self.interface = interface
+        self.handler = handler
+        self.loop = loop
+        self.network = network
+        state = LoopBound(State(claim: claim, socket: socket), to: loop)
     }
+
+    package func start() { loop.execute { self.begin() } }
+
+    private func begin() {
+        guard case .idle = state.value.phase, let fd else { return }
+        let registration: Registration
+        do throws(SystemError) {
+            registration = try loop.register(fd, for: .readable, self)
+        } catch {
+            return fail(error)
+        }
+        let watch = network.changes.subscribe { [weak self] in self?.look() }
+        state.value.phase = .running(registration, watch)
+        look()
+    }
+
+    /// The ARP socket; `nil` once the driver has ended.
+    private var fd: CInt? { state.value.socket?.rawValue }
 
     /// Removes the address from the interface, then calls `completion`.
     package func stop(_ completion: @escaping @Sendable () -> Void = {}) {
@@ -92,15 +127,11 @@ package final class LinkLocalDriver: ReadinessHandler {
     }
 
     private func close() {
-        guard !state.value.hasEnded else { return }
-        state.value.hasEnded = true
-        state.value.watch = nil
+        let registration = state.value.registration
+        state.value.phase = .ended
         if let timer = state.value.timer.take() { loop.cancel(timer) }
-        if let registration = state.value.registration.take() {
-            loop.close(registration, Descriptor(adopting: descriptor))
-        } else {
-            Descriptor(adopting: descriptor).close()
-        }
+        guard let socket = state.value.socket.take() else { return }
+        if let registration { loop.close(registration, socket) } else { socket.close() }
     }
 
     private func fail(_ error: SystemError) {
@@ -111,10 +142,10 @@ package final class LinkLocalDriver: ReadinessHandler {
 
     // MARK: The interface
 
-    /// Reads the interfaces' state. This can block, so it runs on a global queue.
+    /// Reads the interfaces' state on the network's loop.
     private func look() {
-        DispatchQueue.global().async { [weak self] in
-            guard let self, let snapshot = try? NetworkSnapshot.current() else { return }
+        network.loop.execute { [weak self] in
+            guard let self, let snapshot = network.read() else { return }
             loop.execute { self.adopt(snapshot) }
         }
     }
@@ -134,10 +165,10 @@ package final class LinkLocalDriver: ReadinessHandler {
     // MARK: Turns
 
     package func ready(for readiness: Readiness) {
-        guard state.value.registration != nil else { return }
+        guard state.value.registration != nil, let fd else { return }
         var frame = [UInt8](repeating: 0, count: 128)
         for _ in 0..<Self.budget {
-            let result = frame.withUnsafeMutableBytes { Socket.receive(descriptor, into: $0) }
+            let result = frame.withUnsafeMutableBytes { Socket.receive(fd, into: $0) }
             // When the link goes down, the socket reports one error. Ignore it: the network monitor reports the change.
             guard case .moved(let count) = result else {
                 if let registration = state.value.registration { loop.await(.readable, of: registration) }
@@ -176,7 +207,7 @@ package final class LinkLocalDriver: ReadinessHandler {
             switch action {
             case .send(let packet):
                 // Treat a frame that cannot be sent as lost on the link.
-                _ = packet.broadcastFrame.withUnsafeBytes { Socket.send(descriptor, $0) }
+                if let fd { _ = packet.broadcastFrame.withUnsafeBytes { Socket.send(fd, $0) } }
             case .assign(let address):
                 if change(.putLinkLocal(address, on: interface.index, isPreferred: true)) { tell(.assigned(address)) }
             case .prefer(let address, let isPreferred):

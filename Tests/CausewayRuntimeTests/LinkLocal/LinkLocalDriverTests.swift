@@ -1,0 +1,99 @@
+import CausewayBonjourProtocols
+import CausewaySystem
+import CausewayTestKit
+import CausewayTypes
+import CausewayWire
+import Testing
+
+@testable import CausewayRuntime
+
+extension Runtime {
+    @Suite("Link-local address driver")
+    struct LinkLocalDriverTests {
+        private struct Watch: NetworkChangeMonitor.Watch {
+            func cancel() {}
+        }
+
+        private static let interface = NWInterface(name: "test0", index: 7, type: .wiredEthernet)
+
+        /// A driver whose ARP frames go to a socket pair, and whose network the test controls.
+        private final class Stage: Sendable {
+            let loop = ManualLoop()
+            let network = ManualLoop()
+            let sockets = SocketPair()
+            let events = Recorder<LinkLocalDriver.Event>()
+            let snapshots = LockedValue<[NetworkSnapshot]>([])
+            private let report = LockedValue<(@Sendable (NetworkChangeMonitor.Report) -> Void)?>(nil)
+
+            func makeDriver() -> LinkLocalDriver {
+                let changes = NetworkChangeMonitor(
+                    context: .init(
+                        follow: { report in
+                            self.report.withLock { $0 = report }
+                            return Watch()
+                        }, after: { _, body in body() }))
+                let network = LinkLocalDriver.Network(loop: network, changes: changes) {
+                    self.snapshots.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+                }
+                return LinkLocalDriver(
+                    LinkLocalDriverTests.interface, LinkLocalClaim(LinkAddress(bits: 0x0200_0000_0001)),
+                    sockets.give(sockets.near), on: loop, network
+                ) { self.events.note($0) }
+            }
+
+            func changeNetwork() { report.withLock { $0 }?(.changed) }
+
+            /// Whether the driver has closed its socket.
+            var isSocketClosed: Bool { SocketPair.read(sockets.far) == nil }
+        }
+
+        private static func snapshot(_ flags: NetlinkLink.Flags) -> NetworkSnapshot {
+            let link = NetlinkLink(index: interface.index, hardwareType: 1, flags: flags)
+            return NetworkSnapshot(interfaces: [.init(interface: interface, link: link)])
+        }
+
+        @Test("Network snapshots take effect in the order in which they were read")
+        func order() {
+            let stage = Stage()
+            stage.snapshots.withLock { $0 = [Self.snapshot([]), Self.snapshot([.up, .running])] }
+            let driver = stage.makeDriver()
+            driver.start()
+            stage.loop.runUntilIdle()
+            // The network changes again before the first reading is done.
+            stage.changeNetwork()
+            #expect(stage.snapshots.withLock { $0.count } == 2, "the network is read on its own loop only")
+            stage.network.runUntilIdle()
+            stage.loop.runUntilIdle()
+            let events = stage.events.events
+            #expect(events.count == 2 && events.first == .waiting(.link))
+            guard case .probing = events.last else {
+                Issue.record("the last snapshot does not count: \(events)")
+                return
+            }
+            driver.stop()
+            stage.loop.runUntilIdle()
+            #expect(stage.isSocketClosed && stage.loop.watchCount == 0)
+        }
+
+        @Test("A driver that is never started closes its socket when it is released")
+        func neverStarted() {
+            let stage = Stage()
+            do { _ = stage.makeDriver() }
+            #expect(stage.isSocketClosed)
+        }
+
+        @Test("A second start changes nothing, and a start after the end does not reopen the driver")
+        func startedTwice() {
+            let stage = Stage()
+            let driver = stage.makeDriver()
+            driver.start()
+            driver.start()
+            stage.loop.runUntilIdle()
+            #expect(stage.loop.watchCount == 1)
+            driver.stop()
+            driver.start()
+            stage.loop.runUntilIdle()
+            #expect(stage.isSocketClosed && stage.loop.watchCount == 0)
+        }
+    }
+}
