@@ -212,10 +212,11 @@ package struct NameQuery: Sendable {
         literal(text)?.0.internetAddress.map { DNSName.reverse($0).description }
     }
 
-    /// Returns the name for an address in the hosts file; `nil` if there is none.
+    /// Returns the name for an address in the hosts file; `nil` if there is none. May read the file, so do not call it on
+    /// an event loop.
     package static func knownName(of text: String) -> String? {
         guard let address = literal(text)?.0.internetAddress else { return nil }
-        return ResolverEngine.shared.settings.current.context.hosts.name(of: address)?.description
+        return ResolverEngine.shared.settings.readNow().context.hosts.name(of: address)?.description
     }
 
     private static func question(_ text: String) -> DNSName? {

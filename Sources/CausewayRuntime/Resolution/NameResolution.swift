@@ -6,7 +6,8 @@ internal import CausewayWire
 /// Runs one ``NameLookup``. Confined to the resolver's loop, except ``cancel()``.
 final class NameResolution: NameResolving {
     private struct State {
-        var lookup: NameLookup
+        /// The lookup, once the host's files have been read.
+        var lookup: NameLookup?
         var report: (@Sendable (NameEvent) -> Void)?
         /// The pending queries, each with a closure to cancel it.
         var questions: [(name: DNSName, type: DNSRecordType, cancel: @Sendable () -> Void)] = []
@@ -20,10 +21,7 @@ final class NameResolution: NameResolving {
     init(_ request: NameRequest, _ engine: ResolverEngine, _ report: @escaping @Sendable (NameEvent) -> Void) {
         self.request = request
         self.engine = engine
-        let lookup = NameLookup(
-            request.name, families: request.families, in: engine.settings.current.context,
-            allowsExpired: request.allowsExpired)
-        state = LoopBound(State(lookup: lookup, report: report), to: engine.loop)
+        state = LoopBound(State(report: report), to: engine.loop)
     }
 
     func cancel() {
@@ -33,9 +31,18 @@ final class NameResolution: NameResolving {
         }
     }
 
-    func begin() {
+    func begin(in context: ResolverEnvironment) {
         guard state.value.report != nil else { return }
-        perform(state.value.lookup.begin())
+        state.value.lookup = NameLookup(
+            request.name, families: request.families, in: context, allowsExpired: request.allowsExpired)
+        change { $0.begin() }
+    }
+
+    private func change(_ event: (inout NameLookup) -> [NameLookup.Action]) {
+        guard var lookup = state.value.lookup.take() else { return }
+        let actions = event(&lookup)
+        state.value.lookup = lookup
+        perform(actions)
     }
 
     private func perform(_ actions: [NameLookup.Action]) {
@@ -69,7 +76,7 @@ final class NameResolution: NameResolving {
         // If an expired cached answer was used, the query for a fresh one is still pending.
         if origin != .expiredCache { state.value.questions.removeAll { $0.type == type && $0.name == name } }
         report(.answered(type, answer, origin))
-        perform(state.value.lookup.answered(name, type, with: answer, from: origin))
+        change { $0.answered(name, type, with: answer, from: origin) }
     }
 
     private func askLink(_ name: DNSName) {
@@ -78,7 +85,7 @@ final class NameResolution: NameResolving {
         state.value.link = ServiceResolution.host(name, family: family) { result in
             self.engine.loop.execute {
                 let found = (try? result.get()) ?? []
-                self.perform(self.state.value.lookup.linkAnswered(found.compactMap(\.internetAddress)))
+                self.change { $0.linkAnswered(found.compactMap(\.internetAddress)) }
             }
         }
     }

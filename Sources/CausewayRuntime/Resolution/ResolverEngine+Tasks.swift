@@ -16,7 +16,7 @@ extension ResolverEngine {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 guard waiting.begin(continuation) else { return }
-                loop.execute {
+                withSettings { _ in
                     let cancel =
                         if let servers {
                             self.question(name, type, to: servers, .init()) { waiting.end(($0, $1)) }

@@ -36,9 +36,8 @@ package final class ResolverEngine: Sendable {
         /// The channel without limits. Most queries use it.
         var usual: ChannelBox?
         var lastScope: UInt64 = 0
-        var generation = 0
-        var isFollowing = false
-        var isFollowScheduled = false
+        /// Whether the host's files have been read.
+        var hasSettings = false
     }
 
     let loop: any EventLoop
@@ -70,12 +69,12 @@ package final class ResolverEngine: Sendable {
 
     // MARK: On any thread
 
-    /// Returns a name's complete result if no query is necessary; otherwise `nil`.
+    /// Returns a name's complete result if neither a query nor a file access is necessary; otherwise `nil`.
     package func known(_ request: NameRequest) -> [NameEvent]? {
         // A limited scope uses another cache partition, and may exclude DNS.
         guard request.scope.isUnlimited else { return nil }
         follow()
-        let value = settings.current
+        guard let value = settings.current else { return nil }
         var lookup = NameLookup(request.name, families: request.families, in: value.context)
         var events: [NameEvent] = []
         var actions = lookup.begin()
@@ -98,9 +97,8 @@ package final class ResolverEngine: Sendable {
     package func resolve(
         _ request: NameRequest, _ report: @escaping @Sendable (NameEvent) -> Void
     ) -> any NameResolving {
-        follow()
         let resolution = NameResolution(request, self, report)
-        loop.execute { resolution.begin() }
+        withSettings { resolution.begin(in: $0.context) }
         return resolution
     }
 
@@ -111,7 +109,7 @@ package final class ResolverEngine: Sendable {
         _ name: DNSName, _ type: DNSRecordType, servers: [DNSServer]? = nil, scope: ResolutionScope = .init(),
         partition: UInt64 = 0, _ completion: @escaping @Sendable (DNSAnswer, AddressOrigin) -> Void
     ) {
-        loop.execute {
+        withSettings { _ in
             guard let servers else {
                 _ = self.question(name, type, scope, partition) { completion($0, $1) }
                 return
@@ -131,6 +129,12 @@ package final class ResolverEngine: Sendable {
         return cache.withLock { $0.find(key, at: now)?.answer }
     }
 
+    /// Calls `body` on the loop when the host's files have been read. The questions below need them.
+    func withSettings(_ body: @escaping @Sendable (ResolverSettings.Value) -> Void) {
+        follow()
+        loop.execute { self.settings.whenRead(on: self.loop, body) }
+    }
+
     private func follow() {
         let isFirst = hasStarted.withLock { hasStarted in
             defer { hasStarted = true }
@@ -142,9 +146,9 @@ package final class ResolverEngine: Sendable {
     /// Applies the new files. If the servers have changed, clears the cache, because new servers may give other
     /// answers.
     private func filesChanged() {
-        let value = settings.current
-        let isFirst = state.value.generation == 0
-        state.value.generation = value.generation
+        let value = settings.latest
+        let isFirst = !state.value.hasSettings
+        state.value.hasSettings = true
         for box in state.value.channels.values {
             if box.channel.value.client.servers != value.servers, !isFirst { cache.withLock { $0.removeAll() } }
             box.channel.value.client.use(value.servers, value.context.configuration.options)
@@ -159,7 +163,7 @@ package final class ResolverEngine: Sendable {
         _ name: DNSName, _ type: DNSRecordType, to servers: [DNSServer], _ scope: ResolutionScope,
         _ completion: @escaping @Sendable (DNSAnswer, AddressOrigin) -> Void
     ) -> @Sendable () -> Void {
-        let box = makeChannel(servers, settings.current.context.configuration.options, scope)
+        let box = makeChannel(servers, settings.latest.context.configuration.options, scope)
         let id = ask(name, type, box) { answer in
             // The sockets must stay open until the query ends.
             withExtendedLifetime(box) { completion(answer, .query(answer.carrier ?? .udp)) }
@@ -250,7 +254,7 @@ package final class ResolverEngine: Sendable {
             state.value.channels = state.value.channels.filter { !$0.value.channel.value.client.isIdle }
             state.value.usual = state.value.channels[ResolutionScope()]
         }
-        let value = settings.current
+        let value = settings.latest
         let box = makeChannel(value.servers, value.context.configuration.options, scope)
         state.value.channels[scope] = box
         if scope.isUnlimited { state.value.usual = box }

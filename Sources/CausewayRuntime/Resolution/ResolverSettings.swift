@@ -6,24 +6,35 @@ internal import Dispatch
 
 /// The host's resolver files. They are read on first use, and again after each change.
 ///
-/// Safe to use from any thread.
+/// Reading a file may block on the disk, so an event loop never reads: it uses ``current``, or waits with
+/// ``whenRead(on:_:)``. Safe to use from any thread.
 final class ResolverSettings: Sendable {
     struct Value: Sendable {
         var context = ResolverEnvironment()
         var servers: [DNSServer] = []
-        /// The number of times that the files have been read.
-        var generation = 0
     }
 
-    private struct State {
-        var value: Value?
-        var isWatched = false
+    private enum Phase {
+        /// The first reading is not complete. The closures are called after it.
+        case unread([@Sendable (Value) -> Void])
+        /// A change of the files is noticed, so the value is current.
+        case watched(Value)
+        /// The files cannot be watched. The value is the last one read.
+        case unwatched(Value)
+
+        /// The value that was read last.
+        var latest: Value {
+            switch self {
+            case .unread: Value()
+            case .watched(let value), .unwatched(let value): value
+            }
+        }
     }
 
     private let files: ResolverFiles
-    private let state = LockedValue(State())
-    /// Reading a file may block on the disk, which must not happen on a loop.
-    private let queue = DispatchQueue(label: "causeway.resolver-files", target: .global())
+    private let phase = LockedValue(Phase.unread([]))
+    /// Runs all readings, one after the other.
+    let queue = DispatchQueue(label: "causeway.resolver-files", target: .global())
 
     private let port: UInt16
 
@@ -32,14 +43,41 @@ final class ResolverSettings: Sendable {
         self.port = port
     }
 
-    /// The current settings. Reads the files on the caller's thread until they are watched.
-    var current: Value {
-        let known = state.withLock { state in state.isWatched ? state.value : nil }
-        return known ?? reload()
+    /// The current settings; `nil` before the first reading, and if the files cannot be watched.
+    var current: Value? {
+        phase.withLock { phase -> Value? in if case .watched(let value) = phase { value } else { nil } }
     }
 
-    @discardableResult
-    func reload() -> Value {
+    /// The settings that were read last; the defaults before the first reading.
+    var latest: Value { phase.withLock { $0.latest } }
+
+    /// Calls `body` on the loop with the current settings, before this method returns if they are known. Call this on
+    /// the loop, after ``follow(on:_:)``.
+    func whenRead(on loop: any EventLoop, _ body: @escaping @Sendable (Value) -> Void) {
+        let (known, mustRead) = phase.withLock { phase -> (Value?, Bool) in
+            switch phase {
+            case .unread(let waiting):
+                phase = .unread(waiting + [body])
+                return (nil, false)
+            case .watched(let value): return (value, false)
+            case .unwatched: return (nil, true)
+            }
+        }
+        if let known { return body(known) }
+        guard mustRead else { return }
+        queue.async {
+            let value = self.read()
+            loop.execute {
+                self.phase.withLock { phase in if case .unwatched = phase { phase = .unwatched(value) } }
+                body(value)
+            }
+        }
+    }
+
+    /// Reads the files on the caller's thread, unless the settings are current. Not for event loops.
+    func readNow() -> Value { current ?? read() }
+
+    private func read() -> Value {
         var value = Value()
         let (configuration, servers) = files.configuration()
         value.context.configuration = configuration
@@ -49,17 +87,11 @@ final class ResolverSettings: Sendable {
         // If the file names no server, the default is a server on this host (resolv.conf(5)).
         let addresses = servers.isEmpty ? [.ipv4(.loopback)] : servers
         value.servers = addresses.map { DNSServer($0, port: port) }
-        let read = value
-        return state.withLock { state in
-            var value = read
-            value.generation = (state.value?.generation ?? 0) + 1
-            state.value = value
-            return value
-        }
+        return value
     }
 
     /// Watches the files, and calls `changed` on the loop each time they have been read. If they cannot be watched,
-    /// every access to ``current`` reads them again.
+    /// ``whenRead(on:_:)`` reads them each time.
     func follow(on loop: any EventLoop, _ changed: @escaping @Sendable () -> Void) {
         follow(on: loop, after: nil, changed)
     }
@@ -73,7 +105,7 @@ final class ResolverSettings: Sendable {
             // Start the watch before reading the files, so that no later change is missed. Create a new watch each
             // time, because a path may be a link that now leads to another file.
             let watch = openWatch()
-            reload()
+            let value = read()
             loop.execute {
                 old?.close()
                 let feed = watch.map { watch in
@@ -81,10 +113,18 @@ final class ResolverSettings: Sendable {
                         self.follow(on: loop, after: feed, changed)
                     }
                 }
-                let isWatched = feed?.start() ?? false
-                self.state.withLock { $0.isWatched = isWatched }
+                let waiting = self.adopt(value, isWatched: feed?.start() ?? false)
                 changed()
+                for body in waiting { body(value) }
             }
+        }
+    }
+
+    /// Stores the settings. Returns the closures that wait for them.
+    private func adopt(_ value: Value, isWatched: Bool) -> [@Sendable (Value) -> Void] {
+        phase.withLock { phase in
+            defer { phase = isWatched ? .watched(value) : .unwatched(value) }
+            if case .unread(let waiting) = phase { return waiting } else { return [] }
         }
     }
 

@@ -1,0 +1,77 @@
+import CausewayProtocols
+import CausewaySystem
+import CausewayTestKit
+import CausewayWire
+import FoundationEssentials
+import Testing
+
+@testable import CausewayRuntime
+
+extension Runtime {
+    @Suite("Resolver settings")
+    struct ResolverSettingsTests {
+        /// A resolver on a loop that the test drives, with files of its own.
+        private final class Stage: Sendable {
+            let loop = ManualLoop()
+            let engine: ResolverEngine
+            private let directory: URL
+
+            init() throws {
+                directory = FileManager.default.temporaryDirectory.appending(path: "causeway-settings-\(UUID())")
+                try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+                let paths = ["resolv.conf", "hosts", "nsswitch.conf"].map { directory.appending(path: $0).path }
+                let texts = ["nameserver 192.0.2.1\n", "192.0.2.7 box\n", "hosts: files dns\n"]
+                for (path, text) in zip(paths, texts) { try Data(text.utf8).write(to: URL(filePath: path)) }
+                let files = ResolverFiles(configuration: paths[0], hosts: paths[1], order: paths[2])
+                engine = ResolverEngine(on: loop, files: files)
+            }
+
+            deinit { try? FileManager.default.removeItem(at: directory) }
+
+            /// Lets the file queue and the loop run until nothing is left to do.
+            func settle() {
+                loop.runUntilIdle()
+                engine.settings.queue.sync {}
+                loop.runUntilIdle()
+            }
+
+            /// Runs `body` while a reading of the files cannot begin.
+            func withoutReading(_ body: () -> Void) {
+                engine.settings.queue.suspend()
+                body()
+                loop.runUntilIdle()
+                engine.settings.queue.resume()
+            }
+        }
+
+        private static func addresses(_ events: [NameEvent]) -> [SocketAddress] {
+            events.flatMap { if case .found(let addresses, _, _) = $0 { addresses } else { [] } }
+        }
+
+        @Test("The files are read neither on the caller's thread nor on the loop")
+        func readElsewhere() throws {
+            let stage = try Stage()
+            let events = Recorder<NameEvent>()
+            let request = NameRequest("box", families: [.ipv4])
+            stage.withoutReading {
+                #expect(stage.engine.known(request) == nil)
+                _ = stage.engine.resolve(request) { events.note($0) }
+            }
+            #expect(events.count == 0)
+            stage.settle()
+            #expect(Self.addresses(events.events) == [.ipv4(bits: 0xC000_0207, port: 0)])
+            #expect(stage.engine.known(request).map(Self.addresses) == [.ipv4(bits: 0xC000_0207, port: 0)])
+        }
+
+        @Test("A lookup that is cancelled before the files were read reports nothing")
+        func cancelledEarly() throws {
+            let stage = try Stage()
+            let events = Recorder<NameEvent>()
+            stage.withoutReading {
+                stage.engine.resolve(NameRequest("box")) { events.note($0) }.cancel()
+            }
+            stage.settle()
+            #expect(events.count == 0)
+        }
+    }
+}
