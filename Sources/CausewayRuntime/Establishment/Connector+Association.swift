@@ -6,23 +6,23 @@ internal import CausewayTypes
 /// there.
 extension Connector {
     func associate(_ request: RelayRequest) {
-        let association = request.associate(progress.settings, loop, progress.resolver)
+        let association = request.associate(settings, loop, resolver)
         progress.association = association
         association.begin { outcome in self.associated(outcome) }
     }
 
     private func associated(_ outcome: Result<Target, Failure>) {
-        guard progress.completion != nil, let facts = progress.association?.facts else { return }
+        guard progress.phase.isRunning, let facts = progress.association?.facts else { return }
         progress.facts.resolution = facts.resolution
         progress.facts.queries = facts.queries
         progress.facts.attempts = facts.attempts
         switch outcome {
         case .success(let relay):
-            progress.startedBefore = facts.previousAttempts
+            progress.race.countOthers(facts.previousAttempts)
             progress.target = relay
             approach()
         case .failure(let failure):
-            progress.startedBefore = facts.attemptCount
+            progress.race.countOthers(facts.attemptCount)
             finish(.failure(failure))
         }
     }

@@ -10,7 +10,7 @@ internal import CausewayTypes
 extension Connector {
     struct InterfaceFallbacks {
         /// Whether this connector itself is a race over another interface.
-        var isOne = false
+        let isOne: Bool
         var timer: TimerID?
         var wereTaken = false
         /// The connectors that race over other interfaces, by interface index.
@@ -19,6 +19,8 @@ extension Connector {
         var isExhausted = false
         /// The subscription to network changes; `nil` until the fallback timer fires.
         var watch: NetworkStateMonitor.Subscription?
+
+        init(isOne: Bool) { self.isOne = isOne }
     }
 
     /// The delay before the races over other interfaces. It is a little longer than the delay before the next address
@@ -30,14 +32,14 @@ extension Connector {
 
     /// Whether network changes can affect the outcome: `true` for TCP, except to loopback and local addresses.
     var mayTakeLong: Bool {
-        guard !progress.fallbacks.isOne, progress.settings.transport == .tcp, progress.completion != nil else {
+        guard !progress.fallbacks.isOne, settings.transport == .tcp, progress.phase.isRunning else {
             return false
         }
-        return !progress.addresses.contains { $0.isLoopback || $0.family == .unix }
+        return !progress.race.addresses.contains { $0.isLoopback || $0.family == .unix }
     }
 
     private var mayFallBack: Bool {
-        guard mayTakeLong, !progress.fallbacks.wereTaken, progress.settings.requiredInterface == nil else {
+        guard mayTakeLong, !progress.fallbacks.wereTaken, settings.requiredInterface == nil else {
             return false
         }
         if case .service = progress.target { return false }
@@ -47,8 +49,7 @@ extension Connector {
     /// Schedules the races over other interfaces. The delay counts from the first attempt or, if none has started, from
     /// the first DNS query.
     func scheduleFallbacks(after delay: Duration) {
-        let isFirst = progress.race.startedCount <= 1
-        guard isFirst, mayTakeLong else { return }
+        guard progress.race.isYoung, mayTakeLong else { return }
         if let timer = progress.fallbacks.timer.take() { loop.cancel(timer) }
         progress.fallbacks.timer = loop.schedule(after: delay) { [weak self] in
             self?.startFallbacks()
@@ -68,13 +69,12 @@ extension Connector {
     private func startFallbacks() {
         guard mayFallBack else { return }
         progress.fallbacks.wereTaken = true
-        let targets = progress.addresses.isEmpty ? nameFallbacks : addressFallbacks
+        let targets = progress.race.addresses.isEmpty ? nameFallbacks : addressFallbacks
         guard !targets.isEmpty else { return }
         noteOnlyAttempt()
         for (interface, target) in targets {
             let fallback = Connector(
-                target, progress.settings, on: loop, resolver: progress.resolver, early: progress.early,
-                fallback: interface
+                target, settings, on: loop, resolver: resolver, early: progress.early, fallback: interface
             ) { [weak self] outcome, facts in self?.fallbackEnded(interface, outcome, facts) }
             progress.fallbacks.racing[interface.index] = fallback
             fallback.start()
@@ -85,10 +85,10 @@ extension Connector {
     private var addressFallbacks: [(NWInterface, Target)] {
         let model = NetworkStateMonitor.shared.model
         let begun = progress.facts.attempts.map(\.address)
-        let addresses = (begun + progress.addresses).uniqued()
+        let addresses = (begun + progress.race.addresses).uniqued()
         var fallbacks: [(interface: NWInterface, addresses: [SocketAddress])] = []
         for address in addresses {
-            for way in progress.settings.ways(toward: address, in: model).dropFirst() {
+            for way in settings.ways(toward: address, in: model).dropFirst() {
                 if let index = fallbacks.firstIndex(where: { $0.interface == way.interface }) {
                     fallbacks[index].addresses.append(address)
                 } else if fallbacks.count < Self.fallbackLimit {
@@ -100,22 +100,22 @@ extension Connector {
     }
 
     private var nameFallbacks: [(NWInterface, Target)] {
-        let ways = NetworkStateMonitor.shared.model.waysToEverywhere(progress.settings.pathConstraints)
+        let ways = NetworkStateMonitor.shared.model.waysToEverywhere(settings.pathConstraints)
         let interfaces = ways.map(\.interface).uniqued()
         return interfaces.dropFirst().prefix(Self.fallbackLimit).map { ($0, progress.target) }
     }
 
     private func fallbackEnded(_ interface: NWInterface, _ outcome: Outcome, _ facts: EstablishmentFacts) {
-        guard progress.completion != nil else { return }
+        guard progress.phase.isRunning else { return }
         progress.fallbacks.racing[interface.index] = nil
         adopt(facts)
         switch outcome {
         case .success(var winner):
-            for candidate in progress.attempts.keys { noteEnd(candidate, .abandoned) }
+            for candidate in progress.race.attempts.keys { noteEnd(candidate, .abandoned) }
             progress.facts.attemptStarted = winner.facts.attemptStarted
             progress.facts.connected = winner.facts.connected
             progress.facts.finished = winner.facts.finished
-            progress.facts.previousAttempts = startedCount - 1
+            progress.facts.previousAttempts = progress.race.startedCount - 1
             (winner.facts, winner.untried) = (progress.facts, [])
             finish(.success(winner))
         case .failure(let failure):
@@ -128,7 +128,7 @@ extension Connector {
     /// Adds the history from a race over another interface to this race's history, with times relative to this race.
     private func adopt(_ facts: EstablishmentFacts) {
         let offset = facts.started - progress.facts.started
-        progress.startedBefore += facts.attemptCount
+        progress.race.countOthers(facts.attemptCount)
         progress.facts.lostNetwork = progress.facts.lostNetwork || facts.lostNetwork
         if progress.facts.resolution == nil { progress.facts.resolution = facts.resolution }
         for var query in facts.queries {
@@ -147,8 +147,8 @@ extension Connector {
     /// Records the attempt in a race with a single address. Such an attempt is recorded only when it fails, when a
     /// report is requested, or when other interfaces join the race.
     func noteOnlyAttempt() {
-        guard progress.facts.attempts.isEmpty, let address = progress.addresses.first,
-            let started = progress.attempts[0]?.started
+        guard progress.facts.attempts.isEmpty, let address = progress.race.addresses.first,
+            let started = progress.race.attempts[0]?.started
         else { return }
         progress.facts.attempts = [
             EstablishmentFacts.Attempt(candidate: 0, address: address, started: started - progress.facts.started)

@@ -10,7 +10,7 @@ internal import CausewayTypes
 extension Connector {
     /// Subscribes to network changes, for a race that takes long.
     func watchForLoss() {
-        guard mayTakeLong, progress.fallbacks.watch == nil, progress.settings.localAddress == nil else { return }
+        guard mayTakeLong, progress.fallbacks.watch == nil, settings.localAddress == nil else { return }
         progress.fallbacks.watch = NetworkStateMonitor.shared.subscribe { [weak self] model in
             guard let self else { return }
             loop.execute { self.dropLost(in: model) }
@@ -19,8 +19,8 @@ extension Connector {
 
     /// Fails all attempts with a removed source address, including those over other interfaces.
     private func dropLost(in model: NetworkModel) {
-        for candidate in progress.attempts.keys.sorted() {
-            guard let attempt = progress.attempts[candidate], attempt.hasLostAddress(in: model) else { continue }
+        for candidate in progress.race.attempts.keys.sorted() {
+            guard let attempt = progress.race.attempts[candidate], attempt.hasLostAddress(in: model) else { continue }
             progress.facts.lostNetwork = true
             failed(candidate, Errno.networkUnreachable)
         }

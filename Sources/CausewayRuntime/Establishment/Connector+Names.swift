@@ -12,14 +12,14 @@ extension Connector {
     package static func forgetConnections() { memory.withLock { $0.removeAll() } }
 
     func lookUp(_ name: String) {
-        var request = NameRequest(name, families: progress.settings.ip.version.families)
-        request.scope = progress.settings.resolutionScope
-        request.partition = progress.settings.resolution.partition
-        request.allowsExpired = progress.settings.resolution.allowsExpired
-        if let events = progress.resolver.known(request) {
+        var request = NameRequest(name, families: settings.ip.version.families)
+        request.scope = settings.resolutionScope
+        request.partition = settings.resolution.partition
+        request.allowsExpired = settings.resolution.allowsExpired
+        if let events = resolver.known(request) {
             for event in events { heard(event, isComplete: true) }
         } else {
-            progress.resolution = progress.resolver.resolve(request) { event in
+            progress.lookup = resolver.resolve(request) { event in
                 self.loop.execute { self.heard(event, isComplete: false) }
             }
             scheduleFallbacks(after: Self.silenceLimit)
@@ -28,14 +28,14 @@ extension Connector {
 
     /// - Parameter isComplete: Whether all results are known already, so that no further event follows.
     private func heard(_ event: NameEvent, isComplete: Bool) {
-        guard progress.completion != nil else { return }
+        guard progress.phase.isRunning else { return }
         switch event {
         case .found(let addresses, _, let origin): found(addresses, origin)
         case .settled(let family): settle([family])
         case .answered(let type, let answer, let origin): note(type, answer, origin)
         case .ended(let problem):
             if let problem, progress.failure == nil { progress.failure = problem.failure }
-            progress.resolution = nil
+            progress.lookup = nil
             settle([.ipv6, .ipv4])
         }
     }
@@ -52,27 +52,28 @@ extension Connector {
 
     private func found(_ addresses: [SocketAddress], _ origin: AddressOrigin) {
         guard case .name(let name, let port, let interface) = progress.target else { return }
-        let known = Set(progress.addresses)
+        let known = Set(progress.race.addresses)
         let fresh = addresses.map { $0.with(port: port, scope: interface?.index) }.filter { !known.contains($0) }
         noteResolution(fresh.count, origin)
         let now = System.now
-        let sources = SourceAddress.toward(fresh, over: progress.settings.requiredInterface?.name)
+        let sources = SourceAddress.toward(fresh, over: settings.requiredInterface?.name)
         let histories = Self.memory.withLock { memory in
             fresh.map { address in
                 address.internetAddress.map { memory.experience(with: $0, of: name, at: now) } ?? .init()
             }
         }
-        var candidates: [(destination: Destination, experience: AddressRace.History)] = []
+        var candidates: [FoundAddress] = []
         for (index, address) in fresh.enumerated() {
             guard let place = address.internetAddress else { continue }
             let source = sources[index].map { source in
                 Destination.Source(
                     source.address, prefixLength: source.prefixLength, isDeprecated: source.isDeprecated)
             }
-            candidates.append((Destination(place, source: source), histories[index]))
-            progress.addresses.append(address)
+            candidates.append(
+                FoundAddress(
+                    address: address, destination: Destination(place, source: source), history: histories[index]))
         }
-        perform(progress.race.found(candidates, at: now).steps)
+        perform(progress.race.found(candidates, at: now))
     }
 
     private func noteResolution(_ count: Int, _ origin: AddressOrigin) {
@@ -89,17 +90,20 @@ extension Connector {
     }
 
     func noteStart(_ candidate: Int) {
-        if progress.facts.firstAddress == nil { progress.facts.firstAddress = progress.addresses[candidate] }
+        if progress.facts.firstAddress == nil { progress.facts.firstAddress = progress.race.addresses[candidate] }
         // A race with a single address from the program needs no history, because the report always contains its only
         // attempt.
-        guard isRaceOfName || progress.addresses.count > 1 || progress.isTranslated || progress.fallbacks.isOne else {
+        guard
+            isRaceOfName || progress.race.addresses.count > 1 || progress.translation.hasBegun
+                || progress.fallbacks.isOne
+        else {
             return
         }
         progress.facts.attempts.append(
             EstablishmentFacts.Attempt(
-                candidate: candidate, address: progress.addresses[candidate],
+                candidate: candidate, address: progress.race.addresses[candidate],
                 started: System.now - progress.facts.started,
-                interface: progress.fallbacks.isOne ? progress.settings.requiredInterface : nil))
+                interface: progress.fallbacks.isOne ? settings.requiredInterface : nil))
     }
 
     /// Records how an attempt ended.
@@ -112,15 +116,15 @@ extension Connector {
         guard let index = progress.facts.attempts.lastIndex(where: { $0.candidate == candidate }) else { return }
         progress.facts.attempts[index].ended = System.now - progress.facts.started
         progress.facts.attempts[index].outcome = outcome
-        guard isLesson, case .failed = outcome, let address = progress.addresses[candidate].internetAddress else {
+        guard isLesson, case .failed = outcome, let address = progress.race.addresses[candidate].internetAddress else {
             return
         }
         Self.memory.withLock { $0.failed(address, at: System.now) }
     }
 
     func noteWinner(_ candidate: Int) {
-        guard case .name(let name, _, _) = progress.target, progress.settings.transport == .tcp,
-            let address = progress.addresses[candidate].internetAddress,
+        guard case .name(let name, _, _) = progress.target, settings.transport == .tcp,
+            let address = progress.race.addresses[candidate].internetAddress,
             let attempt = progress.facts.attempts.last(where: { $0.candidate == candidate }), let ended = attempt.ended
         else { return }
         Self.memory.withLock {

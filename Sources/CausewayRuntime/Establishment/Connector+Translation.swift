@@ -9,18 +9,33 @@ internal import CausewayWire
 ///
 /// This code runs only after a race has failed for lack of an IPv4 route, so a dual-stack network has no extra cost.
 extension Connector {
+    /// The use of translated addresses. A connector translates at most once.
+    enum Translation {
+        case unused
+        /// DNS is asked for the translator's prefix, for the sake of these IPv4 addresses.
+        case searching([SocketAddress], answers: [SocketAddress])
+        case done
+
+        var hasBegun: Bool { if case .unused = self { false } else { true } }
+
+        fileprivate mutating func found(_ addresses: [SocketAddress]) {
+            guard case .searching(let stranded, let answers) = self else { return }
+            self = .searching(stranded, answers: answers + addresses)
+        }
+    }
+
     /// Finds the translator's prefix, once. Returns whether the race continues, either at once or after the DNS query.
     func translate() -> Bool {
-        guard progress.completion != nil, !progress.isTranslated, progress.settings.ip.version != .v4,
+        guard progress.phase.isRunning, !progress.translation.hasBegun, settings.ip.version != .v4,
             progress.failure?.lacksRoute == true
         else { return false }
-        let interface = progress.settings.requiredInterface?.name
-        let stranded = progress.addresses.filter { $0.family == .ipv4 && !$0.isLoopback }
+        let interface = settings.requiredInterface?.name
+        let stranded = progress.race.addresses.filter { $0.family == .ipv4 && !$0.isLoopback }
         guard !stranded.isEmpty,
             SourceAddress.toward(stranded, over: interface).allSatisfy({ $0 == nil }),
             let source = Self.globalSource(over: interface)
         else { return false }
-        progress.isTranslated = true
+        progress.translation = .searching(stranded, answers: [])
         // Subscribe to router advertisements only when a prefix is first needed. Routers repeat them.
         AdvertisedTranslators.shared.listen()
         guard advertised.isEmpty else {
@@ -29,14 +44,14 @@ extension Connector {
         }
         // The trailing dot disables the search domains in resolv.conf.
         var request = NameRequest("\(TranslationPrefix.wellKnownName).", families: [.ipv6])
-        request.scope = progress.settings.resolutionScope
+        request.scope = settings.resolutionScope
         // Each network has its own translator, so do not reuse an answer cached on another network (RFC 7050 §3).
-        request.partition = progress.settings.resolution.partition ^ source.networkNumber
-        if let events = progress.resolver.known(request) {
-            for event in events { heardOfTranslator(event, stranded) }
+        request.partition = settings.resolution.partition ^ source.networkNumber
+        if let events = resolver.known(request) {
+            for event in events { heardOfTranslator(event) }
         } else {
-            progress.resolution = progress.resolver.resolve(request) { event in
-                self.loop.execute { self.heardOfTranslator(event, stranded) }
+            progress.lookup = resolver.resolve(request) { event in
+                self.loop.execute { self.heardOfTranslator(event) }
             }
         }
         return true
@@ -49,18 +64,19 @@ extension Connector {
     }
 
     private var advertised: [TranslationPrefix] {
-        AdvertisedTranslators.shared.prefixes(over: progress.settings.requiredInterface?.index)
+        AdvertisedTranslators.shared.prefixes(over: settings.requiredInterface?.index)
     }
 
-    private func heardOfTranslator(_ event: NameEvent, _ stranded: [SocketAddress]) {
-        guard progress.completion != nil else { return }
+    private func heardOfTranslator(_ event: NameEvent) {
+        guard progress.phase.isRunning else { return }
         switch event {
-        case .found(let addresses, _, _): progress.translatorAnswers += addresses
+        case .found(let addresses, _, _): progress.translation.found(addresses)
         case .answered(let type, let answer, let origin): note(type, answer, origin)
         case .settled: break
         case .ended:
-            progress.resolution = nil
-            let answers = progress.translatorAnswers.compactMap { address -> IPv6Address? in
+            progress.lookup = nil
+            guard case .searching(let stranded, let found) = progress.translation else { return }
+            let answers = found.compactMap { address -> IPv6Address? in
                 if case .ipv6(let address) = address.internetAddress { address } else { nil }
             }
             let discovered = TranslationPrefix.discovered(in: answers)
@@ -70,6 +86,7 @@ extension Connector {
     }
 
     private func race(_ stranded: [SocketAddress], through prefixes: [TranslationPrefix]) {
+        progress.translation = .done
         var made: [SocketAddress] = []
         for prefix in prefixes {
             for address in stranded {
@@ -80,12 +97,9 @@ extension Connector {
             }
         }
         guard !made.isEmpty else { return finish(.failure(progress.failure ?? Failure(errno: Errno.networkDown))) }
-        progress.startedBefore += progress.race.startedCount
         progress.failure = nil
         progress.facts.firstAddress = nil
-        progress.addresses = made
-        progress.race = AddressRace(awaiting: [])
-        perform(progress.race.given(made.count, at: System.now))
+        perform(progress.race.givenInstead(made, at: System.now))
     }
 }
 

@@ -38,6 +38,8 @@ package final class Connector: Sendable {
 
     private let state: LoopBound<Progress>
     let loop: any EventLoop
+    let settings: SocketSettings
+    let resolver: any NameResolver
 
     /// The race's state. Access it only on the loop's thread.
     var progress: Progress {
@@ -45,42 +47,19 @@ package final class Connector: Sendable {
         _modify { yield &state.value }
     }
 
-    struct Progress {
-        var target: Target
-        var settings: SocketSettings
-        let resolver: any NameResolver
-        /// Content for each attempt's first packet.
-        let early: Data
-        var completion: Completion?
-        var race: AddressRace
-        /// The addresses, indexed by the race's candidate numbers.
-        var addresses: [SocketAddress] = []
-        var attempts: [Int: Attempt] = [:]
-        var failure: Failure?
-        var facts = EstablishmentFacts()
-        var timer: TimerID?
-        var resolution: (any NameResolving)?
-        /// Whether the race uses IPv6 translations of unreachable IPv4 addresses.
-        var isTranslated = false
-        var translatorAnswers: [SocketAddress] = []
-        /// The number of attempts in this connector's earlier races.
-        var startedBefore = 0
-        /// The proxy's relay; `nil` if there is none.
-        var association: (any DatagramRelay)?
-        /// Races over other interfaces, if this race takes long.
-        var fallbacks = InterfaceFallbacks()
-    }
-
     package init(
         _ target: Target, _ settings: SocketSettings, on loop: any EventLoop, resolver: any NameResolver,
         early: Data = Data(), fallback: NWInterface? = nil, completion: @escaping Completion
     ) {
         self.loop = loop
-        var progress = Progress(
-            target: target, settings: settings, resolver: resolver, early: early, completion: completion,
-            race: AddressRace(awaiting: settings.ip.version.families))
-        progress.fallbacks.isOne = fallback != nil
-        if let fallback { progress.settings.requiredInterface = fallback }
+        self.resolver = resolver
+        var settings = settings
+        if let fallback { settings.requiredInterface = fallback }
+        self.settings = settings
+        let progress = Progress(
+            phase: .idle(completion), target: target, early: early,
+            race: SocketRace(awaiting: settings.ip.version.families),
+            fallbacks: InterfaceFallbacks(isOne: fallback != nil))
         state = LoopBound(progress, to: loop)
     }
 
@@ -108,7 +87,7 @@ package final class Connector: Sendable {
     /// Stops the race without calling the completion.
     package func cancel() {
         loop.execute {
-            self.progress.completion = nil
+            _ = self.progress.phase.end()
             self.stop()
         }
     }
@@ -116,6 +95,7 @@ package final class Connector: Sendable {
     // MARK: On the loop
 
     private func begin() {
+        guard progress.phase.begin() else { return }
         progress.facts.started = System.now
         approach()
     }
@@ -126,8 +106,8 @@ package final class Connector: Sendable {
         case .addresses(let addresses): use(addresses)
         case .name(let name, _, _): lookUp(name)
         case .service(let instance, let interface):
-            let index = interface?.index ?? progress.settings.requiredInterface?.index
-            progress.resolver.resolve(service: instance, interfaceIndex: index) { result in
+            let index = interface?.index ?? settings.requiredInterface?.index
+            progress.lookup = resolver.resolve(service: instance, interfaceIndex: index) { result in
                 self.loop.execute { self.resolvedService(result, instance.isOfLink ? .link : .query(.udp)) }
             }
         case .relay(let request): associate(request)
@@ -136,13 +116,14 @@ package final class Connector: Sendable {
 
     /// Starts the race with addresses in the caller's order.
     private func use(_ addresses: [SocketAddress]) {
-        progress.addresses = addresses.filter(progress.settings.permits)
-        if progress.addresses.isEmpty { progress.failure = Failure(errno: Errno.addressNotAvailable) }
-        perform(progress.race.given(progress.addresses.count, at: System.now))
+        let usable = addresses.filter(settings.permits)
+        if usable.isEmpty { progress.failure = Failure(errno: Errno.addressNotAvailable) }
+        perform(progress.race.given(usable, at: System.now))
     }
 
     private func resolvedService(_ result: Result<[SocketAddress], NameProblem>, _ origin: AddressOrigin) {
-        guard progress.completion != nil else { return }
+        guard progress.phase.isRunning else { return }
+        progress.lookup = nil
         switch result {
         case .success(let addresses):
             progress.facts.resolution = EstablishmentFacts.Resolution(
@@ -153,17 +134,15 @@ package final class Connector: Sendable {
     }
 
     func perform(_ steps: [AttemptRace.Step]) {
+        // `skip()` and the timer may come after the end, when no socket may be opened.
+        guard progress.phase.isRunning else { return }
         for step in steps {
             switch step {
             case .start(let candidate): startAttempt(candidate)
-            case .wake(let time):
-                if let timer = progress.timer { loop.cancel(timer) }
-                progress.timer = loop.schedule(after: time - System.now) {
-                    self.perform(self.progress.race.advance(to: System.now))
-                }
+            case .wake(let time): wake(at: time)
             case .abandon(let candidates):
                 for candidate in candidates {
-                    progress.attempts.removeValue(forKey: candidate)?.abandon()
+                    progress.race.take(candidate)?.abandon()
                     noteEnd(candidate, .abandoned)
                 }
             case .win(let candidate): win(candidate)
@@ -174,13 +153,21 @@ package final class Connector: Sendable {
         }
     }
 
+    private func wake(at time: Duration) {
+        // A datagram socket connects at once, so that the race can be over before its timer is set.
+        guard progress.phase.isRunning else { return }
+        let timer = loop.schedule(after: time - System.now) {
+            self.perform(self.progress.race.advance(to: System.now))
+        }
+        progress.race.wake(by: timer, on: loop)
+    }
+
     private func startAttempt(_ candidate: Int) {
-        let attempt = Attempt(candidate, progress.addresses[candidate], self)
-        progress.attempts[candidate] = attempt
+        let attempt = progress.race.begin(candidate, of: self)
         noteStart(candidate)
         scheduleFallbacks(after: Self.fallbackDelay)
         do throws(SystemError) {
-            if try attempt.start(progress.settings, early: progress.early) { connected(candidate) }
+            if try attempt.start(settings, early: progress.early) { connected(candidate) }
         } catch {
             failed(candidate, error.errno)
         }
@@ -191,7 +178,7 @@ package final class Connector: Sendable {
     func failed(_ candidate: Int, _ code: CInt) {
         let isNoted = !progress.facts.attempts.isEmpty
         noteOnlyAttempt()
-        progress.attempts.removeValue(forKey: candidate)?.abandon()
+        progress.race.take(candidate)?.abandon()
         note(code)
         noteEnd(candidate, .failed(code), isLesson: isNoted)
         perform(progress.race.failed(candidate, at: System.now))
@@ -204,41 +191,37 @@ package final class Connector: Sendable {
         ].contains(code)
         if progress.failure == nil || !lacksRoute {
             progress.failure = Failure(
-                errno: lacksRoute && progress.settings.requiredInterface != nil ? Errno.networkDown : code)
+                errno: lacksRoute && settings.requiredInterface != nil ? Errno.networkDown : code)
         }
     }
 
     private func win(_ candidate: Int) {
-        guard let attempt = progress.attempts.removeValue(forKey: candidate) else { return }
-        let untried = progress.race.untried.map { progress.addresses[$0] }
+        guard let attempt = progress.race.take(candidate) else { return }
+        let untried = progress.race.untried
         progress.facts.attemptStarted = attempt.started
-        progress.facts.previousAttempts = startedCount - 1
+        progress.facts.previousAttempts = progress.race.startedCount - 1
         progress.facts.finished = System.now
         progress.facts.connected = progress.facts.finished
         noteEnd(candidate, .connected)
         noteWinner(candidate)
-        guard progress.completion != nil, var winner = attempt.win(progress.facts, untried) else { return }
+        guard progress.phase.isRunning else { return attempt.abandon() }
+        guard var winner = attempt.win(progress.facts, untried) else { return }
         winner.association = progress.association.take()
         finish(.success(winner))
     }
 
     func finish(_ outcome: Outcome) {
-        let completion = progress.completion.take()
+        let completion = progress.phase.end()
         stop()
-        progress.facts.attemptCount = startedCount
+        progress.facts.attemptCount = progress.race.startedCount
         completion?(outcome, progress.facts)
     }
 
-    /// The number of attempts so far, over all interfaces.
-    var startedCount: Int { progress.startedBefore + progress.race.startedCount }
-
     private func stop() {
-        if let timer = progress.timer.take() { loop.cancel(timer) }
-        progress.resolution.take()?.cancel()
+        progress.lookup.take()?.cancel()
         progress.association.take()?.cancel()
         leaveFallbacks()
-        for attempt in progress.attempts.values { attempt.abandon() }
-        progress.attempts = [:]
+        progress.race.stop(on: loop)
     }
 }
 

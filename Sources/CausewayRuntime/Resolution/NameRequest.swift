@@ -103,10 +103,12 @@ package protocol NameResolver: Sendable {
     /// Looks up a name. Events may arrive on any thread, one at a time.
     func resolve(_ request: NameRequest, _ report: @escaping @Sendable (NameEvent) -> Void) -> any NameResolving
 
-    /// Resolves a Bonjour service to addresses and a port. Calls `completion` once, on any thread.
+    /// Resolves a Bonjour service to addresses and a port. Calls `completion` once, on any thread, unless the lookup is
+    /// cancelled first.
     func resolve(
         service instance: DNSName, interfaceIndex: Int?,
-        completion: @escaping @Sendable (Result<[SocketAddress], NameProblem>) -> Void)
+        completion: @escaping @Sendable (Result<[SocketAddress], NameProblem>) -> Void
+    ) -> any NameResolving
 }
 
 extension NameResolver {
@@ -114,7 +116,7 @@ extension NameResolver {
     package func resolve(
         service instance: DNSName, interfaceIndex: Int?,
         completion: @escaping @Sendable (Result<[SocketAddress], NameProblem>) -> Void
-    ) {
+    ) -> any NameResolving {
         ServiceResolution.find(instance, on: interfaceIndex, completion)
     }
 }

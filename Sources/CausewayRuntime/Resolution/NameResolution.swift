@@ -39,7 +39,8 @@ final class NameResolution: NameResolving {
     }
 
     private func change(_ event: (inout NameLookup) -> [NameLookup.Action]) {
-        guard var lookup = state.value.lookup.take() else { return }
+        // The link may answer while the lookup is being cancelled. Then no query may follow.
+        guard state.value.report != nil, var lookup = state.value.lookup.take() else { return }
         let actions = event(&lookup)
         state.value.lookup = lookup
         perform(actions)

@@ -1,12 +1,12 @@
 internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
-package import CausewayWire
+internal import CausewayWire
 
 /// Resolves a service in a unicast domain once: its SRV record (RFC 2782), then its hosts' addresses.
 ///
-/// Confined to the resolver's loop.
-final class WideAreaResolution: Sendable {
+/// Confined to the resolver's loop, except ``begin(_:)`` and ``cancel()``.
+final class WideAreaResolution: NameResolving {
     private struct Target {
         var host: DNSName
         var port: UInt16
@@ -18,6 +18,8 @@ final class WideAreaResolution: Sendable {
         var completion: ServiceResolution.Completion?
         var targets: [Target] = []
         var problem: NameProblem?
+        /// Closures that cancel the queries. Those of answered queries have no effect.
+        var questions: [@Sendable () -> Void] = []
     }
 
     /// The maximum number of hosts to look up for one service.
@@ -38,7 +40,25 @@ final class WideAreaResolution: Sendable {
     }
 
     func begin(_ instance: DNSName) {
-        resolver.ask(instance, .srv, scope: scope) { answer, _ in self.located(answer) }
+        resolver.withSettings { _ in self.ask(instance, .srv) { answer in self.located(answer) } }
+    }
+
+    /// Ends the resolution without calling the completion handler.
+    func cancel() {
+        resolver.loop.execute {
+            self.state.value.completion = nil
+            for cancel in self.state.value.questions { cancel() }
+            self.state.value.questions = []
+        }
+    }
+
+    private func ask(_ name: DNSName, _ type: DNSRecordType, _ body: @escaping @Sendable (DNSAnswer) -> Void) {
+        guard state.value.completion != nil else { return }
+        let cancel = resolver.question(name, type, scope, 0) { answer, _ in
+            if self.state.value.completion != nil { body(answer) }
+        }
+        guard let cancel else { return }
+        if state.value.completion == nil { cancel() } else { state.value.questions.append(cancel) }
     }
 
     private func located(_ answer: DNSAnswer) {
@@ -51,9 +71,7 @@ final class WideAreaResolution: Sendable {
         guard !state.value.targets.isEmpty else { return finish() }
         for index in state.value.targets.indices {
             for type in [DNSRecordType.aaaa, .a] {
-                resolver.ask(state.value.targets[index].host, type, scope: scope) { answer, _ in
-                    self.found(answer, at: index)
-                }
+                ask(state.value.targets[index].host, type) { answer in self.found(answer, at: index) }
             }
         }
     }
@@ -70,19 +88,22 @@ final class WideAreaResolution: Sendable {
     private func finish() {
         let addresses = state.value.targets.flatMap(\.addresses)
         let problem = state.value.problem ?? .notFound
+        state.value.questions = []
         state.value.completion.take()?(addresses.isEmpty ? .failure(problem) : .success(addresses))
     }
 }
 
-extension ServiceResolution {
-    /// Resolves a service instance on the link or in a unicast domain.
-    package static func find(_ instance: DNSName, on interfaceIndex: Int?, _ completion: @escaping Completion) {
-        guard !instance.isOfLink else {
-            _ = service(instance, on: interfaceIndex, completion)
-            return
-        }
+extension ServiceResolution: NameResolving {
+    /// Resolves a service instance on the link or in a unicast domain. The completion handler is called once, unless
+    /// the resolution is cancelled first.
+    static func find(
+        _ instance: DNSName, on interfaceIndex: Int?, _ completion: @escaping Completion
+    ) -> any NameResolving {
+        guard !instance.isOfLink else { return service(instance, on: interfaceIndex, completion) }
         var scope = ResolutionScope()
         scope.required = interfaceIndex.flatMap { NWInterface(index: $0) }
-        WideAreaResolution(.shared, scope, completion).begin(instance)
+        let resolution = WideAreaResolution(.shared, scope, completion)
+        resolution.begin(instance)
+        return resolution
     }
 }

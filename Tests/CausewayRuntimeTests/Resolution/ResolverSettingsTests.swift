@@ -45,7 +45,9 @@ extension Runtime {
         }
 
         private static func addresses(_ events: [NameEvent]) -> [SocketAddress] {
-            events.flatMap { if case .found(let addresses, _, _) = $0 { addresses } else { [] } }
+            events.flatMap { event -> [SocketAddress] in
+                if case .found(let addresses, _, _) = event { addresses } else { [] }
+            }
         }
 
         @Test("The files are read neither on the caller's thread nor on the loop")
@@ -72,6 +74,21 @@ extension Runtime {
             }
             stage.settle()
             #expect(events.count == 0)
+        }
+
+        @Test("A service lookup that is cancelled early sends no query and calls no completion handler")
+        func cancelledService() throws {
+            let stage = try Stage()
+            let answers = LockedValue(0)
+            stage.withoutReading {
+                let resolution = WideAreaResolution(stage.engine, ResolutionScope()) { _ in answers.withLock { $0 += 1 }
+                }
+                resolution.begin("printer._ipp._tcp.example.com")
+                resolution.cancel()
+            }
+            stage.settle()
+            stage.loop.batch { #expect(stage.engine.socketCount == 0) }
+            #expect(answers.withLock { $0 } == 0)
         }
     }
 }

@@ -147,5 +147,8 @@ private struct LateAnswers: NameResolver {
     func resolve(
         service instance: DNSName, interfaceIndex: Int?,
         completion: @escaping @Sendable (Result<[SocketAddress], NameProblem>) -> Void
-    ) { completion(.failure(.timedOut)) }
+    ) -> any NameResolving {
+        completion(.failure(.timedOut))
+        return Resolving()
+    }
 }

@@ -1,0 +1,48 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import FoundationEssentials
+
+extension Connector {
+    struct Progress {
+        var phase: Phase
+        var target: Target
+        /// Content for each attempt's first packet.
+        let early: Data
+        var race: SocketRace
+        /// The most informative failure so far.
+        var failure: Failure?
+        var facts = EstablishmentFacts()
+        /// The pending lookup of the target or of a translator.
+        var lookup: (any NameResolving)?
+        var translation = Translation.unused
+        /// The proxy's relay; `nil` if there is none.
+        var association: (any DatagramRelay)?
+        /// Races over other interfaces, if this race takes long.
+        var fallbacks: InterfaceFallbacks
+    }
+
+    enum Phase {
+        case idle(Completion)
+        case running(Completion)
+        /// Cancelled, or the outcome was reported. Late answers and events have no effect.
+        case ended
+
+        var isRunning: Bool { if case .running = self { true } else { false } }
+
+        /// Returns whether the connector may begin: `false` if it was cancelled first.
+        mutating func begin() -> Bool {
+            guard case .idle(let completion) = self else { return false }
+            self = .running(completion)
+            return true
+        }
+
+        mutating func end() -> Completion? {
+            defer { self = .ended }
+            switch self {
+            case .idle(let completion), .running(let completion): return completion
+            case .ended: return nil
+            }
+        }
+    }
+}

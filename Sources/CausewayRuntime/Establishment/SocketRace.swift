@@ -1,0 +1,91 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+
+/// An ``AddressRace`` with its addresses and the sockets that are connecting to them. Confined to the connector's loop.
+struct SocketRace {
+    typealias Candidate = AddressRace.Candidate
+    typealias Step = AddressRace.Step
+
+    private var order: AddressRace
+    /// The addresses, indexed by the race's candidate numbers.
+    private(set) var addresses: [SocketAddress] = []
+    private(set) var attempts: [Candidate: Attempt] = [:]
+    private var timer: TimerID?
+    /// The number of attempts outside this race: in earlier races, and over other interfaces.
+    private var otherCount = 0
+
+    init(awaiting families: Set<NameLookup.Family>) { order = AddressRace(awaiting: families) }
+
+    /// The number of attempts so far, including those outside this race.
+    var startedCount: Int { otherCount + order.startedCount }
+    /// Whether no second attempt has started in this race.
+    var isYoung: Bool { order.startedCount <= 1 }
+    /// The addresses whose attempts have not started, in racing order.
+    var untried: [SocketAddress] { order.untried.map { addresses[$0] } }
+
+    mutating func countOthers(_ count: Int) { otherCount += count }
+
+    // MARK: Addresses
+
+    /// Starts with addresses in the caller's order.
+    mutating func given(_ addresses: [SocketAddress], at now: Duration) -> [Step] {
+        self.addresses = addresses
+        return order.given(addresses.count, at: now)
+    }
+
+    /// Starts again with other addresses, after all attempts have failed.
+    mutating func givenInstead(_ addresses: [SocketAddress], at now: Duration) -> [Step] {
+        otherCount += order.startedCount
+        order = AddressRace(awaiting: [])
+        return given(addresses, at: now)
+    }
+
+    /// Adds addresses from a lookup. Those that no attempt can use are left out.
+    mutating func found(_ candidates: [FoundAddress], at now: Duration) -> [Step] {
+        addresses += candidates.map(\.address)
+        return order.found(candidates.map { ($0.destination, $0.history) }, at: now).steps
+    }
+
+    mutating func settled(_ family: NameLookup.Family, at now: Duration) -> [Step] { order.settled(family, at: now) }
+
+    // MARK: Attempts
+
+    /// Returns the attempt for a candidate, which the caller must start.
+    mutating func begin(_ candidate: Candidate, of connector: Connector) -> Attempt {
+        let attempt = Attempt(candidate, addresses[candidate], connector)
+        attempts[candidate] = attempt
+        return attempt
+    }
+
+    /// Removes an attempt, which the caller must win or abandon.
+    mutating func take(_ candidate: Candidate) -> Attempt? { attempts.removeValue(forKey: candidate) }
+
+    mutating func connected(_ candidate: Candidate) -> [Step] { order.connected(candidate) }
+    mutating func failed(_ candidate: Candidate, at now: Duration) -> [Step] { order.failed(candidate, at: now) }
+    mutating func skipped(at now: Duration) -> [Step] { order.skipped(at: now) }
+
+    // MARK: Time
+
+    mutating func advance(to now: Duration) -> [Step] { order.advance(to: now) }
+
+    /// Replaces the timer for the next call to ``advance(to:)``.
+    mutating func wake(by next: TimerID, on loop: any EventLoop) {
+        if let timer { loop.cancel(timer) }
+        timer = next
+    }
+
+    /// Closes all sockets that are still connecting.
+    mutating func stop(on loop: any EventLoop) {
+        if let timer = timer.take() { loop.cancel(timer) }
+        for attempt in attempts.values { attempt.abandon() }
+        attempts = [:]
+    }
+}
+
+/// An address from a lookup, with all that decides about its place in the race.
+struct FoundAddress {
+    var address: SocketAddress
+    var destination: Destination
+    var history: AddressRace.History
+}
