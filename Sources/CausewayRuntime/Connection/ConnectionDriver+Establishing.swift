@@ -11,28 +11,30 @@ extension ConnectionDriver {
     /// - Parameter body: Called on any thread.
     package func reportProgress(_ body: @escaping @Sendable (EstablishmentFacts?) -> Void) {
         let (connector, known) = progress.withLock { progress in
-            let establishment = progress.establishments.first
-            return (establishment?.connector, establishment?.facts ?? establishment?.defeat)
+            let history = progress.establishments.first?.history
+            return (progress.connector, history?.facts ?? history?.defeat)
         }
         if let connector { connector.report { body($0) } } else { body(known) }
     }
 
     func establish() {
         let (connector, plan) = progress.withLock { progress -> (Connector?, RoutePlan?) in
-            guard case .connect(let target, let resolver) = progress.origin,
-                case .preparing = progress.lifecycle.state
-            else { return (nil, nil) }
-            progress.isHeld = settings.connectsWithContent && !progress.hasContent
-            guard !progress.isHeld else { return (nil, nil) }
+            guard case .connect(let target, let resolver) = progress.origin, progress.mayConnect else {
+                return (nil, nil)
+            }
+            if isContentAwaited, progress.firstContent != .present {
+                progress.firstContent = .awaited
+                return (nil, nil)
+            }
             let plan = frozen.planner == nil ? nil : RoutePlan()
             let connector = plan == nil ? makeConnector(frozen.routes.first?.target ?? target, resolver) : nil
-            progress.establish(Establishment(connector: connector, plan: plan))
+            progress.establish(connector.map { Activity.connecting($0) } ?? .idle)
             // Each establishment begins with the first route.
-            progress.establishments[0].route = 0
-            if progress.establishments[0].firstStarted == nil { progress.establishments[0].firstStarted = System.now }
+            progress.establishments[0].routes.rewind(with: plan)
+            progress.establishments[0].history.began(at: System.now)
             return (connector, plan)
         }
-        connector?.start()
+        if let connector { start(connector) }
         if let planner = frozen.planner { plan?.begin(planner, on: flow.loop) { plan in self.planned(plan) } }
     }
 
@@ -40,10 +42,34 @@ extension ConnectionDriver {
     /// into one packet.
     private static let maximumEarlyContent = 4 << 10
 
-    func makeConnector(_ target: Connector.Target, _ resolver: any NameResolver) -> Connector {
-        let mayBeEarly = settings.connectsWithContent && frozen.makeLayers == nil
-        let early = mayBeEarly ? flow.earlyContent(atMost: Self.maximumEarlyContent) : Data()
-        return Connector(target, settings, on: flow.loop, resolver: resolver, early: early) { outcome, facts in
+    /// Starts a connector that the establishment holds. Call this with the lock released, because the flow calls the
+    /// completions of messages that expired before they could be sent.
+    private func start(_ connector: Connector) {
+        let mayBeEarly = isContentAwaited && frozen.makeLayers == nil
+        connector.start(early: mayBeEarly ? flow.earlyContent(atMost: Self.maximumEarlyContent) : Data())
+    }
+
+    /// Starts a connector to the target that `choose` returns, unless there is none or the connection is ending. Returns
+    /// whether it did.
+    ///
+    /// - Parameter choose: Called under the lock with the establishment.
+    func connect(_ choose: (inout Establishment) -> Connector.Target?) -> Bool {
+        let connector = progress.withLock { progress -> Connector? in
+            guard case .connect(_, let resolver) = progress.origin, progress.mayConnect,
+                !progress.establishments.isEmpty, let target = choose(&progress.establishments[0])
+            else { return nil }
+            let connector = makeConnector(target, resolver)
+            progress.establishments[0].activity = .connecting(connector)
+            return connector
+        }
+        guard let connector else { return false }
+        start(connector)
+        return true
+    }
+
+    /// Creates a connector, which does nothing until it is started.
+    private func makeConnector(_ target: Connector.Target, _ resolver: any NameResolver) -> Connector {
+        Connector(target, settings, on: flow.loop, resolver: resolver) { outcome, facts in
             switch outcome {
             case .success(let winner): self.established(winner)
             case .failure(let error):
@@ -61,7 +87,7 @@ extension ConnectionDriver {
 
     func leaveEndpoint() {
         let (connector, plan) = progress.withLock { progress in
-            (progress.establishments.first?.connector, progress.establishments.first?.plan)
+            (progress.connector, progress.establishments.first?.routes.plan)
         }
         if let connector {
             connector.skip()
@@ -84,17 +110,7 @@ extension ConnectionDriver {
             if takeNextRoute() { return }
             return transition { progress in progress.lifecycle.endpointsExhausted(disagreement) }
         }
-        let connector = progress.withLock { progress -> Connector? in
-            let untried = progress.establishments.first?.untried ?? []
-            guard !untried.isEmpty, case .connect(_, let resolver) = progress.origin,
-                case .preparing = progress.lifecycle.state
-            else { return nil }
-            let connector = makeConnector(.addresses(untried), resolver)
-            progress.establishments[0].connector = connector
-            return connector
-        }
-        if let connector { return connector.start() }
-        if takeNextRoute() { return }
+        if connect({ $0.untried.isEmpty ? nil : .addresses($0.untried) }) || takeNextRoute() { return }
         transition { progress in
             progress.lifecycle.endpointsExhausted(reason ?? Failure(errno: Errno.connectionAborted))
         }
@@ -118,7 +134,7 @@ extension ConnectionDriver {
             .socket(winner.fd, registration), owner: self, isProvisional: channel != nil, sentEarly: winner.sentEarly)
         if winner.registration != nil { flow.loop.hand(registration, winner.fd, to: flow, for: flow.interest) }
         transition { progress in
-            progress.establish(Establishment(facts: winner.facts, untried: winner.untried))
+            progress.establish(.idle, winner.facts, untried: winner.untried)
             progress.countAttempts(winner.facts.previousAttempts + 1)
             return channel == nil ? progress.lifecycle.established() : []
         }

@@ -48,9 +48,9 @@ extension ConnectionDriver {
     private func awaitReader(_ error: Failure) {
         let isFirstLoss = progress.withLock { progress -> Bool in
             guard !progress.lifecycle.isEnding else { return false }
-            if progress.establishments.isEmpty { progress.establishments = [Establishment()] }
-            defer { progress.establishments[0].isLost = true }
-            return !progress.establishments[0].isLost
+            let wasLost = progress.establishments.first?.isLost ?? false
+            progress.record { $0.isLost = true }
+            return !wasLost
         }
         if isFirstLoss { tellLoss(error, unlessReadBeyond: receivedByteCount) }
     }

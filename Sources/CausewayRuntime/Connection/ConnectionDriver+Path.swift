@@ -45,7 +45,7 @@ extension ConnectionDriver {
         let watch = NetworkStateMonitor.shared.subscribe { [weak self] model in self?.networkChanged(to: model, wait) }
         let isLate = progress.withLock { progress -> Bool in
             guard case .waiting = progress.lifecycle.state else { return true }
-            progress.establish(Establishment(watch: watch))
+            progress.establish(.awaitingNetwork(watch))
             return false
         }
         if isLate { watch.cancel() }
@@ -107,28 +107,17 @@ extension ConnectionDriver {
 
     /// Starts monitoring the path if the connection is ready and its path is not monitored yet.
     package func followPath() {
-        guard case .ready = state, progress.withLock({ progress in !progress.followsPath }) else { return }
+        guard progress.withLock({ progress in progress.mayFollowPath }) else { return }
         let follower = PathFollower(followed)
+        guard progress.withLock({ progress in progress.beginFollowing(follower) }) else { return }
         // The first path is reported together with `ready`, before any content.
         if let model = NetworkStateMonitor.shared.followed { pathChanged(in: model, follower) }
         let watch = NetworkStateMonitor.shared.subscribe { [weak self] model in self?.pathChanged(in: model, follower) }
-        let unwanted = progress.withLock { progress -> NetworkStateMonitor.Subscription? in
-            guard progress.lifecycle.state == .ready, !progress.lifecycle.isEnding, !progress.followsPath else {
-                return watch
-            }
-            if progress.establishments.isEmpty { progress.establishments = [Establishment()] }
-            progress.establishments[0].pathWatch = watch
-            return nil
-        }
-        unwanted?.cancel()
+        // The connection may have left the path meanwhile. Then no one else would cancel the subscription.
+        if !progress.withLock({ progress in progress.follow(follower, by: watch) }) { watch.cancel() }
     }
 
-    func leavePath() {
-        let watch = progress.withLock { progress in
-            progress.establishments.isEmpty ? nil : progress.establishments[0].pathWatch.take()
-        }
-        watch?.cancel()
-    }
+    func leavePath() { progress.withLock { progress in progress.leavePath() }?.cancel() }
 
     /// Returns the current path; `nil` unless the connection is ready.
     package func currentPath(in model: NetworkModel) -> ConnectionPath? {
@@ -191,8 +180,6 @@ extension ConnectionDriver {
 }
 
 extension ConnectionDriver.Progress {
-    fileprivate var followsPath: Bool { establishments.first?.pathWatch != nil }
-
     /// Records whether the connection retried at once. Returns whether this is the first such retry in a row.
     fileprivate mutating func noteRetryAtOnce(_ isAtOnce: Bool) -> Bool {
         guard !establishments.isEmpty else { return false }

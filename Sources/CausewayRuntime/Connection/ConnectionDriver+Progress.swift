@@ -4,55 +4,93 @@ internal import CausewayTypes
 
 /// Updates a connection's establishment record.
 extension ConnectionDriver.Progress {
-    /// Begins a new establishment, which keeps the previous one's totals, route, route plan and relay. Requests stay
-    /// queued in the protocols above the transport.
-    mutating func establish(_ establishment: ConnectionDriver.Establishment) {
-        var establishment = establishment
-        establishment.firstStarted = establishments.first?.firstStarted
-        establishment.attemptCount = establishments.first?.attemptCount ?? 0
-        establishment.wasRetriedAtOnce =
-            establishment.wasRetriedAtOnce || establishments.first?.wasRetriedAtOnce ?? false
-        establishment.defeat = establishments.first?.defeat
-        establishment.route = establishments.first?.route ?? 0
-        establishment.plan = establishment.plan ?? establishments.first?.plan
-        establishment.association = establishments.first?.association
-        establishments = [establishment]
+    typealias Activity = ConnectionDriver.Activity
+
+    /// Whether a connector may start. After `cancelled`, the state stays `preparing` until the transport is closed.
+    var mayConnect: Bool { lifecycle.state == .preparing && !lifecycle.isEnding }
+
+    /// Changes the establishment record, and creates it first if there is none.
+    mutating func record(_ body: (inout ConnectionDriver.Establishment) -> Void) {
+        if establishments.isEmpty { establishments = [ConnectionDriver.Establishment()] }
+        body(&establishments[0])
     }
 
-    /// Adds to the total number of attempts, and stores the number before the last one in the establishment's history.
+    /// Begins a new establishment, which keeps the previous one's totals, routes and relay. Requests stay queued in the
+    /// protocols above the transport.
+    mutating func establish(_ activity: Activity, _ facts: EstablishmentFacts? = nil, untried: [SocketAddress] = []) {
+        var next = ConnectionDriver.Establishment(activity: activity)
+        if let last = establishments.first {
+            (next.history, next.routes, next.association) = (last.history, last.routes, last.association)
+            next.wasRetriedAtOnce = last.wasRetriedAtOnce
+        }
+        next.history.renew(facts)
+        next.untried = untried
+        establishments = [next]
+    }
+
+    /// Adds to the total number of attempts.
     mutating func countAttempts(_ count: Int) {
-        guard !establishments.isEmpty else { return }
-        var last = establishments[0]
-        last.attemptCount += count
-        last.facts?.previousAttempts = last.attemptCount - 1
-        if let firstStarted = last.firstStarted { last.facts?.started = firstStarted }
-        establishments[0] = last
+        if !establishments.isEmpty { establishments[0].history.countAttempts(count) }
     }
 
     /// Records a failed establishment's history for later reports.
     mutating func noteDefeat(_ facts: EstablishmentFacts) {
-        if !establishments.isEmpty { establishments[0].defeat = facts }
+        if !establishments.isEmpty { establishments[0].history.defeat = facts }
     }
 
-    /// Records when an accepted connection's handshakes start; such a connection has no other establishment.
     mutating func beginAgreement() {
-        guard !establishments.isEmpty, establishments[0].facts == nil else { return }
-        var facts = EstablishmentFacts()
-        (facts.started, facts.attemptStarted) = (System.now, System.now)
-        establishments[0].facts = facts
+        if !establishments.isEmpty { establishments[0].history.beganHandshake(at: System.now) }
     }
 
     mutating func noteAgreement(_ baseline: EstablishmentFacts.Baseline) {
-        guard !establishments.isEmpty else { return }
-        establishments[0].facts?.finished = System.now
-        establishments[0].facts?.baseline = baseline
+        if !establishments.isEmpty { establishments[0].history.endedHandshake(baseline, at: System.now) }
+    }
+
+    // MARK: Activities
+
+    /// The running connector; `nil` if there is none.
+    var connector: Connector? {
+        if case .connecting(let connector) = establishments.first?.activity { connector } else { nil }
     }
 
     mutating func takeConnector() -> Connector? {
-        establishments.isEmpty ? nil : establishments[0].connector.take()
+        guard let connector else { return nil }
+        establishments[0].activity = .idle
+        return connector
     }
 
     mutating func takeWatch() -> NetworkStateMonitor.Subscription? {
-        establishments.isEmpty ? nil : establishments[0].watch.take()
+        guard case .awaitingNetwork(let watch) = establishments.first?.activity else { return nil }
+        establishments[0].activity = .idle
+        return watch
+    }
+
+    /// Whether the connection is ready, and its path is not monitored yet.
+    var mayFollowPath: Bool {
+        guard lifecycle.state == .ready, !lifecycle.isEnding else { return false }
+        if case .followingPath = establishments.first?.activity { return false }
+        return true
+    }
+
+    /// Reserves the path for a follower. Returns whether it may subscribe to network changes.
+    mutating func beginFollowing(_ follower: PathFollower) -> Bool {
+        guard mayFollowPath else { return false }
+        record { $0.activity = .followingPath(follower, nil) }
+        return true
+    }
+
+    /// Stores a follower's subscription. Returns `false` if the path was left in the meantime.
+    mutating func follow(_ follower: PathFollower, by watch: NetworkStateMonitor.Subscription) -> Bool {
+        guard case .followingPath(let current, nil) = establishments.first?.activity, current === follower else {
+            return false
+        }
+        establishments[0].activity = .followingPath(follower, watch)
+        return true
+    }
+
+    mutating func leavePath() -> NetworkStateMonitor.Subscription? {
+        guard case .followingPath(_, let watch) = establishments.first?.activity else { return nil }
+        establishments[0].activity = .idle
+        return watch
     }
 }

@@ -2,19 +2,20 @@
 extension ConnectionDriver {
     /// Reports a state on the program's queue; without a queue, at once.
     func report(_ state: State) {
-        let (delivery, observer, hasStarted, isStarting) = progress.withLock { progress in
-            (progress.delivery, progress.observer, progress.hasStarted, progress.isStarting)
+        let (delivery, observer, startCall) = progress.withLock { progress in
+            (progress.delivery, progress.observer, progress.startCall)
         }
         guard let observer else { return }
         if let delivery {
             let mustWait =
-                isStarting && state == .ready && !delivery.delivery.isOnLoop && !delivery.delivery.isDraining
+                startCall == .inProgress && state == .ready && !delivery.delivery.isOnLoop
+                && !delivery.delivery.isDraining
             delivery.post(
                 .call {
                     if mustWait { self.awaitStart() }
                     observer.connectionChanged(to: state)
                 })
-        } else if hasStarted {
+        } else if startCall != .notMade {
             observer.connectionChanged(to: state)
         }
         // Only `cancelled` can follow, and the caller of `cancel` passes the observer again.
@@ -25,7 +26,7 @@ extension ConnectionDriver {
 
     func release() {
         let (delivery, observer, hasStarted) = progress.withLock { progress in
-            (progress.delivery, progress.observer.take(), progress.hasStarted)
+            (progress.delivery, progress.observer.take(), progress.startCall != .notMade)
         }
         guard let observer else { return }
         let last: @Sendable () -> Void = {

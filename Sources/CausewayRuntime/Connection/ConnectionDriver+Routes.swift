@@ -7,26 +7,23 @@ extension ConnectionDriver {
     /// The current route; `nil` if the connection has only the direct one.
     package var route: Route? {
         progress.withLock { progress in
-            let number = progress.establishments.first?.route ?? 0
-            let routes = routes(progress)
-            return number < routes.count ? routes[number] : nil
+            (progress.establishments.first?.routes ?? RouteCursor()).current(frozen)
         }
     }
 
     /// Returns the first route's target, or `target` if there are no routes.
     func firstTarget(_ target: Connector.Target) -> Connector.Target {
-        progress.withLock { progress in routes(progress) }.first?.target ?? target
-    }
-
-    private func routes(_ progress: borrowing Progress) -> [Route] {
-        progress.establishments.first?.plan?.routes ?? frozen.routes
+        let first = progress.withLock { progress in
+            (progress.establishments.first?.routes ?? RouteCursor()).routes(frozen).first
+        }
+        return first?.target ?? target
     }
 
     // MARK: Route planning
 
     /// Why no route was found, as text for the user.
     package var routeProblem: String? {
-        progress.withLock { progress in progress.establishments.first?.plan }?.problem?.reason
+        progress.withLock { progress in progress.establishments.first?.routes.plan }?.problem?.reason
     }
 
     /// Continues after route planning: connects over the first route, or reports the planning failure.
@@ -34,29 +31,25 @@ extension ConnectionDriver {
         guard let first = plan.routes?.first else {
             let failure = plan.problem?.failure ?? Failure(errno: Errno.notSupported)
             return transition { progress in
-                progress.establishments.first?.plan === plan ? progress.lifecycle.endpointsExhausted(failure) : []
+                progress.establishments.first?.routes.plan === plan
+                    ? progress.lifecycle.endpointsExhausted(failure) : []
             }
         }
-        let connector = progress.withLock { progress -> Connector? in
-            guard case .connect(_, let resolver) = progress.origin, case .preparing = progress.lifecycle.state,
-                progress.establishments.first?.plan === plan
-            else { return nil }
-            let connector = makeConnector(first.target, resolver)
-            progress.establishments[0].connector = connector
-            return connector
-        }
-        connector?.start()
+        _ = connect { $0.routes.plan === plan ? first.target : nil }
     }
 
     // MARK: Datagram relay
 
-    /// Retains the association with a proxy until the transport over it has ended. Cancels an earlier one.
+    /// Retains the association with a proxy until the transport over it has ended. Cancels an earlier one, or this one
+    /// if the connection has failed or is ending.
     func hold(_ association: any DatagramRelay) {
         let unwanted = progress.withLock { progress -> (any DatagramRelay)? in
-            guard !progress.lifecycle.isEnding else { return association }
-            if progress.establishments.isEmpty { progress.establishments = [Establishment()] }
-            let old = progress.establishments[0].association
-            progress.establishments[0].association = association
+            guard progress.mayConnect else { return association }
+            var old: (any DatagramRelay)?
+            progress.record { establishment in
+                old = establishment.association
+                establishment.association = association
+            }
             return old
         }
         unwanted?.cancel()
@@ -74,17 +67,10 @@ extension ConnectionDriver {
     /// Starts attempts over the next route. Returns `false` if there is none.
     func takeNextRoute() -> Bool {
         guard !frozen.routes.isEmpty || frozen.planner != nil else { return false }
-        let connector = progress.withLock { progress -> Connector? in
-            guard case .connect(_, let resolver) = progress.origin, case .preparing = progress.lifecycle.state,
-                let next = progress.establishments.first.map({ $0.route + 1 }), next < routes(progress).count
-            else { return nil }
-            let connector = makeConnector(routes(progress)[next].target, resolver)
-            progress.establishments[0].route = next
-            progress.establishments[0].untried = []
-            progress.establishments[0].connector = connector
-            return connector
+        return connect { establishment in
+            guard let next = establishment.routes.next(frozen) else { return nil }
+            establishment.untried = []
+            return next.target
         }
-        connector?.start()
-        return connector != nil
     }
 }

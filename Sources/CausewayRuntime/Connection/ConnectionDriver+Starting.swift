@@ -11,12 +11,12 @@ extension ConnectionDriver {
     func begin(_ body: (inout Progress) -> [Lifecycle.Action]) {
         let mustPerform = progress.withLock { progress in
             let mustPerform = progress.actions.add(body(&progress))
-            if mustPerform { progress.isStarting = true }
+            if mustPerform { progress.startCall = .inProgress }
             return mustPerform
         }
         guard mustPerform else { return }
         performActions()
-        progress.withLock { progress in progress.isStarting = false }
+        progress.withLock { progress in progress.startCall = .returned }
     }
 
     /// The number of times that a `ready` report yields the processor while `start` is in progress, before it waits 1
@@ -26,7 +26,7 @@ extension ConnectionDriver {
     private static let longPatience = 1_000
 
     /// Whether `start` is in progress.
-    package var isStarting: Bool { progress.withLock { progress in progress.isStarting } }
+    package var isStarting: Bool { progress.withLock { progress in progress.startCall == .inProgress } }
 
     /// Waits until `start` has returned. Call this on the program's queue only.
     ///
@@ -89,27 +89,53 @@ extension ConnectionDriver {
     /// ``modelPatience``.
     private func awaitsModel(before action: Lifecycle.Action) -> Bool {
         guard wantsPathReports, NetworkStateMonitor.shared.followed == nil else { return false }
-        let isOver = LockedValue(false)
-        let goOn: @Sendable () -> Void = {
-            let isFirst = isOver.withLock { isOver in
-                defer { isOver = true }
-                return !isOver
-            }
-            if isFirst { self.performNow(action) }
+        let wait = ModelWait { watch in
+            self.perform(action)
+            // The connection has its own subscription by now, so the monitor need not read the network again.
+            watch?.cancel()
+            self.performActions()
         }
-        let watch = NetworkStateMonitor.shared.subscribe { _ in self.flow.loop.execute(goOn) }
-        progress.withLock { progress in
-            if progress.establishments.isEmpty { progress.establishments = [Establishment()] }
-            progress.establishments[0].watch = watch
-        }
-        _ = flow.loop.schedule(after: Self.modelPatience, goOn)
+        wait.begin(.shared, on: flow.loop, limit: Self.modelPatience)
         return true
     }
+}
 
-    /// Performs `action` without waiting for the network, then the queued actions.
-    private func performNow(_ action: Lifecycle.Action) {
-        perform(action)
-        progress.withLock { progress in progress.takeWatch() }?.cancel()
-        performActions()
+/// Waits for the first reading of the network state, for a limited time.
+///
+/// The reading can be complete, on another thread, before ``begin(_:on:limit:)`` has returned.
+final class ModelWait: Sendable {
+    typealias Continuation = @Sendable (NetworkStateMonitor.Subscription?) -> Void
+
+    private enum State: Sendable {
+        case waiting(Continuation, NetworkStateMonitor.Subscription?, TimerID?)
+        case over
+    }
+
+    private let state: LockedValue<State>
+
+    /// - Parameter continuation: Called once on the loop, with the subscription, which it must cancel.
+    init(_ continuation: @escaping Continuation) { state = LockedValue(.waiting(continuation, nil, nil)) }
+
+    func begin(_ monitor: NetworkStateMonitor, on loop: any EventLoop, limit: Duration) {
+        let timer = loop.schedule(after: limit) { self.end(on: loop) }
+        let watch = monitor.subscribe { _ in loop.execute { self.end(on: loop) } }
+        let isLate = state.withLock { state in
+            guard case .waiting(let continuation, _, _) = state else { return true }
+            state = .waiting(continuation, watch, timer)
+            return false
+        }
+        guard isLate else { return }
+        watch.cancel()
+        loop.cancel(timer)
+    }
+
+    private func end(on loop: any EventLoop) {
+        let last = state.withLock { state in
+            defer { state = .over }
+            return state
+        }
+        guard case .waiting(let continuation, let watch, let timer) = last else { return }
+        if let timer { loop.cancel(timer) }
+        continuation(watch)
     }
 }

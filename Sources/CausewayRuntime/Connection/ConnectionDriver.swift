@@ -23,53 +23,6 @@ package final class ConnectionDriver: FlowOwner {
         case mistaken(Failure)
     }
 
-    struct Progress: Sendable {
-        var lifecycle = Lifecycle()
-        var origin: Origin
-        var observer: (any ConnectionObserver)?
-        var delivery: SharedDelivery?
-        var hasStarted = false
-        /// Whether a call to ``start(on:observer:)`` is in progress.
-        var isStarting = false
-        /// Whether the program has sent content (`hasContent`), and whether establishment waits for content (`isHeld`).
-        var hasContent = false
-        var isHeld = false
-        var actions = ActionLine<Lifecycle.Action>()
-        /// The current establishment, as an array with at most one element; empty for an accepted connection without
-        /// further protocols. The array keeps the element on the heap, so that idle accepted connections need no memory
-        /// for it.
-        var establishments: [Establishment] = []
-    }
-
-    /// One establishment's state, in progress or complete.
-    struct Establishment: Sendable {
-        var connector: Connector?
-        /// The subscription while the connection waits for the network, or delays the `ready` report until the network
-        /// state has been read.
-        var watch: NetworkStateMonitor.Subscription?
-        /// The subscription while the connection is ready and its path is monitored.
-        var pathWatch: NetworkStateMonitor.Subscription?
-        /// Whether the connection retried at once because the network had returned after the failed attempt.
-        var wasRetriedAtOnce = false
-        var facts: EstablishmentFacts?
-        /// The last failed establishment's history.
-        var defeat: EstablishmentFacts?
-        var untried: [SocketAddress] = []
-        /// The plan for finding the routes, if the parameters do not contain them.
-        var plan: RoutePlan?
-        /// The current route's index.
-        var route = 0
-        /// The association with a relaying proxy, if the route uses one.
-        var association: (any DatagramRelay)?
-        /// Why the handshake above the transport failed.
-        var disagreement: Failure?
-        /// Whether the transport has failed while the program has not received all arrived content.
-        var isLost = false
-        /// When the first establishment started, and the number of attempts in all establishments.
-        var firstStarted: Duration?
-        var attemptCount = 0
-    }
-
     package let flow: Flow
     /// The channel for protocols above the transport, if there are any; requests go through it. One channel serves all
     /// attempts.
@@ -110,12 +63,12 @@ package final class ConnectionDriver: FlowOwner {
     package var state: State { progress.withLock { progress in progress.lifecycle.state } }
     package var queue: DispatchQueue? { progress.withLock { progress in progress.delivery }?.queue }
     package var establishment: EstablishmentFacts? {
-        progress.withLock { progress in progress.establishments.first?.facts }
+        progress.withLock { progress in progress.establishments.first?.history.facts }
     }
 
     /// The last failed establishment's history; `nil` if no establishment has failed.
     package var defeat: EstablishmentFacts? {
-        progress.withLock { progress in progress.establishments.first?.defeat }
+        progress.withLock { progress in progress.establishments.first?.history.defeat }
     }
 
     /// Starts the connection. All callbacks run on `queue`; without a queue, the observer is called on any thread.
@@ -131,8 +84,8 @@ package final class ConnectionDriver: FlowOwner {
 
     private func start(_ delivery: SharedDelivery?, _ observer: any ConnectionObserver) {
         begin { progress in
-            guard progress.lifecycle.state == .setup, !progress.hasStarted else { return [] }
-            progress.hasStarted = true
+            guard progress.lifecycle.state == .setup, progress.startCall == .notMade else { return [] }
+            progress.startCall = .returned
             progress.delivery = delivery
             progress.observer = observer
             if let delivery { flow.deliver(on: delivery.delivery) }
@@ -162,9 +115,8 @@ package final class ConnectionDriver: FlowOwner {
     package func contentCame() {
         guard isContentAwaited else { return }
         transition { progress in
-            progress.hasContent = true
-            defer { progress.isHeld = false }
-            return progress.isHeld ? [.establish] : []
+            defer { progress.firstContent = .present }
+            return progress.firstContent == .awaited ? [.establish] : []
         }
     }
 
@@ -211,7 +163,7 @@ package final class ConnectionDriver: FlowOwner {
             leaveEndpoint()
         case .stopEstablishing:
             let (connector, plan) = progress.withLock { progress in
-                (progress.takeConnector(), progress.establishments.first?.plan)
+                (progress.takeConnector(), progress.establishments.first?.routes.plan)
             }
             connector?.cancel()
             plan?.cancel()

@@ -74,10 +74,10 @@ extension Connector {
         noteOnlyAttempt()
         for (interface, target) in targets {
             let fallback = Connector(
-                target, settings, on: loop, resolver: resolver, early: progress.early, fallback: interface
+                target, settings, on: loop, resolver: resolver, fallback: interface
             ) { [weak self] outcome, facts in self?.fallbackEnded(interface, outcome, facts) }
             progress.fallbacks.racing[interface.index] = fallback
-            fallback.start()
+            fallback.start(early: progress.early)
         }
     }
 

@@ -8,7 +8,7 @@ extension Connector {
         var phase: Phase
         var target: Target
         /// Content for each attempt's first packet.
-        let early: Data
+        var early = Data()
         var race: SocketRace
         /// The most informative failure so far.
         var failure: Failure?

@@ -7,7 +7,7 @@ package import FoundationEssentials
 /// Runs an ``AttemptRace`` with real sockets: resolves the target, races the addresses, and reports one outcome. Use
 /// each connector once.
 ///
-/// All work runs on one loop's thread. ``start()``, ``skip()`` and ``cancel()`` may be called from any thread.
+/// All work runs on one loop's thread. ``start(early:)``, ``skip()`` and ``cancel()`` may be called from any thread.
 package final class Connector: Sendable {
     package enum Target: Sendable {
         case addresses([SocketAddress])
@@ -49,7 +49,7 @@ package final class Connector: Sendable {
 
     package init(
         _ target: Target, _ settings: SocketSettings, on loop: any EventLoop, resolver: any NameResolver,
-        early: Data = Data(), fallback: NWInterface? = nil, completion: @escaping Completion
+        fallback: NWInterface? = nil, completion: @escaping Completion
     ) {
         self.loop = loop
         self.resolver = resolver
@@ -57,13 +57,13 @@ package final class Connector: Sendable {
         if let fallback { settings.requiredInterface = fallback }
         self.settings = settings
         let progress = Progress(
-            phase: .idle(completion), target: target, early: early,
-            race: SocketRace(awaiting: settings.ip.version.families),
+            phase: .idle(completion), target: target, race: SocketRace(awaiting: settings.ip.version.families),
             fallbacks: InterfaceFallbacks(isOne: fallback != nil))
         state = LoopBound(progress, to: loop)
     }
 
-    package func start() { loop.execute { self.begin() } }
+    /// - Parameter early: Content for each attempt's first packet.
+    package func start(early: Data = Data()) { loop.execute { self.begin(early) } }
 
     /// Abandons the current attempts and continues with the next address. While it requests a relay, it fails with
     /// `ECONNABORTED` instead.
@@ -94,8 +94,9 @@ package final class Connector: Sendable {
 
     // MARK: On the loop
 
-    private func begin() {
+    private func begin(_ early: Data) {
         guard progress.phase.begin() else { return }
+        progress.early = early
         progress.facts.started = System.now
         approach()
     }

@@ -1,0 +1,125 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+
+extension ConnectionDriver {
+    struct Progress: Sendable {
+        var lifecycle = Lifecycle()
+        var origin: Origin
+        var observer: (any ConnectionObserver)?
+        var delivery: SharedDelivery?
+        var startCall = StartCall.notMade
+        var firstContent = FirstContent.absent
+        var actions = ActionLine<Lifecycle.Action>()
+        /// The current establishment, as an array with at most one element; empty for an accepted connection without
+        /// further protocols. The array keeps the element on the heap, so that idle accepted connections need no memory
+        /// for it.
+        var establishments: [Establishment] = []
+    }
+
+    /// The program's call to ``start(on:observer:)``.
+    enum StartCall: Sendable { case notMade, inProgress, returned }
+
+    /// The program's first content, for an establishment whose first packet carries content.
+    enum FirstContent: Sendable {
+        case absent
+        /// The establishment waits for content.
+        case awaited
+        case present
+    }
+
+    /// One establishment's state, in progress or complete.
+    struct Establishment: Sendable {
+        var activity = Activity.idle
+        var history = EstablishmentHistory()
+        var routes = RouteCursor()
+        /// The current route's addresses that were not tried.
+        var untried: [SocketAddress] = []
+        /// The association with a relaying proxy, if the route uses one.
+        var association: (any DatagramRelay)?
+        /// Why the handshake above the transport failed.
+        var disagreement: Failure?
+        /// Whether the connection retried at once because the network had returned after the failed attempt.
+        var wasRetriedAtOnce = false
+        /// Whether the transport has failed while the program has not received all arrived content.
+        var isLost = false
+    }
+
+    /// What goes on beside the transport. A new activity replaces the last one, which has ended by then.
+    enum Activity: Sendable {
+        case idle
+        case connecting(Connector)
+        case awaitingNetwork(NetworkStateMonitor.Subscription)
+        /// The connection is ready. The subscription is `nil` until the monitor has returned it.
+        case followingPath(PathFollower, NetworkStateMonitor.Subscription?)
+    }
+}
+
+/// What is reported about a connection's establishments.
+struct EstablishmentHistory: Sendable {
+    /// The current establishment's history, once its transport is connected.
+    private(set) var facts: EstablishmentFacts?
+    /// The last failed establishment's history.
+    var defeat: EstablishmentFacts?
+    /// When the first establishment started.
+    private var firstStarted: Duration?
+    /// The number of attempts in all establishments.
+    private var attemptCount = 0
+
+    /// Records that an establishment starts. The first one counts.
+    mutating func began(at now: Duration) {
+        if firstStarted == nil { firstStarted = now }
+    }
+
+    /// Replaces the current establishment's history; the totals stay.
+    mutating func renew(_ facts: EstablishmentFacts?) { self.facts = facts }
+
+    /// Adds to the total number of attempts, and stores the number before the last one in the current history.
+    mutating func countAttempts(_ count: Int) {
+        attemptCount += count
+        facts?.previousAttempts = attemptCount - 1
+        if let firstStarted { facts?.started = firstStarted }
+    }
+
+    /// Records when an accepted connection's handshakes start; such a connection has no other establishment.
+    mutating func beganHandshake(at now: Duration) {
+        guard facts == nil else { return }
+        var facts = EstablishmentFacts()
+        (facts.started, facts.attemptStarted) = (now, now)
+        self.facts = facts
+    }
+
+    mutating func endedHandshake(_ baseline: EstablishmentFacts.Baseline, at now: Duration) {
+        facts?.finished = now
+        facts?.baseline = baseline
+    }
+}
+
+/// A connection's routes in the order of attempts, and the current one.
+struct RouteCursor: Sendable {
+    /// The plan for finding the routes, if the parameters do not contain them.
+    private(set) var plan: RoutePlan?
+    private var index = 0
+
+    /// Begins again with the first route, and with a new plan if there is one.
+    mutating func rewind(with plan: RoutePlan?) {
+        self.plan = plan ?? self.plan
+        index = 0
+    }
+
+    func routes(_ settings: FrozenSettings) -> [Route] { plan?.routes ?? settings.routes }
+
+    /// The current route; `nil` if there is only the direct one.
+    func current(_ settings: FrozenSettings) -> Route? {
+        let routes = routes(settings)
+        return index < routes.count ? routes[index] : nil
+    }
+
+    /// Moves to the next route and returns it; `nil` if there is none.
+    mutating func next(_ settings: FrozenSettings) -> Route? {
+        let routes = routes(settings)
+        guard index + 1 < routes.count else { return nil }
+        index += 1
+        return routes[index]
+    }
+}
