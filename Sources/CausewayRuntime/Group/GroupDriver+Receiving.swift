@@ -4,8 +4,8 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 extension GroupDriver {
-    /// The maximum number of datagrams that one block on the program's queue delivers.
-    private static let drainBudget = 64
+    /// The maximum number of datagrams delivered in a row. Then the queue's other calls run.
+    static let drainBudget = 64
 
     /// Queues datagrams from senders without their own connection, and schedules their delivery. Runs on the loop.
     func arrived(_ arrivals: [DatagramArrival], at socket: SharedDatagramSocket) {
@@ -18,7 +18,7 @@ extension GroupDriver {
                 return nil
             }
             progress.inbox.isDrainPosted = true
-            return delivery.add(.call { [weak self] in self?.drain() }) ? delivery : nil
+            return delivery.add(.calls { [weak self] in self?.drain() ?? 0 }) ? delivery : nil
         }
         if let delivery { loop.dispatchAfterBatch(delivery.delivery) }
     }
@@ -31,10 +31,10 @@ extension GroupDriver {
         return interfaces.permitted?.contains(Int(arrival.info.interfaceIndex)) ?? true
     }
 
-    /// Delivers queued datagrams on the program's queue. After ``drainBudget`` datagrams, the queue's other work runs
-    /// first.
-    private func drain() {
-        for _ in 0..<Self.drainBudget {
+    /// Delivers queued datagrams on the program's queue, and returns their number. After ``drainBudget`` datagrams, the
+    /// calls that were queued in the meantime run first.
+    private func drain() -> Int {
+        for count in 0..<Self.drainBudget {
             let next = progress.withLock { progress -> (GroupDatagram, any GroupObserver)? in
                 guard !progress.lifecycle.isOver, let observer = progress.observer,
                     let datagram = progress.inbox.next(port: plan.port)
@@ -44,15 +44,17 @@ extension GroupDriver {
                 }
                 return (datagram, observer)
             }
-            guard let (datagram, observer) = next else { return }
-            // The program may have extracted a connection for this sender since the datagram arrived.
+            guard let (datagram, observer) = next else { return count }
+            // The loop may have queued this datagram while the program extracted a connection for its sender.
             if let flow = datagram.socket.flow(of: datagram.peer) {
                 flow.arrived([datagram.train])
             } else {
                 observer.groupReceived(datagram)
             }
         }
-        progress.withLock { progress in progress.delivery }?.queue?.async { self.drain() }
+        // A block of its own on the queue could overtake the group's earlier calls, which wait in the delivery.
+        progress.withLock { progress in progress.delivery }?.post(.calls { self.drain() })
+        return Self.drainBudget
     }
 
     // MARK: Connections
@@ -68,7 +70,15 @@ extension GroupDriver {
         guard !peer.isMulticast, peer.port != 0, let socket = socket(for: peer),
             let flow = socket.adopt(peer, source: source)
         else { return nil }
+        passQueued(to: flow, from: peer, at: socket)
         return ConnectionDriver(.peer(socket, peer), plan.settings, flow: flow)
+    }
+
+    /// Passes a new connection its peer's queued datagrams. Later ones come directly from the socket, so they would
+    /// overtake those in the inbox.
+    private func passQueued(to flow: Flow, from peer: SocketAddress, at socket: SharedDatagramSocket) {
+        let trains = progress.withLock { progress in progress.inbox.take(from: peer, at: socket) }
+        if !trains.isEmpty { flow.arrived(trains) }
     }
 
     /// Creates a connection to a datagram's sender. Returns `nil` if such a connection exists, or if the group has
@@ -81,6 +91,7 @@ extension GroupDriver {
     package func extract(from datagram: GroupDatagram, isFirst: Bool = false) -> ConnectionDriver? {
         guard let flow = datagram.socket.adopt(datagram.peer, source: datagram.answerSource) else { return nil }
         if isFirst { flow.arrived([datagram.train]) }
+        passQueued(to: flow, from: datagram.peer, at: datagram.socket)
         return ConnectionDriver(.peer(datagram.socket, datagram.peer), plan.settings, flow: flow)
     }
 

@@ -48,8 +48,35 @@ struct GroupInbox: Sendable {
             interfaceIndex: Int(arrival.info.interfaceIndex), socket: socket)
     }
 
+    /// Removes and returns one sender's datagrams on a socket, in order of arrival.
+    mutating func take(from peer: SocketAddress, at socket: SharedDatagramSocket) -> [DatagramBatch.Train] {
+        var trains: [DatagramBatch.Train] = []
+        var kept: Deque<(arrival: DatagramArrival, socket: SharedDatagramSocket)> = []
+        for (position, entry) in arrivals.enumerated() {
+            guard entry.socket === socket, entry.arrival.peer == peer else {
+                kept.append(entry)
+                continue
+            }
+            let train = entry.arrival.train
+            trains.append(position == 0 ? train.suffix(from: takenCount) : train)
+            byteCount -= train.bytes.count
+            datagramCount -= train.count
+            if position == 0 { takenCount = 0 }
+        }
+        if !trains.isEmpty { arrivals = kept }
+        return trains
+    }
+
     mutating func removeAll() {
         arrivals = []
         (takenCount, byteCount, datagramCount) = (0, 0, 0)
+    }
+}
+
+extension DatagramBatch.Train {
+    /// Returns the train without its first `count` datagrams. At least one must remain.
+    fileprivate func suffix(from count: Int) -> Self {
+        guard count > 0 else { return self }
+        return Self(bytes: Data(bytes[range(of: count).lowerBound...]), segment: segment, mark: mark)
     }
 }

@@ -39,6 +39,24 @@ extension Runtime {
             #expect(found == [[1, 2], [3, 4], [5], [], [6]] && inbox.isEmpty)
         }
 
+        @Test("One sender's datagrams can be taken, also from the middle of a train")
+        func taken() {
+            var inbox = GroupInbox()
+            var other = arrival([9])
+            other.peer = .ipv4(bits: 0xc000_0202, port: 7)
+            for arrival in [arrival([1, 2, 3, 4, 5], segment: 2), other, arrival([6])] {
+                let fits = inbox.append(arrival, from: socket)
+                #expect(fits)
+            }
+            let first = inbox.next(port: 9)
+            #expect(first.map { Array($0.data) } == [1, 2])
+            let trains = inbox.take(from: peer, at: socket)
+            #expect(trains.map { Array($0.bytes) } == [[3, 4, 5], [6]] && trains.first?.count == 2)
+            let none = inbox.take(from: peer, at: socket)
+            let last = inbox.next(port: 9)
+            #expect(none.isEmpty && last.map { Array($0.data) } == [9] && inbox.isEmpty)
+        }
+
         @Test("The number of bytes and datagrams is limited, and released room counts")
         func bounds() {
             var inbox = GroupInbox()

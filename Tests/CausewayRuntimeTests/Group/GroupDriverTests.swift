@@ -1,0 +1,100 @@
+import CausewayProtocols
+import CausewaySystem
+import CausewayTestKit
+import CausewayTypes
+import Dispatch
+import FoundationEssentials
+import Testing
+
+@testable import CausewayRuntime
+
+extension Runtime {
+    @Suite("Group driver")
+    struct GroupDriverTests {
+        /// Records the first byte of each datagram, and runs the test's code.
+        private final class Observer: GroupObserver {
+            let received = Recorder<UInt8>()
+            private let body: @Sendable (GroupDatagram) -> Void
+
+            init(_ body: @escaping @Sendable (GroupDatagram) -> Void) { self.body = body }
+
+            func groupChanged(to state: GroupDriver.State) {}
+            func groupReceived(_ datagram: GroupDatagram) {
+                received.note(datagram.data.first ?? 0)
+                body(datagram)
+            }
+            func groupReleased() {}
+        }
+
+        private static let peer = SocketAddress.ipv4(bits: 0xC000_0201, port: 7)
+
+        private static func train(_ number: Int) -> DatagramBatch.Train {
+            DatagramBatch.Train(bytes: Data([UInt8(number)]), segment: 1, mark: PacketMark())
+        }
+
+        @Test("A sender's queued datagrams reach its new connection before datagrams that come later")
+        func extracted() throws {
+            let loop = ManualLoop()
+            let socket = try SharedDatagramSocket(Socket.open(.ipv4, .datagram), on: loop) { _, _ in }
+            let plan = GroupPlan(
+                groups: [.ipv4(bits: 0xEF01_0203, port: 9)],
+                settings: FrozenSettings(SocketSettings(transport: .udp)))
+            let driver = GroupDriver(plan, loop: loop)
+            let connection = LockedValue<ConnectionDriver?>(nil)
+            let budget = GroupDriver.drainBudget
+            let observer = Observer { datagram in
+                guard Int(datagram.data.first ?? 0) == budget - 1 else { return }
+                let extracted = driver.extract(from: datagram)
+                // The socket passes the next datagram to the connection directly.
+                extracted?.flow.arrived([Self.train(200)])
+                connection.withLock { $0 = extracted }
+            }
+            let queue = DispatchQueue(label: "group")
+            driver.start(on: queue, observer: observer)
+            let arrivals = (0..<budget + 3).map { number in
+                DatagramArrival(train: Self.train(number), peer: Self.peer, info: PacketInfo())
+            }
+            loop.batch { driver.arrived(arrivals, at: socket) }
+            for _ in 0..<3 { queue.sync {} }
+            #expect(observer.received.events == (0..<budget).map { UInt8($0) })
+            let flow = try #require(connection.withLock { $0 }).flow
+            flow.attach(.peer(socket, Self.peer), owner: Stage.Owner(Log(), SharedDelivery.on(.main).delivery))
+            flow.begin()
+            var found: [Int] = []
+            while let content = flow.takeDatagram() { found.append(content.data.first.map { Int($0) } ?? -1) }
+            #expect(found == [budget, budget + 1, budget + 2, 200])
+            driver.cancel(observer: observer)
+            loop.runUntilIdle()
+            socket.stop()
+        }
+
+        @Test("A call that is queued during a delivery runs when the receive budget is used up")
+        func fairness() throws {
+            let loop = ManualLoop()
+            let socket = try SharedDatagramSocket(Socket.open(.ipv4, .datagram), on: loop) { _, _ in }
+            let plan = GroupPlan(
+                groups: [.ipv4(bits: 0xEF01_0203, port: 9)],
+                settings: FrozenSettings(SocketSettings(transport: .udp)))
+            let driver = GroupDriver(plan, loop: loop)
+            let queue = DispatchQueue(label: "group")
+            let delivery = SharedDelivery.on(queue)
+            let order = Recorder<Int>()
+            let observer = Observer { datagram in
+                let number = Int(datagram.data.first ?? 0)
+                order.note(number)
+                if number == 0 { delivery.post(.call { order.note(-1) }) }
+            }
+            driver.start(on: queue, observer: observer)
+            let arrivals = (0..<GroupDriver.drainBudget + 2).map { number in
+                DatagramArrival(train: Self.train(number), peer: Self.peer, info: PacketInfo())
+            }
+            loop.batch { driver.arrived(arrivals, at: socket) }
+            for _ in 0..<3 { queue.sync {} }
+            let budget = GroupDriver.drainBudget
+            #expect(order.events == Array(0..<budget) + [-1, budget, budget + 1])
+            driver.cancel(observer: observer)
+            loop.runUntilIdle()
+            socket.stop()
+        }
+    }
+}
