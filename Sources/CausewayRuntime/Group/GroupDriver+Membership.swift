@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 
 extension GroupDriver {
-    /// Opens the sockets, subscribes to network changes, then joins the groups on the current interfaces. Runs on the
+    /// Opens the sockets, subscribes to network changes, and requests the first reading of the interfaces. Runs on the
     /// loop.
     func open() {
         guard !progress.withLock({ progress in progress.lifecycle.isOver }) else { return }
@@ -15,7 +15,7 @@ extension GroupDriver {
         // Subscribe before the first network reading: otherwise a change between the two would be missed.
         let watch = NetworkChangeMonitor.shared.subscribe { [weak self] in self?.networkChanged() }
         progress.withLock { progress in progress.watch = watch }
-        join(on: currentInterfaces())
+        Engine.networkLoop.execute { [weak self] in self?.networkChanged() }
     }
 
     private func open(_ family: SocketAddress.Family) throws(SystemError) {
@@ -26,8 +26,8 @@ extension GroupDriver {
         progress.withLock { progress in progress.sockets.append(FamilySocket(family: family, socket: socket)) }
     }
 
-    /// Reads the interfaces again and joins the groups on them. The monitor calls this on its own loop, because the
-    /// read may take some time.
+    /// Reads the interfaces and joins the groups on them. Runs on the monitor's loop, because a reading may block and
+    /// must not overtake an earlier one.
     private func networkChanged() {
         let interfaces = currentInterfaces()
         loop.execute { self.join(on: interfaces) }
