@@ -27,11 +27,7 @@ extension GroupDriver {
     }
 
     func postPump() {
-        let isFirst = progress.withLock { progress in
-            defer { progress.isPumpPosted = true }
-            return !progress.isPumpPosted
-        }
-        if isFirst { loop.execute { self.pump() } }
+        if progress.withLock({ progress in progress.outbox.postTurn() }) { loop.execute { self.pump() } }
     }
 
     package func ready(for readiness: Readiness) { postPump() }
@@ -46,7 +42,7 @@ extension GroupDriver {
     // MARK: On the loop
 
     private func pump() {
-        progress.withLock { progress in progress.isPumpPosted = false }
+        progress.withLock { progress in progress.outbox.beginTurn() }
         for _ in 0..<Self.pumpBudget {
             guard var passage = nextPassage() else { return }
             switch passage.proceed() {
@@ -66,22 +62,19 @@ extension GroupDriver {
     }
 
     private func keep(_ passage: GroupTransmission) {
-        progress.withLock { progress in progress.passage = passage }
+        progress.withLock { progress in progress.outbox.keep(passage) }
     }
 
-    /// Returns the message to send next: the partly sent one, or else the first in the queue that can still be sent.
+    /// Returns the message to send next, and answers those before it that cannot be sent any more.
     private func nextPassage() -> GroupTransmission? {
         var lost: [(GroupOutbound, Failure?)] = []
         let passage = progress.withLock { progress -> GroupTransmission? in
             guard progress.lifecycle.state == .ready else { return nil }
-            if let passage = progress.passage.take() { return passage }
-            while let step = progress.outbox.next(at: System.now) {
-                switch step {
-                case .send(let entry): return GroupTransmission(entry, stops(for: entry.payload.target, progress))
-                case .expired, .antecedentFailed: lost.append(step.fail())
-                }
+            switch progress.outbox.next(at: System.now, &lost) {
+            case .begun(let transmission): return transmission
+            case .new(let entry): return GroupTransmission(entry, stops(for: entry.payload.target, progress))
+            case nil: return nil
             }
-            return nil
         }
         answer(lost)
         return passage
@@ -123,24 +116,12 @@ extension GroupDriver {
 
     /// Sets a timer that fails messages when they expire, even while the socket is not writable.
     private func armExpiry() {
-        let time = progress.withLock { progress -> Duration? in
-            guard let next = progress.outbox.deadline, progress.expiryTime.map({ next < $0 }) ?? true else {
-                return nil
-            }
-            progress.expiryTime = next
-            return next
-        }
-        guard let time else { return }
+        guard let time = progress.withLock({ progress in progress.outbox.armExpiry() }) else { return }
         _ = loop.schedule(after: max(.zero, time - System.now)) { [weak self] in self?.expire(at: time) }
     }
 
     private func expire(at time: Duration) {
-        var lost: [(GroupOutbound, Failure?)] = []
-        progress.withLock { progress in
-            if progress.expiryTime == time { progress.expiryTime = nil }
-            while let step = progress.outbox.nextLost(at: max(time, System.now)) { lost.append(step.fail()) }
-        }
-        answer(lost)
+        answer(progress.withLock { progress in progress.outbox.expire(at: time, now: System.now) })
         armExpiry()
     }
 }
@@ -149,21 +130,5 @@ extension SocketSettings {
     /// Returns the local address required by the program, if it belongs to `family`.
     fileprivate func localHost(_ family: SocketAddress.Family) -> SocketAddress? {
         localHost.flatMap { $0.family == family ? $0 : nil }
-    }
-}
-
-extension SendQueue<GroupOutbound>.Step {
-    /// Returns the message with the failure for its completion handler. Marks its ticket as failed if the message
-    /// cannot be sent.
-    fileprivate func fail() -> (GroupOutbound, Failure?) {
-        switch self {
-        case .send(let entry): return (entry.payload, nil)
-        case .expired(let entry):
-            entry.ticket?.progress = .failed
-            return (entry.payload, Failure(errno: Errno.timedOut))
-        case .antecedentFailed(let entry):
-            entry.ticket?.progress = .failed
-            return (entry.payload, Failure(errno: Errno.cancelled))
-        }
     }
 }

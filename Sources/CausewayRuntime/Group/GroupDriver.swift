@@ -23,12 +23,7 @@ package final class GroupDriver: ReadinessHandler {
         var sockets: [FamilySocket] = []
         var watch: NetworkChangeMonitor.Subscription?
         var inbox = GroupInbox()
-        var outbox = SendQueue<GroupOutbound>()
-        /// The partly sent message, which waits until the socket is writable.
-        var passage: GroupTransmission?
-        var isPumpPosted = false
-        /// When the timer for expired messages fires.
-        var expiryTime: Duration?
+        var outbox = GroupOutbox()
     }
 
     struct FamilySocket: Sendable {
@@ -170,8 +165,6 @@ extension GroupDriver.Progress {
     /// Removes all unsent messages and returns them with the failure to report.
     mutating func takeUnsent() -> [(GroupOutbound, Failure?)] {
         let reason = refusal ?? Failure(errno: Errno.cancelled)
-        let entries = (passage.take().map { [$0.entry] } ?? []) + outbox.removeAll()
-        for entry in entries { entry.ticket?.progress = .failed }
-        return entries.map { ($0.payload, reason) }
+        return outbox.removeAll().map { ($0, reason) }
     }
 }

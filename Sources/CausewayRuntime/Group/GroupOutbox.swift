@@ -1,71 +1,93 @@
 internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
-internal import FoundationEssentials
 
-/// Sends one message to all its destinations.
-struct GroupTransmission: Sendable {
-    /// One datagram to send.
-    struct Stop: Sendable {
-        var socket: SharedDatagramSocket
-        var peer: SocketAddress
-        var source: SocketAddress?
-        /// The outgoing interface's index; 0 for the kernel's choice.
-        var interface: UInt32 = 0
-        /// The multicast group's index; -1 for a single host. The message has reached the group if the datagram was
-        /// sent over at least one interface.
-        var group: Int
+/// A group's messages that were not sent yet, and the turns of the loop that send them.
+struct GroupOutbox: Sendable {
+    private var queue = SendQueue<GroupOutbound>()
+    /// The partly sent message, which waits until the socket is writable.
+    private var partlySent: GroupTransmission?
+    private var isTurnPosted = false
+    /// When the timer for expired messages fires.
+    private var expiryTime: Duration?
+
+    enum Next {
+        case begun(GroupTransmission)
+        case new(SendQueue<GroupOutbound>.Entry)
     }
 
-    var entry: SendQueue<GroupOutbound>.Entry
-    private var stops: ArraySlice<Stop>
-    private var reached: Set<Int> = []
-    private var failures: [(group: Int, failure: Failure)] = []
+    /// A message that cannot be sent, with the failure for its completion handler.
+    typealias Lost = (GroupOutbound, Failure?)
 
-    init(_ entry: SendQueue<GroupOutbound>.Entry, _ stops: [Stop]) {
-        self.entry = entry
-        self.stops = stops[...]
+    mutating func append(_ entry: SendQueue<GroupOutbound>.Entry) { queue.append(entry) }
+
+    // MARK: Turns
+
+    /// Returns whether the caller must post a turn: `false` if one is on its way.
+    mutating func postTurn() -> Bool {
+        defer { isTurnPosted = true }
+        return !isTurnPosted
     }
 
-    enum Outcome {
-        /// All datagrams were tried. The value is the failure for a group that the message did not reach over any
-        /// interface.
-        case done(Failure?)
-        /// Continue when this socket is writable.
-        case blocked(SharedDatagramSocket)
-        /// The kernel has no buffers left. It does not report when buffers are free again, so continue after a delay.
-        case short
-    }
+    mutating func beginTurn() { isTurnPosted = false }
 
-    /// Sends the remaining datagrams until the kernel accepts no more.
-    mutating func proceed() -> Outcome {
-        // If no interface currently carries the group, there is no datagram to send.
-        if stops.isEmpty, reached.isEmpty, failures.isEmpty, entry.payload.data != nil {
-            return .done(Failure(errno: Errno.networkUnreachable))
-        }
-        while let stop = stops.first, let data = entry.payload.data {
-            switch send(data, to: stop) {
-            case .moved: reached.insert(stop.group)
-            case .wouldBlock: return .blocked(stop.socket)
-            case .failed(Errno.noBuffers), .failed(Errno.noMemory): return .short
-            case .failed(let code): failures.append((stop.group, Failure(errno: code)))
+    /// Returns the message to send next: the partly sent one, or else the first in the queue that can still be sent.
+    ///
+    /// - Parameters:
+    ///   - now: The time, which decides which messages have expired.
+    ///   - lost: Receives the messages before it that cannot be sent.
+    mutating func next(at now: Duration, _ lost: inout [Lost]) -> Next? {
+        if let transmission = partlySent.take() { return .begun(transmission) }
+        while let step = queue.next(at: now) {
+            guard case .send(let entry) = step else {
+                lost.append(step.fail())
+                continue
             }
-            stops.removeFirst()
+            return .new(entry)
         }
-        return .done(failures.first { !reached.contains($0.group) }?.failure)
+        return nil
     }
 
-    private func send(_ data: Data, to stop: Stop) -> IOResult {
-        withPieces([data], from: 0) { pieces in
-            withUnsafeTemporaryAllocation(of: OutgoingPacket.self, capacity: 1) { packets in
-                packets.initializeElement(
-                    at: 0,
-                    to: OutgoingPacket(pieces: pieces, segmentByteCount: 0, trafficClass: entry.payload.trafficClass))
-                stop.socket.noteSending()
-                return Socket.send(
-                    stop.socket.descriptor, UnsafeBufferPointer(packets), to: stop.peer, from: stop.source,
-                    over: stop.interface)
-            }
+    /// Keeps a partly sent message, which is the next one.
+    mutating func keep(_ transmission: GroupTransmission) { partlySent = transmission }
+
+    /// Removes all messages, which then count as failed.
+    mutating func removeAll() -> [GroupOutbound] {
+        let entries = (partlySent.take().map { [$0.entry] } ?? []) + queue.removeAll()
+        for entry in entries { entry.ticket?.progress = .failed }
+        return entries.map(\.payload)
+    }
+
+    // MARK: Expiry
+
+    /// Returns when to set a timer for expired messages; `nil` if the current one is early enough.
+    mutating func armExpiry() -> Duration? {
+        guard let next = queue.deadline, expiryTime.map({ next < $0 }) ?? true else { return nil }
+        expiryTime = next
+        return next
+    }
+
+    /// Removes and returns the messages that have expired, after the timer for `time` has fired.
+    mutating func expire(at time: Duration, now: Duration) -> [Lost] {
+        if expiryTime == time { expiryTime = nil }
+        var lost: [Lost] = []
+        while let step = queue.nextLost(at: max(time, now)) { lost.append(step.fail()) }
+        return lost
+    }
+}
+
+extension SendQueue<GroupOutbound>.Step {
+    /// Returns the message with the failure for its completion handler. Marks its ticket as failed if the message
+    /// cannot be sent.
+    fileprivate func fail() -> GroupOutbox.Lost {
+        switch self {
+        case .send(let entry): return (entry.payload, nil)
+        case .expired(let entry):
+            entry.ticket?.progress = .failed
+            return (entry.payload, Failure(errno: Errno.timedOut))
+        case .antecedentFailed(let entry):
+            entry.ticket?.progress = .failed
+            return (entry.payload, Failure(errno: Errno.cancelled))
         }
     }
 }

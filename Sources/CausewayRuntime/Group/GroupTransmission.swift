@@ -1,0 +1,71 @@
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import FoundationEssentials
+
+/// Sends one message to all its destinations.
+struct GroupTransmission: Sendable {
+    /// One datagram to send.
+    struct Stop: Sendable {
+        var socket: SharedDatagramSocket
+        var peer: SocketAddress
+        var source: SocketAddress?
+        /// The outgoing interface's index; 0 for the kernel's choice.
+        var interface: UInt32 = 0
+        /// The multicast group's index; -1 for a single host. The message has reached the group if the datagram was
+        /// sent over at least one interface.
+        var group: Int
+    }
+
+    var entry: SendQueue<GroupOutbound>.Entry
+    private var stops: ArraySlice<Stop>
+    private var reached: Set<Int> = []
+    private var failures: [(group: Int, failure: Failure)] = []
+
+    init(_ entry: SendQueue<GroupOutbound>.Entry, _ stops: [Stop]) {
+        self.entry = entry
+        self.stops = stops[...]
+    }
+
+    enum Outcome {
+        /// All datagrams were tried. The value is the failure for a group that the message did not reach over any
+        /// interface.
+        case done(Failure?)
+        /// Continue when this socket is writable.
+        case blocked(SharedDatagramSocket)
+        /// The kernel has no buffers left. It does not report when buffers are free again, so continue after a delay.
+        case short
+    }
+
+    /// Sends the remaining datagrams until the kernel accepts no more.
+    mutating func proceed() -> Outcome {
+        // If no interface currently carries the group, there is no datagram to send.
+        if stops.isEmpty, reached.isEmpty, failures.isEmpty, entry.payload.data != nil {
+            return .done(Failure(errno: Errno.networkUnreachable))
+        }
+        while let stop = stops.first, let data = entry.payload.data {
+            switch send(data, to: stop) {
+            case .moved: reached.insert(stop.group)
+            case .wouldBlock: return .blocked(stop.socket)
+            case .failed(Errno.noBuffers), .failed(Errno.noMemory): return .short
+            case .failed(let code): failures.append((stop.group, Failure(errno: code)))
+            }
+            stops.removeFirst()
+        }
+        return .done(failures.first { !reached.contains($0.group) }?.failure)
+    }
+
+    private func send(_ data: Data, to stop: Stop) -> IOResult {
+        withPieces([data], from: 0) { pieces in
+            withUnsafeTemporaryAllocation(of: OutgoingPacket.self, capacity: 1) { packets in
+                packets.initializeElement(
+                    at: 0,
+                    to: OutgoingPacket(pieces: pieces, segmentByteCount: 0, trafficClass: entry.payload.trafficClass))
+                stop.socket.noteSending()
+                return Socket.send(
+                    stop.socket.descriptor, UnsafeBufferPointer(packets), to: stop.peer, from: stop.source,
+                    over: stop.interface)
+            }
+        }
+    }
+}
