@@ -175,6 +175,8 @@ package final class ListenerDriver: ReadinessHandler {
     // MARK: On the loop
 
     private func open() {
+        // A cancellation on the loop's thread overtakes this call, and has nothing to close then.
+        guard progress.withLock({ progress in progress.mayOpen }) else { return }
         do throws(SystemError) {
             let bound = try openSocket()
             if settings.value.pathConstraints.excludesInterfaces {
@@ -211,6 +213,15 @@ package final class ListenerDriver: ReadinessHandler {
     }
 
     package func ready(for readiness: Readiness) { accept() }
+}
+
+extension ListenerDriver.Progress {
+    fileprivate var mayOpen: Bool {
+        switch lifecycle.state {
+        case .setup, .waiting: true
+        case .ready, .failed, .cancelled: false
+        }
+    }
 }
 
 /// Receives a listener's reports and connections for the program. The methods are called in order on the listener's
