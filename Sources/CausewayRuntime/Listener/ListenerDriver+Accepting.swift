@@ -12,10 +12,10 @@ extension ListenerDriver {
     func accept() {
         for _ in 0..<Self.acceptBudget {
             let socket = progress.withLock { progress -> (fd: CInt, registration: Registration)? in
-                // At the program's connection limit, connections stay in the kernel's backlog until the program raises
-                // the limit.
-                progress.hasBacklog = progress.allowance == 0
-                return progress.hasBacklog ? nil : progress.socket
+                guard progress.admission.acceptsNext(), case .streams(let fd, let registration) = progress.socket else {
+                    return nil
+                }
+                return (fd, registration)
             }
             guard let socket else { return }
             do throws(SystemError) {
@@ -56,7 +56,7 @@ extension ListenerDriver {
     }
 
     func handOver(peer: SocketAddress, _ flow: Flow, _ socket: SharedDatagramSocket) -> Bool {
-        guard progress.withLock({ progress in progress.allowance > 0 }), socket.peerCount <= Self.peerLimit,
+        guard progress.withLock({ progress in progress.admission.allowance > 0 }), socket.peerCount <= Self.peerLimit,
             isWelcome(peer), isPermitted(socket.source(for: peer) ?? progress.withLock { progress in progress.address })
         else { return false }
         hand(ConnectionDriver(.peer(socket, peer), settings, flow: flow), peer.unmapped)
@@ -81,7 +81,7 @@ extension ListenerDriver {
 
     private func hand(_ connection: ConnectionDriver, _ peer: SocketAddress?) {
         let (delivery, observer) = progress.withLock { progress in
-            if progress.allowance != .max { progress.allowance -= 1 }
+            progress.admission.handedOver()
             return (progress.delivery, progress.observer)
         }
         guard let observer else { return }

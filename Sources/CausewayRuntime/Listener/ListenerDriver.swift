@@ -18,19 +18,43 @@ package final class ListenerDriver: ReadinessHandler {
         var lifecycle = Lifecycle()
         var observer: (any ListenerObserver)?
         var delivery: SharedDelivery?
-        var queue: DispatchQueue?
         var hasStarted = false
         var actions = ActionLine<Lifecycle.Action>()
-        var socket: (fd: CInt, registration: Registration)?
-        var datagrams: SharedDatagramSocket?
+        var socket = ListeningSocket.closed
         var address: SocketAddress?
-        /// The number of connections that the listener may still hand over.
-        var allowance = Int.max
-        var isAccepting = false
-        var hasBacklog = false
-        var peerCount = 0
+        var admission = Admission()
         /// Keeps the network model current while the listener must check each connection's interface.
         var network: NetworkStateMonitor.Subscription?
+    }
+
+    enum ListeningSocket: Sendable {
+        case closed
+        case streams(CInt, Registration)
+        case datagrams(SharedDatagramSocket)
+    }
+
+    /// Limits the number of connections that the listener hands over.
+    struct Admission: Sendable {
+        /// The number of connections that the listener may still hand over.
+        private(set) var allowance = Int.max
+        /// Whether connections stay in the kernel's backlog until the program raises the limit.
+        private var hasBacklog = false
+
+        /// Returns whether the next connection may be accepted. If not, ``allow(_:)`` tells when to try again.
+        mutating func acceptsNext() -> Bool {
+            hasBacklog = allowance == 0
+            return !hasBacklog
+        }
+
+        mutating func handedOver() {
+            if allowance != .max { allowance -= 1 }
+        }
+
+        /// Sets the limit. Returns whether the caller must accept connections from the backlog.
+        mutating func allow(_ count: Int) -> Bool {
+            allowance = max(0, count)
+            return hasBacklog && allowance > 0
+        }
     }
 
     let settings: FrozenSettings
@@ -58,7 +82,7 @@ package final class ListenerDriver: ReadinessHandler {
     }
 
     package var state: State { progress.withLock { progress in progress.lifecycle.state } }
-    package var queue: DispatchQueue? { progress.withLock { progress in progress.queue } }
+    package var queue: DispatchQueue? { progress.withLock { progress in progress.delivery }?.queue }
     package var address: SocketAddress? { progress.withLock { progress in progress.address } }
 
     package func start(on queue: DispatchQueue?, observer: any ListenerObserver, mistake late: Failure? = nil) {
@@ -66,7 +90,6 @@ package final class ListenerDriver: ReadinessHandler {
         transition { progress in
             guard progress.lifecycle.state == .setup, !progress.hasStarted else { return [] }
             progress.hasStarted = true
-            progress.queue = queue
             progress.delivery = delivery
             progress.observer = observer
             if let mistake = late ?? mistake { return progress.lifecycle.startedWithMistake(mistake) }
@@ -89,12 +112,9 @@ package final class ListenerDriver: ReadinessHandler {
 
     /// The number of connections that the listener may hand over from now on.
     package var allowance: Int {
-        get { progress.withLock { progress in progress.allowance } }
+        get { progress.withLock { progress in progress.admission.allowance } }
         set {
-            let mustAccept = progress.withLock { progress in
-                progress.allowance = max(0, newValue)
-                return progress.hasBacklog && progress.allowance > 0
-            }
+            let mustAccept = progress.withLock { progress in progress.admission.allow(newValue) }
             if mustAccept { loop.execute { self.accept() } }
         }
     }
@@ -162,14 +182,18 @@ package final class ListenerDriver: ReadinessHandler {
 
     /// Closes the socket, then performs the actions after `close`.
     private func close() {
-        let (socket, datagrams, address, network) = progress.withLock { progress in
-            (progress.socket.take(), progress.datagrams.take(), progress.address, progress.network.take())
+        let (socket, address, network) = progress.withLock { progress in
+            defer { progress.socket = .closed }
+            return (progress.socket, progress.address, progress.network.take())
         }
         network?.cancel()
-        if let datagrams { return datagrams.stop { self.performActions() } }
-        guard let socket else { return performActions() }
-        if case .unix(let path) = address, !path.isEmpty, path.utf8.first != 0 { LocalPath.remove(path) }
-        loop.close(socket.registration, Descriptor(adopting: socket.fd)) { self.performActions() }
+        switch socket {
+        case .closed: performActions()
+        case .datagrams(let datagrams): datagrams.stop { self.performActions() }
+        case .streams(let fd, let registration):
+            if case .unix(let path) = address, !path.isEmpty, path.utf8.first != 0 { LocalPath.remove(path) }
+            loop.close(registration, Descriptor(adopting: fd)) { self.performActions() }
+        }
     }
 
     // MARK: On the loop
@@ -201,7 +225,7 @@ package final class ListenerDriver: ReadinessHandler {
         try Socket.listen(descriptor.rawValue, backlog: Self.backlog)
         let registration = try loop.register(descriptor.rawValue, for: .readable, self)
         let fd = descriptor.release()
-        progress.withLock { progress in progress.socket = (fd, registration) }
+        progress.withLock { progress in progress.socket = .streams(fd, registration) }
     }
 
     private func listenForDatagrams(_ descriptor: consuming Descriptor, _ address: SocketAddress?) throws(SystemError) {
@@ -209,7 +233,7 @@ package final class ListenerDriver: ReadinessHandler {
         let datagrams = try SharedDatagramSocket(
             descriptor, on: loop, tracksSource: isWildcard
         ) { [weak self] socket, flow, peer in self?.handOver(peer: peer, flow, socket) ?? false }
-        progress.withLock { progress in progress.datagrams = datagrams }
+        progress.withLock { progress in progress.socket = .datagrams(datagrams) }
     }
 
     package func ready(for readiness: Readiness) { accept() }

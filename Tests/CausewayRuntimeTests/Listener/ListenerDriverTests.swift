@@ -1,0 +1,25 @@
+import Testing
+
+@testable import CausewayRuntime
+
+extension Runtime {
+    @Suite("Listener driver")
+    struct ListenerDriverTests {
+        @Test("At the limit, connections stay in the backlog until the limit is raised")
+        func admission() {
+            var admission = ListenerDriver.Admission()
+            let acceptsFirst = admission.acceptsNext()
+            admission.handedOver()
+            // Without a limit, nothing is counted.
+            #expect(acceptsFirst && admission.allowance == .max)
+            let isDueBelowLimit = admission.allow(1)
+            let acceptsBelowLimit = admission.acceptsNext()
+            admission.handedOver()
+            let acceptsAtLimit = admission.acceptsNext()
+            #expect(!isDueBelowLimit && acceptsBelowLimit && !acceptsAtLimit && admission.allowance == 0)
+            let isDue = [admission.allow(-3), admission.allow(2)]
+            let acceptsAgain = admission.acceptsNext()
+            #expect(isDue == [false, true] && acceptsAgain)
+        }
+    }
+}
