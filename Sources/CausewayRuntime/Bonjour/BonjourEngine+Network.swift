@@ -5,19 +5,18 @@ internal import CausewayTypes
 extension BonjourEngine {
     /// Starts to monitor the network, if it is not monitored yet.
     func follow() {
-        guard state.value.watch == nil else { return }
-        state.value.sharesPort = MulticastSocket.isPortTaken
+        guard state.value.network == nil else { return }
+        let sharesPort = MulticastSocket.isPortTaken
         followSleep()
-        state.value.watch = NetworkChangeMonitor.shared.subscribe { self.look() }
+        let watch = NetworkChangeMonitor.shared.subscribe { self.look() }
+        state.value.network = FollowedNetwork(watch: watch, sharesPort: sharesPort)
         look()
     }
 
     /// Stops monitoring the network and closes all links. Called when multicast DNS is no longer used.
     func rest() {
-        state.value.watch = nil
-        state.value.hasLooked = false
-        state.value.restDue = nil
-        stopFollowingSleep()
+        state.value.network = nil
+        state.value.sleep.stopFollowing()
         for link in state.value.links.values { link.close() }
         state.value.links = [:]
     }
@@ -34,7 +33,7 @@ extension BonjourEngine {
     private func adopt(_ snapshot: NetworkSnapshot) {
         guard !isIdle else {
             // The unused links only keep cached records. These records are useless on another network, so close the links.
-            if state.value.restDue != nil { rest() }
+            if state.value.network?.restDue != nil { rest() }
             return
         }
         let usable = scope.interfaces.map { snapshot.interfaces(of: $0) } ?? snapshot.multicastInterfaces
@@ -55,16 +54,17 @@ extension BonjourEngine {
             }
             state.value.links[facts.interface.index]?.hostAddresses = own
         }
-        state.value.hasLooked = true
+        state.value.network?.hasLooked = true
         settle()
     }
 
     private func join(_ facts: NetworkSnapshot.Interface) {
         let link = LinkDriver(facts)
         link.machine.hearsItself = scope.isHost
-        link.machine.acceptsUnicast = !state.value.sharesPort
+        link.machine.acceptsUnicast = state.value.network?.sharesPort != true
         let now = System.now
-        link.machine.upheaval = state.value.hasLooked ? now : LinkDriver.upheaval(of: facts.addresses, at: now)
+        let isNew = state.value.network?.hasLooked == true
+        link.machine.upheaval = isNew ? now : LinkDriver.upheaval(of: facts.addresses, at: now)
         _ = link.adopt(facts, loop, self)
         guard link.isOpen else { return }
         state.value.links[facts.interface.index] = link

@@ -10,8 +10,8 @@ extension BonjourEngine {
     /// Use this only on hosts that a packet can wake, because the proxy answers as if this host were awake.
     package func useSleepProxies() {
         loop.execute {
-            guard !self.state.value.usesSleepProxies else { return }
-            self.state.value.usesSleepProxies = true
+            guard !self.state.value.sleep.usesProxies else { return }
+            self.state.value.sleep.usesProxies = true
             guard !self.state.value.advertising.isEmpty else { return }
             for link in self.state.value.links.values { self.seekSleepProxies(on: link) }
             self.settle()
@@ -19,7 +19,7 @@ extension BonjourEngine {
     }
 
     func seekSleepProxies(on link: LinkDriver) {
-        guard state.value.usesSleepProxies, scope.isHost, link.hardwareAddress != nil, link.sleepProxy == nil else {
+        guard state.value.sleep.usesProxies, scope.isHost, link.hardwareAddress != nil, link.sleepProxy == nil else {
             return
         }
         link.sleepProxy = SleepProxyLink(on: loop)
@@ -29,7 +29,7 @@ extension BonjourEngine {
 
     /// Returns the owner option for a link. It identifies this host and describes how to wake it.
     private func owner(on link: LinkDriver) -> DNSOwner? {
-        link.hardwareAddress.map { DNSOwner(sequence: state.value.wakeups, primary: $0) }
+        link.hardwareAddress.map { DNSOwner(sequence: state.value.sleep.wakeups, primary: $0) }
     }
 
     // MARK: Sleep
@@ -99,7 +99,7 @@ extension BonjourEngine {
 
     private func endSleepProxies(on link: LinkDriver, isRepresented: Bool) {
         link.sleepProxy?.hangUp()
-        guard state.value.isAsleep else { return }
-        link.machine.sleep(isRepresented: isRepresented, at: System.now)
+        guard state.value.sleep.isAsleep else { return }
+        link.machine.sleep(isRepresented: isRepresented)
     }
 }

@@ -27,7 +27,7 @@ extension BonjourEngine {
         state.value.isPerforming = false
         // Before the machine sleeps, ignore the rate limit: the messages may be goodbyes after a failed transfer to a
         // sleep proxy.
-        for link in state.value.links.values { link.flush(all: state.value.isAsleep && link.sleepProxy != nil) }
+        for link in state.value.links.values { link.flush(all: state.value.sleep.isAsleep && link.sleepProxy != nil) }
         restWhenIdle()
         setTimer()
     }
@@ -38,11 +38,12 @@ extension BonjourEngine {
     /// Closes the links when they have been unused for ``lingering`` and all goodbyes are sent.
     private func restWhenIdle() {
         guard isIdle, state.value.departures.isEmpty, !state.value.links.values.contains(where: \.isBusy) else {
-            return state.value.restDue = nil
+            state.value.network?.restDue = nil
+            return
         }
         let isEmpty = state.value.links.values.allSatisfy { $0.machine.cachedByteCount == 0 }
-        let due = state.value.restDue ?? System.now + Self.lingering
-        if isEmpty || due <= System.now { rest() } else { state.value.restDue = due }
+        let due = state.value.network?.restDue ?? System.now + Self.lingering
+        if isEmpty || due <= System.now { rest() } else { state.value.network?.restDue = due }
     }
 
     private func perform(_ action: MulticastAction, on link: LinkDriver) {
@@ -77,7 +78,7 @@ extension BonjourEngine {
     private func conflicted(_ id: RegistrationID, _ name: DNSName) {
         if id == Self.host {
             guard name == hostName else { return }
-            state.value.hostLabel = BonjourNames.nextHost(after: state.value.hostLabel)
+            state.value.host.rename()
             return reregisterEverything()
         }
         // Another link may already have reported the conflict.
@@ -107,7 +108,8 @@ extension BonjourEngine {
     }
 
     private func setTimer() {
-        let next = (state.value.links.values.map(\.nextDeadline) + [state.value.restDue]).compactMap { $0 }.min()
+        let next = (state.value.links.values.map(\.nextDeadline) + [state.value.network?.restDue]).compactMap { $0 }
+            .min()
         guard next != state.value.timer?.due else { return }
         if let timer = state.value.timer.take() { loop.cancel(timer.id) }
         guard let next else { return }

@@ -42,49 +42,6 @@ package final class BonjourEngine: Sendable {
         var isTold: Bool { settled == nil }
     }
 
-    struct State {
-        var links: [Int: LinkDriver] = [:]
-        var asking: [QuestionID: Asking] = [:]
-        var advertising: [RegistrationID: Advertising] = [:]
-        /// Handlers for registrations that ended with a name conflict. Only a few registrations have one.
-        var losses: [RegistrationID: @Sendable (DNSName) -> Void] = [:]
-        var hostLabel: String { didSet { hostName = Self.name(hostLabel) } }
-        /// This host's name, shared by all its services.
-        private(set) var hostName: DNSName
-        var watch: NetworkChangeMonitor.Subscription?
-        /// Whether an earlier network snapshot exists. If so, a link that is new in the next snapshot has just come up.
-        var hasLooked = false
-        var timer: (id: TimerID, due: Duration)?
-        /// When unused links are closed.
-        var restDue: Duration?
-        var isPerforming = false
-        /// Whether responses are waiting to be read.
-        var isReading = false
-        /// Whether another process already used port 5353 when network monitoring started.
-        var sharesPort = false
-        /// Completion handlers for withdrawals, called when the goodbyes are sent.
-        var departures: [@Sendable () -> Void] = []
-        /// Runs code on the loop after the machine wakes up, even if no timer is due.
-        var resumption: ResumptionWatch?
-        /// How long the machine had slept since boot at the last check.
-        var slept: Duration = .zero
-        /// Receives notifications that the machine is about to sleep.
-        var sleepWatch: BusWatch<SleepNotices>?
-        /// Whether goodbyes were sent because the machine is about to sleep.
-        var isAsleep = false
-        /// Whether sleep proxies answer while the machine sleeps.
-        var usesSleepProxies = false
-        /// The owner option's sequence number. It changes with each wake-up.
-        var wakeups = UInt8.random(in: .min ... .max)
-
-        init(hostLabel: String) {
-            self.hostLabel = hostLabel
-            hostName = Self.name(hostLabel)
-        }
-
-        private static func name(_ label: String) -> DNSName { DNSName(label, in: .local) ?? "linux.local" }
-    }
-
     /// The registration for the host's name.
     static let host = RegistrationID(rawValue: 0)
 
@@ -98,7 +55,7 @@ package final class BonjourEngine: Sendable {
     ) {
         self.loop = loop
         self.scope = scope
-        state = LoopBound(State(hostLabel: hostLabel), to: loop)
+        state = LoopBound(State(host: HostName(hostLabel)), to: loop)
     }
 
     /// Returns the first label of the system's host name, or `linux` if there is no usable name.
@@ -206,7 +163,7 @@ package final class BonjourEngine: Sendable {
         settle()
     }
 
-    var hostName: DNSName { state.value.hostName }
+    var hostName: DNSName { state.value.host.name }
 
     func registerHost(on link: LinkDriver) {
         guard scope.isHost else { return }

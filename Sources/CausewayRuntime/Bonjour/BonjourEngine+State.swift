@@ -1,0 +1,98 @@
+internal import CausewayBonjourProtocols
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayTypes
+internal import CausewayWire
+
+extension BonjourEngine {
+    struct State {
+        var links: [Int: LinkDriver] = [:]
+        var asking: [QuestionID: Asking] = [:]
+        var advertising: [RegistrationID: Advertising] = [:]
+        /// Handlers for registrations that ended with a name conflict. Only a few registrations have one.
+        var losses: [RegistrationID: @Sendable (DNSName) -> Void] = [:]
+        var host: HostName
+        /// The network while it is monitored; `nil` while multicast DNS is not in use.
+        var network: FollowedNetwork?
+        var sleep = SleepState()
+        var timer: (id: TimerID, due: Duration)?
+        var isPerforming = false
+        /// Whether responses are waiting to be read.
+        var isReading = false
+        /// Completion handlers for withdrawals, called when the goodbyes are sent.
+        var departures: [@Sendable () -> Void] = []
+    }
+
+    /// This host's name, shared by all its services.
+    struct HostName {
+        private(set) var label: String
+        private(set) var name: DNSName
+
+        init(_ label: String) {
+            self.label = label
+            name = DNSName(label, in: .local) ?? "linux.local"
+        }
+
+        /// Changes the name after another host has won it.
+        mutating func rename() { self = HostName(BonjourNames.nextHost(after: label)) }
+    }
+
+    struct FollowedNetwork {
+        let watch: NetworkChangeMonitor.Subscription
+        /// Whether another process already used port 5353 when monitoring started.
+        let sharesPort: Bool
+        /// Whether an earlier network snapshot exists. If so, a link that is new in the next snapshot has just come up.
+        var hasLooked = false
+        /// When unused links are closed.
+        var restDue: Duration?
+    }
+
+    /// Whether the machine sleeps, and how the engine learns about it.
+    struct SleepState {
+        enum Phase {
+            case awake
+            /// The machine is about to sleep: goodbyes were sent, or sleep proxies represent this host.
+            case asleep
+        }
+
+        private(set) var phase = Phase.awake
+        /// Whether sleep proxies answer while the machine sleeps.
+        var usesProxies = false
+        /// The owner option's sequence number. It changes with each wake-up.
+        private(set) var wakeups = UInt8.random(in: .min ... .max)
+        /// Runs code on the loop after the machine wakes up, even if no timer is due.
+        private var resumption: ResumptionWatch?
+        /// Receives notifications that the machine is about to sleep.
+        private var notices: BusWatch<SleepNotices>?
+        /// How long the machine had slept since boot at the last check.
+        private var slept: Duration = .zero
+
+        var isAsleep: Bool { phase == .asleep }
+
+        mutating func follow(_ resumption: ResumptionWatch?, _ notices: BusWatch<SleepNotices>?, slept: Duration) {
+            (self.resumption, self.notices, self.slept) = (resumption, notices, slept)
+        }
+
+        mutating func stopFollowing() {
+            resumption.take()?.stop()
+            notices.take()?.cancel()
+            phase = .awake
+        }
+
+        /// Returns whether the phase has changed.
+        mutating func changed(to next: Phase) -> Bool {
+            defer { phase = next }
+            return phase != next
+        }
+
+        /// Returns whether the machine slept for more than a second since the last call. It is then awake.
+        mutating func hasSlept(_ total: Duration) -> Bool {
+            defer { slept = total }
+            guard total - slept > .seconds(1) else { return false }
+            phase = .awake
+            return true
+        }
+
+        mutating func wokeUp() { wakeups &+= 1 }
+    }
+}
