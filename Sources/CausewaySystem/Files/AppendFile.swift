@@ -1,6 +1,10 @@
 /// A file that only grows at its end, for journals. All calls block.
+///
+/// Concurrent callers append one after the other. Only one process may append at a time: hold a ``FileLock`` in the
+/// file's directory.
 package final class AppendFile: Sendable {
     private let file: Descriptor
+    /// Held during system calls: two appends that begin at the same size would overwrite each other.
     private let size: LockedValue<Int>
 
     fileprivate init(_ file: consuming Descriptor, size: Int) {
@@ -11,10 +15,16 @@ package final class AppendFile: Sendable {
     /// The file size in bytes.
     package var byteCount: Int { size.withLock { $0 } }
 
-    /// Appends bytes. Callers must not append at the same time. After a failure the file is unchanged if the system can
-    /// shorten it; otherwise some of the bytes remain at its end.
+    /// Appends bytes. After a failure the file is unchanged if the system can shorten it; otherwise some of the bytes
+    /// remain at its end.
     package func append(_ bytes: [UInt8]) throws(SystemError) {
-        let start = byteCount
+        try size.withLock { size throws(SystemError) in
+            try write(bytes, at: size)
+            size += bytes.count
+        }
+    }
+
+    private func write(_ bytes: [UInt8], at start: Int) throws(SystemError) {
         var offset = 0
         while offset < bytes.count {
             let result = bytes.withUnsafeBytes { buffer in
@@ -28,7 +38,6 @@ package final class AppendFile: Sendable {
             }
             offset += result
         }
-        size.withLock { $0 = start + bytes.count }
     }
 
     /// Waits until the content is on disk.
@@ -38,10 +47,12 @@ package final class AppendFile: Sendable {
 
     /// Removes all bytes after the first `byteCount`.
     package func truncate(to byteCount: Int) throws(SystemError) {
-        guard ftruncate(file.rawValue, off_t(byteCount)) == 0 else {
-            throw SystemError(errno: errno, call: "ftruncate")
+        try size.withLock { size throws(SystemError) in
+            guard ftruncate(file.rawValue, off_t(byteCount)) == 0 else {
+                throw SystemError(errno: errno, call: "ftruncate")
+            }
+            size = byteCount
         }
-        size.withLock { $0 = byteCount }
     }
 
     /// Returns the content from the start.
