@@ -8,6 +8,9 @@ internal import Dispatch
 /// At most half of the processors compute at a time, so that others stay free for the event loops. Further work waits
 /// in order of arrival. A thread ends after one idle second.
 package final class WorkerThreads: Sendable {
+    /// Runs a closure on a new thread. Returns whether the thread was created.
+    package typealias Start = @Sendable (_ body: @escaping @Sendable () -> Void) -> Bool
+
     package static let shared = WorkerThreads(limit: max(1, System.processorCount / 2))
 
     private struct State {
@@ -16,41 +19,66 @@ package final class WorkerThreads: Sendable {
         var waiting: Deque<@Sendable () -> Void> = []
     }
 
+    /// What happens to new work.
+    private enum Arrival {
+        case startThread
+        /// An idle thread takes the work.
+        case wakeThread
+        /// All threads are busy. One of them takes the work when it is ready.
+        case queued
+    }
+
     private static let idleTime = DispatchTimeInterval.seconds(1)
 
     private let limit: Int
+    private let start: Start
     private let state = LockedValue(State())
     private let arrival = DispatchSemaphore(value: 0)
 
-    package init(limit: Int) { self.limit = limit }
+    /// - Parameters:
+    ///   - limit: The maximum number of threads.
+    ///   - start: Starts a thread. Tests replace it.
+    package init(
+        limit: Int,
+        start: @escaping Start = { (try? System.startThread(named: "causeway-work", $0)) != nil }
+    ) {
+        self.limit = limit
+        self.start = start
+    }
 
-    /// Runs `body` on a worker thread. If the system cannot create a thread, runs `body` on the caller's thread before
-    /// returning.
+    /// Runs `body` on a worker thread. If no thread runs and the system cannot create one, runs `body` on the caller's
+    /// thread before returning.
     package func run(_ body: @escaping @Sendable () -> Void) {
-        let mustStart = state.withLock { state -> Bool in
+        let result = state.withLock { state -> Arrival in
             state.waiting.append(body)
-            guard state.waiting.count > state.idleCount, state.threadCount < limit else { return false }
+            if state.waiting.count <= state.idleCount { return .wakeThread }
+            guard state.threadCount < limit else { return .queued }
             state.threadCount += 1
-            return true
+            return .startThread
         }
-        guard mustStart else {
-            arrival.signal()
-            return
-        }
-        do throws(SystemError) {
-            try System.startThread(named: "causeway-work") { self.work() }
-        } catch {
-            work(isBorrowed: true)
+        switch result {
+        case .startThread: if !start({ self.work() }) { threadFailed() }
+        case .wakeThread: arrival.signal()
+        case .queued: break
         }
     }
 
-    /// - Parameter isBorrowed: Whether this is the caller's thread. It runs only the work that is already waiting, then
-    ///   returns.
-    private func work(isBorrowed: Bool = false) {
+    /// Leaves the waiting work to the threads that run. If there are none, runs the work that waits now on the caller's
+    /// thread; later callers try to start a thread again, so that their work does not delay this caller.
+    private func threadFailed() {
+        let abandoned = state.withLock { state -> Deque<@Sendable () -> Void> in
+            state.threadCount -= 1
+            guard state.threadCount == 0 else { return [] }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for body in abandoned { body() }
+    }
+
+    private func work() {
         while true {
-            while let body = state.withLock({ $0.waiting.popFirst() }) { body() }
-            state.withLock { $0.idleCount += 1 }
-            let isLate = isBorrowed || arrival.wait(timeout: .now() + Self.idleTime) == .timedOut
+            while let body = next() { body() }
+            let isLate = arrival.wait(timeout: .now() + Self.idleTime) == .timedOut
             let isOver = state.withLock { state -> Bool in
                 state.idleCount -= 1
                 guard isLate, state.waiting.isEmpty else { return false }
@@ -58,6 +86,16 @@ package final class WorkerThreads: Sendable {
                 return true
             }
             if isOver { return }
+        }
+    }
+
+    /// Removes and returns the next work. Without work, the thread is idle from then on, under the same lock: work that
+    /// arrives later wakes it.
+    private func next() -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            if let body = state.waiting.popFirst() { return body }
+            state.idleCount += 1
+            return nil
         }
     }
 }

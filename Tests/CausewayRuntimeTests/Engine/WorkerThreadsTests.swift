@@ -1,4 +1,5 @@
 import CausewayRuntime
+import CausewaySystem
 import Dispatch
 import Synchronization
 import Testing
@@ -36,5 +37,38 @@ struct WorkerThreadsTests {
         let result = count.withLock { $0 }
         #expect(result.maximum <= limit && result.finished.sorted() == Array(0..<200))
         if limit == 1 { #expect(result.finished == Array(0..<200)) }
+    }
+
+    @Test("If a second thread cannot start, work waits for the first one and does not block the caller")
+    func noSecondThread() async {
+        let starts = Mutex(0)
+        let threads = WorkerThreads(limit: 2) { body in
+            let number = starts.withLock { count in
+                count += 1
+                return count
+            }
+            return number == 1 && (try? System.startThread(named: "test-work", body)) != nil
+        }
+        let gate = DispatchSemaphore(value: 0)
+        let isReleased = Mutex(false)
+        threads.run { gate.wait() }
+        let wasReleased = await withCheckedContinuation { (done: CheckedContinuation<Bool, Never>) in
+            threads.run { done.resume(returning: isReleased.withLock { $0 }) }
+            isReleased.withLock { $0 = true }
+            gate.signal()
+        }
+        #expect(wasReleased)
+    }
+
+    @Test("If no thread can start, work runs before the call returns, also work that begins in other work")
+    func noThread() {
+        let threads = WorkerThreads(limit: 1) { _ in false }
+        let order = Mutex<[Int]>([])
+        threads.run {
+            threads.run { order.withLock { $0.append(1) } }
+            order.withLock { $0.append(2) }
+        }
+        threads.run { order.withLock { $0.append(3) } }
+        #expect(order.withLock { $0 } == [1, 2, 3])
     }
 }
