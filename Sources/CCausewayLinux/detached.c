@@ -74,7 +74,7 @@ int cw_program_contains(const char *path, const char *text) {
     int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (file < 0) return 0;
     int result = fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && (facts.st_uid == geteuid() || facts.st_uid == 0)
-        && (facts.st_mode & S_IWOTH) == 0 && faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 && contains(file, text);
+        && (facts.st_mode & (S_IWGRP | S_IWOTH)) == 0 && faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 && contains(file, text);
     close(file);
     return result;
 }

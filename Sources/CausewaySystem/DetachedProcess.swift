@@ -20,8 +20,8 @@ package enum DetachedProcess {
         try check(cw_detached_start(path, words, values), "execve")
     }
 
-    /// Returns whether a file is an executable that contains a text, belongs to this user or the superuser, and is not
-    /// world-writable. Reads the file.
+    /// Returns whether a file is an executable that contains a text, and that only this user and the superuser can
+    /// change: it belongs to one of them, and neither its group nor others can write it. Reads the file.
     package static func isProgram(_ path: String, containing text: String) -> Bool {
         cw_program_contains(path, text) == 1
     }

@@ -116,6 +116,7 @@ final class TransferAgent: Sendable {
         let folders = (environment["PATH"] ?? "").split(separator: ":").filter { $0.hasPrefix("/") }
         let path = folders.lazy.map { "\($0)/\(name)" }
             .first { DetachedProcess.isProgram($0, containing: variable) }
-        return path.map { .path($0) } ?? .missing(reason: "no command \(name) of Causeway in PATH")
+        return path.map { .path($0) }
+            ?? .missing(reason: "no command \(name) of Causeway in PATH that only its owner can write")
     }
 }
