@@ -148,6 +148,28 @@ struct EngineTests {
         #expect(engine.reports.isEmpty)
     }
 
+    @Test("A resolver's new request that exceeds the total size stops the lane, and leaves no file")
+    func resolverLimit() async throws {
+        let bench = try Bench { _, _ in try answer(status: 409) }
+        let engine = try await bench.open {
+            $0.policy.conflict = .ask
+            $0.limits.totalByteCount = 20_000
+            $0.resolver = { _ in .rewrite(post("large", String(repeating: "x", count: 20_001))) }
+        }
+        var events = engine.events.makeAsyncIterator()
+        let id = try await engine.enqueue(post("old", method: "PUT"))
+        try await bench.run(engine) {
+            if case .stopped = engine.operations.first?.state { bench.contents.isEmpty } else { false }
+        }
+        #expect(engine.operations.map(\.id) == [id])
+        #expect(engine.operations.first?.state == .stopped(.refused(status: 409)))
+        while let event = await events.next() {
+            guard case .storageFailed(let reason) = event.kind else { continue }
+            #expect(reason.contains("20000 bytes"))
+            return
+        }
+    }
+
     @Test("Operations are listed, cancelled, edited and moved; cancelling stops an attempt that runs")
     func changes() async throws {
         let gate = Gate()

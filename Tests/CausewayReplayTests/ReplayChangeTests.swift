@@ -81,6 +81,55 @@ struct ReplayChangeTests {
         #expect(other.queue.reports.map(\.id) == [3])
     }
 
+    @Test("A resolver's new request may not exceed the total size, and is released if it is not used")
+    func rewriteLimits() throws {
+        var limits = OfflineLimits()
+        limits.totalByteCount = 10
+        let replay = Replay({ $0.conflict = .ask }, limits: limits)
+        func resolve(_ id: UInt64, _ body: StoredMessage.Body) -> [ReplayEffect] {
+            let message = StoredMessage(method: "PUT", target: "new", body: body)
+            return replay.queue.resolved(
+                id, .rewrite(StoredRewrite(message: message, key: "new")), status: 409, at: replay.now, jitter: 1)
+        }
+        let (a, b) = (replay.add(), replay.add())
+        replay.advance()
+        replay.end(a, .response(status: 409))
+        let large = StoredMessage.Body.file(name: "content-large", byteCount: 8)
+        let effects = resolve(a, large)
+        #expect(effects == [.store(.stopped(a, .refused(status: 409))), .release(large)])
+        replay.perform(effects)
+        #expect(replay.queue.phase(a) == .stopped(.refused(status: 409)))
+        #expect(replay.queue.operation(a)?.message.body == .inline([1, 2, 3]) && replay.advance().isEmpty)
+        // The limit holds for the sum: 7 bytes and 3 bytes of the other operation.
+        replay.perform(try replay.queue.resume(a))
+        replay.advance()
+        replay.end(a, .response(status: 409))
+        let fitting = StoredMessage.Body.file(name: "content-fitting", byteCount: 7)
+        #expect(resolve(a, fitting).last == .release(.inline([1, 2, 3])))
+        #expect(replay.advance() == [a])
+        // Cancelled while the resolver decides: the new content has no owner.
+        replay.end(a, .response(status: 409))
+        replay.perform(try replay.queue.cancel(a, at: 0))
+        #expect(resolve(a, large) == [.release(large)])
+        #expect(replay.advance() == [b])
+    }
+
+    @Test("If the limit is lower than the contents, a request may be replaced by one that is not larger")
+    func loweredLimit() throws {
+        let replay = Replay()
+        let id = replay.add()
+        var limits = OfflineLimits()
+        limits.totalByteCount = 1
+        var queue = ReplayQueue(limits: limits)
+        _ = queue.recover(replay.records, at: replay.now)
+        func message(_ count: Int) -> StoredMessage {
+            StoredMessage(method: "PUT", target: "", body: .inline([UInt8](repeating: 0, count: count)))
+        }
+        #expect(throws: ReplayRefusal.self) { try queue.edit(id, message(4), key: "") }
+        let effects = try queue.edit(id, message(3), key: "")
+        #expect(effects.count == 2)
+    }
+
     @Test("After damage, operations that may have been sent have an unknown fate")
     func damage() {
         let replay = Replay()

@@ -125,8 +125,17 @@ extension OfflineEngine {
     private func resolve(_ id: UInt64, _ status: Int, _ operation: StoredOperation) async {
         let decision = await self.decision(id)
         let jitter = Double.random(in: 0...1)
-        let applied = apply { (queue, now) in
-            queue.resolved(id, decision, status: status, at: now, jitter: jitter)
+        var isFull = false
+        let applied = apply { (queue, now) throws(Never) in
+            let effects = queue.resolved(id, decision, status: status, at: now, jitter: jitter)
+            // A new request stops the lane only if it has no room.
+            if case .rewrite = decision, case .stopped = queue.phase(id) { isFull = true }
+            return effects
+        }
+        if isFull {
+            let limit = configuration.limits.totalByteCount
+            let error = OfflineError(.full, "the contents of the queue have \(limit) bytes: see OfflineLimits")
+            broadcast.send { OfflineEvent(id: OfflineOperation.ID(id), kind: .storageFailed(error.description)) }
         }
         await settleOrKeep(applied)
     }

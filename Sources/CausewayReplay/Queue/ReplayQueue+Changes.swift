@@ -1,5 +1,6 @@
 extension ReplayQueue {
-    /// Applies the resolver's decision about a refused operation.
+    /// Applies the resolver's decision about a refused operation. A new request that exceeds the total size stops the
+    /// operation's lane. If a new request is not used, its content is released.
     ///
     /// - Parameters:
     ///   - id: The operation.
@@ -11,7 +12,10 @@ extension ReplayQueue {
         _ id: UInt64, _ decision: OfflineDecision<StoredRewrite>, status: Int,
         at now: ReplayTime, jitter: Double
     ) -> [ReplayEffect] {
-        guard entries[id]?.phase == .asking else { return [] }
+        guard let entry = entries[id], entry.phase == .asking else {
+            if case .rewrite(let new) = decision { return [.release(new.message.body)] }
+            return []
+        }
         active.remove(id)
         switch decision {
         case .drop:
@@ -23,6 +27,9 @@ extension ReplayQueue {
             let effects = wait(id, counts: true, at: now, jitter: jitter, isCounted: true)
             return effects.filter { $0 != .store(.returned(id, counts: true)) }
         case .rewrite(let new):
+            guard hasRoom(for: new.message, inPlaceOf: entry) else {
+                return stop(id, .refused(status: status)) + [.release(new.message.body)]
+            }
             entries[id]?.phase = .waiting
             return replace(id, new.message, key: new.key)
         }
@@ -48,12 +55,18 @@ extension ReplayQueue {
     ) throws(ReplayRefusal) -> [ReplayEffect] {
         guard let entry = entries[id], entry.phase != .storing else { throw .unknown }
         guard entry.phase != .sending, entry.phase != .asking else { throw .busy }
-        let size = storedByteCount - entry.operation.message.body.storedByteCount + message.body.storedByteCount
-        guard size <= Int64(limits.totalByteCount) else {
+        guard hasRoom(for: message, inPlaceOf: entry) else {
             throw .full("the contents of the queue have \(limits.totalByteCount) bytes")
         }
         entries[id]?.phase = .waiting
         return replace(id, message, key: key)
+    }
+
+    /// Whether the contents stay within ``OfflineLimits/totalByteCount``, or do not grow: the limit may be lower than at the
+    /// program's last start.
+    private func hasRoom(for message: StoredMessage, inPlaceOf entry: Entry) -> Bool {
+        let growth = message.body.storedByteCount - entry.operation.message.body.storedByteCount
+        return growth <= 0 || storedByteCount + growth <= Int64(limits.totalByteCount)
     }
 
     private mutating func replace(_ id: UInt64, _ message: StoredMessage, key: String) -> [ReplayEffect] {

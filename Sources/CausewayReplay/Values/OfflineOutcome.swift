@@ -43,7 +43,8 @@ public enum OfflineDecision<Request: Sendable>: Sendable {
     case stop
     /// The operation is sent again unchanged, after a back-off.
     case retry
-    /// The operation is sent with another request and a new key, at the same position in its lane.
+    /// The operation is sent with another request and a new key, at the same position in its lane. If the new request
+    /// cannot be stored or exceeds a limit, the lane stops at the operation.
     case rewrite(Request)
 }
 
