@@ -167,6 +167,46 @@ struct StorageTests {
         #expect(again.operations.isEmpty && again.reports.isEmpty)
     }
 
+    @Test("A record that was given up is reported to its submitter, also if another caller retries before it waits")
+    func givenUp() async throws {
+        let medium = FaultyMedium()
+        medium.fail(["write"])
+        let writer = JournalWriter(medium, slack: 1_000)
+        let number = writer.submit([1, 2, 3], givingUp: 7)
+        while writer.failure == nil { await Task.yield() }
+        // Nothing is pending, and nothing was written: the failure stays.
+        try await writer.retry()
+        #expect(writer.failure != nil)
+        let full = SystemError(errno: 28, call: "write")
+        await #expect(throws: full) { try await writer.wait(for: number) }
+        let must = writer.submit([4], givingUp: nil)
+        await #expect(throws: full) { try await writer.wait(for: must) }
+        await #expect(throws: full) { try await writer.retry() }
+        medium.fail([])
+        try await writer.retry()
+        try await writer.wait(for: must)
+        #expect(writer.failure == nil && medium.journal == [4])
+    }
+
+    @Test("The content of a new request that the queue did not take is removed")
+    func refusedEdit() async throws {
+        let (bench, medium) = (try Bench(), FaultyMedium())
+        let engine = try Self.engine(bench, medium)
+        let (a, b) = (try await engine.enqueue(post("a")), try await engine.enqueue(post("b")))
+        let large = String(repeating: "x", count: 20_000)
+        medium.fail(["write", "replace"])
+        #expect(await code { try await engine.cancel(a) } == .storage)
+        #expect(await code { try await engine.edit(b, post("refused", large)) } == .storage)
+        #expect(medium.contentCount == 0)
+        medium.fail([])
+        try await engine.edit(b, post("stored", large))
+        #expect(medium.contentCount == 1)
+        // This change is in effect, and is stored later: both contents stay until then.
+        medium.fail(["write", "replace"])
+        #expect(await code { try await engine.edit(b, post("pending", large)) } == .storage)
+        #expect(medium.contentCount == 2 && engine.operations.map(\.contentByteCount) == [20_000])
+    }
+
     @Test("A result that cannot be stored is stored later; until then the end is not told")
     func result() async throws {
         let medium = FaultyMedium()

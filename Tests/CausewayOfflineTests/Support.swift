@@ -163,6 +163,7 @@ final class FaultyMedium: JournalMedium {
     func fail(_ calls: Set<String>) { state.withLock { $0.failing = calls } }
 
     var journal: [UInt8] { state.withLock { $0.journal } }
+    var contentCount: Int { state.withLock { $0.contents.count } }
 
     private func check(_ call: String) throws(SystemError) {
         // 28 is ENOSPC.

@@ -77,8 +77,7 @@ extension OfflineEngine {
             do throws(SystemError) {
                 try await writer.wait(for: applied.number)
             } catch {
-                throw OfflineError(
-                    .storage, "\(JournalDirectory.text(error)): free space or repair the directory; it is tried again")
+                throw Self.storageError(error)
             }
         }
         for case .file(let name, _) in applied.released {
@@ -86,6 +85,11 @@ extension OfflineEngine {
             _ = try? await writer.perform { (medium) throws(SystemError) in medium.remove(name) }
         }
         for report in applied.finished { deliver(report) }
+    }
+
+    static func storageError(_ error: SystemError) -> OfflineError {
+        OfflineError(
+            .storage, "\(JournalDirectory.text(error)): free space or repair the directory; it is tried again")
     }
 
     /// Reports an ended operation to callers of ``result(of:)`` and to the event streams.

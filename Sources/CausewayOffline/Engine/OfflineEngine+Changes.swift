@@ -72,10 +72,16 @@ extension OfflineEngine {
     ) async throws(OfflineError) {
         let message = try await store(freeze(request), request.body, fileHandling)
         let key = Self.newKey()
+        // Once the queue has the new request, its content stays, also if the record is stored only later.
+        var isTaken = false
         do throws(OfflineError) {
-            try await change { (queue, _) throws(ReplayRefusal) in try queue.edit(id.number, message, key: key) }
+            try await change { (queue, _) throws(ReplayRefusal) in
+                let effects = try queue.edit(id.number, message, key: key)
+                isTaken = true
+                return effects
+            }
         } catch {
-            if error.code != .storage { await remove(message.body) }
+            if !isTaken { await remove(message.body) }
             throw error
         }
     }
@@ -139,7 +145,7 @@ extension OfflineEngine {
     ) async throws(OfflineError) {
         if writer.failure != nil {
             // Refuse changes while storage fails, so that the list of unstored records stays bounded.
-            try await settle(Applied(number: writer.last))
+            do throws(SystemError) { try await writer.retry() } catch { throw Self.storageError(error) }
         }
         let applied: Applied
         do throws(ReplayRefusal) {

@@ -21,15 +21,22 @@ final class JournalWriter: Sendable {
         var isOptional: Bool { operation != nil }
     }
 
+    private struct Waiter: Sendable {
+        var number: Number
+        /// Whether the caller submitted the record, and must learn that it was given up.
+        var isSubmitter: Bool
+        var continuation: CheckedContinuation<SystemError?, Never>
+    }
+
     private struct State {
         var pending: [Entry] = []
         var last: Number = 0
         var written: Number = 0
         var failure: SystemError?
-        /// Records that were given up before their submitter called ``wait(for:)``.
+        /// Records that were given up before their submitter called ``wait(for:)``. Only the submitter removes them.
         var givenUp: [Number: SystemError] = [:]
         var isDraining = false
-        var waiters: [(number: Number, continuation: CheckedContinuation<SystemError?, Never>)] = []
+        var waiters: [Waiter] = []
     }
 
     /// State that only the dispatch queue uses.
@@ -89,16 +96,43 @@ final class JournalWriter: Sendable {
         return true
     }
 
-    /// Suspends until a record is written durably. Retries a record that failed before.
+    /// Suspends until a submitted record is written durably. Retries a record that failed before. Only the caller that
+    /// submitted the record may wait for it, unless the record must be written.
     ///
     /// Cancellation: has no effect; writing takes a bounded time.
     func wait(for number: Number) async throws(SystemError) {
+        try await wait { state in
+            if let failure = state.givenUp.removeValue(forKey: number) { return .done(failure) }
+            return state.written >= number ? .done(nil) : .waits(for: number, isSubmitter: true)
+        }
+    }
+
+    /// Suspends until the pending records are written durably, or one of them fails again. Without pending records, the
+    /// next one shows whether the storage works.
+    ///
+    /// Cancellation: has no effect; writing takes a bounded time.
+    func retry() async throws(SystemError) {
+        try await wait { state in
+            guard let last = state.pending.last else { return .done(nil) }
+            return .waits(for: last.number, isSubmitter: false)
+        }
+    }
+
+    private enum Waiting {
+        case done(SystemError?)
+        case waits(for: Number, isSubmitter: Bool)
+    }
+
+    private func wait(_ look: (inout State) -> Waiting) async throws(SystemError) {
         let failure = await withCheckedContinuation { (continuation: CheckedContinuation<SystemError?, Never>) in
             let (result, mustStart) = state.withLock { state -> (SystemError??, Bool) in
-                if let failure = state.givenUp.removeValue(forKey: number) { return (.some(failure), false) }
-                if state.written >= number { return (.some(nil), false) }
-                state.waiters.append((number, continuation))
-                return (nil, Self.claim(&state))
+                switch look(&state) {
+                case .done(let failure): return (.some(failure), false)
+                case .waits(let number, let isSubmitter):
+                    state.waiters.append(
+                        Waiter(number: number, isSubmitter: isSubmitter, continuation: continuation))
+                    return (nil, Self.claim(&state))
+                }
             }
             if let result { continuation.resume(returning: result) }
             if mustStart { queue.async { self.drain() } }
@@ -129,8 +163,8 @@ final class JournalWriter: Sendable {
                 return state.pending
             }
             if batch.isEmpty {
-                // Only waiters are left. Their records were written or given up meanwhile.
-                if finish(upTo: 0) { return }
+                // Only waiters are left. Their records were written meanwhile; this says nothing about the storage now.
+                if finish(upTo: nil) { return }
                 continue
             }
             do throws(SystemError) {
@@ -161,11 +195,15 @@ final class JournalWriter: Sendable {
     }
 
     /// Marks records as written, and resumes their waiters. Returns whether no record is pending.
-    private func finish(upTo number: Number) -> Bool {
+    ///
+    /// - Parameter number: The last record of a successful write; `nil` if nothing was written.
+    private func finish(upTo number: Number?) -> Bool {
         let (ready, isIdle) = state.withLock { state in
-            state.pending.removeAll { $0.number <= number }
+            if let number {
+                state.pending.removeAll { $0.number <= number }
+                state.failure = nil
+            }
             state.written = (state.pending.first?.number ?? state.last + 1) - 1
-            state.failure = nil
             let written = state.written
             let ready = state.waiters.filter { $0.number <= written }
             state.waiters.removeAll { $0.number <= written }
@@ -181,7 +219,7 @@ final class JournalWriter: Sendable {
     private func fail(_ error: SystemError) {
         let (waiters, operations) = state.withLock { state in
             let operations = state.pending.compactMap(\.operation)
-            let waiting = Set(state.waiters.map(\.number))
+            let waiting = Set(state.waiters.lazy.filter(\.isSubmitter).map(\.number))
             for entry in state.pending where entry.isOptional && !waiting.contains(entry.number) {
                 state.givenUp[entry.number] = error
             }
