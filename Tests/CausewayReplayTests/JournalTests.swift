@@ -87,6 +87,20 @@ struct JournalTests {
         }
     }
 
+    @Test("A damaged record that contains many frame headers hides no later record")
+    func headersInDamage() {
+        // Each header claims a frame that reaches far into the later records.
+        let header: [UInt8] = [0xCA, 0x57, 0x4A, 0x31, 0x40, 0x0D, 0x03, 0, 0, 0, 0, 0]
+        let headers = Array(repeatElement(header, count: 1_300).joined())
+        let later = (2...21).map { id in
+            JournalRecord.enqueued(operation(id, body: .inline([UInt8](repeating: UInt8(id), count: 15_000))))
+        }
+        var bytes = Self.file([.enqueued(operation(1, body: .inline(headers)))] + later)
+        bytes[Journal.overhead + 1] ^= 1
+        let content = Journal.read(bytes)
+        #expect(content.records == later && content.validByteCount == bytes.count && content.damagedByteCount > 15_000)
+    }
+
     @Test("Another version, another file and too long records are refused")
     func foreign() {
         #expect(Journal.read(Array("SQLite format 3".utf8)).isForeign)

@@ -1,13 +1,76 @@
 /// CRC-32C (RFC 3720 §12.1). Detects torn and damaged records, not forged ones.
 enum Checksum {
+    private static let polynomial: UInt32 = 0x82F6_3B78
     private static let table: [UInt32] = (0..<256).map { index in
-        (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? (value >> 1) ^ 0x82F6_3B78 : value >> 1 }
+        (0..<8).reduce(UInt32(index)) { value, _ in byX(value) }
+    }
+    /// The polynomials x^8, x^16, x^32 and so on, each the square of the one before it.
+    private static let powers: [UInt32] = (0..<32).reduce(into: [0x0080_0000]) { powers, index in
+        powers.append(product(powers[index], powers[index]))
     }
 
-    static func of(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+    static func of(_ bytes: ArraySlice<UInt8>) -> UInt32 { ~extend(.max, with: bytes) }
+
+    /// Adds bytes to the checksum register.
+    static func extend(_ register: UInt32, with bytes: ArraySlice<UInt8>) -> UInt32 {
         let table = Self.table
-        var value = UInt32.max
+        var value = register
         for byte in bytes { value = (value >> 8) ^ table[Int((value ^ UInt32(byte)) & 0xFF)] }
-        return ~value
+        return value
+    }
+
+    /// Adds zero bytes to the checksum register. The time grows with the logarithm of their number.
+    static func shift(_ register: UInt32, byZeroBytes count: Int) -> UInt32 {
+        var (value, rest, index) = (register, UInt32(clamping: count), 0)
+        while rest > 0 {
+            if rest & 1 == 1 { value = product(value, powers[index]) }
+            (rest, index) = (rest >> 1, index + 1)
+        }
+        return value
+    }
+
+    /// Multiplies a polynomial by x. The highest bit is the coefficient of x^0.
+    private static func byX(_ value: UInt32) -> UInt32 { value & 1 == 1 ? (value >> 1) ^ polynomial : value >> 1 }
+
+    private static func product(_ one: UInt32, _ other: UInt32) -> UInt32 {
+        var (sum, rest, term) = (UInt32(0), one, other)
+        while rest != 0 {
+            if rest & 0x8000_0000 != 0 { sum ^= term }
+            (rest, term) = (rest << 1, byX(term))
+        }
+        return sum
+    }
+}
+
+/// Checksums of parts of a byte string. After one pass over the bytes, the time for a part does not grow with its size.
+struct ChecksumIndex: Sendable {
+    private static let spacing = 64
+
+    private let bytes: ArraySlice<UInt8>
+    /// The checksum register before every 64th byte. It begins with 0, so that two registers give the part between them.
+    private let registers: [UInt32]
+
+    init(_ bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+        var registers: [UInt32] = [0]
+        registers.reserveCapacity(bytes.count / Self.spacing + 1)
+        var (register, position) = (UInt32(0), bytes.startIndex)
+        while bytes.endIndex - position >= Self.spacing {
+            register = Checksum.extend(register, with: bytes[position..<(position + Self.spacing)])
+            registers.append(register)
+            position += Self.spacing
+        }
+        self.registers = registers
+    }
+
+    /// Returns the checksum of `head` followed by a part of the bytes.
+    func checksum(of part: Range<Int>, after head: ArraySlice<UInt8>) -> UInt32 {
+        let start = Checksum.extend(.max, with: head) ^ register(at: part.lowerBound)
+        return ~(Checksum.shift(start, byZeroBytes: part.count) ^ register(at: part.upperBound))
+    }
+
+    private func register(at position: Int) -> UInt32 {
+        let index = (position - bytes.startIndex) / Self.spacing
+        return Checksum.extend(registers[index], with: bytes[(bytes.startIndex + index * Self.spacing)..<position])
     }
 }
