@@ -15,7 +15,8 @@ public struct PacketInjector: ~Copyable {
     private let interface: String
     private var bytes: [UInt8] = []
     private var lengths: [Int] = []
-    /// Number of packets accepted by the kernel, without those in a batch that failed.
+    /// Number of packets accepted by the kernel, also of a batch that failed: the kernel accepts packets in order, up to
+    /// the one that it rejects.
     public private(set) var sent = 0
 
     /// Maximum number of packets per batch.
@@ -48,7 +49,7 @@ public struct PacketInjector: ~Copyable {
         if lengths.count == Self.maximum { try flush() }
     }
 
-    /// Sends the batch and empties it, also after an error.
+    /// Sends the batch and empties it, also after an error. The packets after a rejected one are not sent.
     ///
     /// - Throws: ``CaptureError`` if the interface was removed or rejects a packet.
     public mutating func flush() throws(CaptureError) {
@@ -56,19 +57,20 @@ public struct PacketInjector: ~Copyable {
             bytes.removeAll(keepingCapacity: true)
             lengths.removeAll(keepingCapacity: true)
         }
-        do throws(SystemError) { sent += try Self.send(socket.rawValue, &bytes, lengths) } catch {
+        do throws(SystemError) { try Self.send(socket.rawValue, &bytes, lengths, sent: &sent) } catch {
             throw CaptureError("sending on \(interface) failed", error)
         }
     }
 
     private static func send(
-        _ fd: CInt, _ bytes: inout [UInt8], _ lengths: [Int]
-    ) throws(SystemError) -> Int {
-        let result: Result<Int, SystemError> = bytes.withUnsafeMutableBytes { bytes in
-            do throws(SystemError) { return .success(try PacketSockets.sendFrames(fd, bytes, lengths)) } catch {
-                return .failure(error)
-            }
+        _ fd: CInt, _ bytes: inout [UInt8], _ lengths: [Int], sent: inout Int
+    ) throws(SystemError) {
+        let failure: SystemError? = bytes.withUnsafeMutableBytes { bytes in
+            do throws(SystemError) {
+                try PacketSockets.sendFrames(fd, bytes, lengths, sent: &sent)
+                return nil
+            } catch { return error }
         }
-        return try result.get()
+        if let failure { throw failure }
     }
 }

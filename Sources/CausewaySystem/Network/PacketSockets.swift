@@ -40,12 +40,13 @@ package enum PacketSockets {
 
     /// Sends consecutive frames, several with one system call. Blocks the calling thread while the device has no room.
     ///
-    /// - Returns: The number of frames. All were sent.
+    /// - Parameter sent: Increased by the number of frames that the kernel accepted, also before an error is thrown. The
+    ///   next frame is then the one that was rejected.
     /// - Throws: ``SystemError`` if a frame is rejected, or if the device has no room for one second.
     package static func sendFrames(
-        _ fd: CInt, _ frames: UnsafeMutableRawBufferPointer, _ lengths: [Int]
-    ) throws(SystemError) -> Int {
-        guard let base = frames.baseAddress else { return 0 }
+        _ fd: CInt, _ frames: UnsafeMutableRawBufferPointer, _ lengths: [Int], sent: inout Int
+    ) throws(SystemError) {
+        guard let base = frames.baseAddress else { return }
         var (offset, done, refusals) = (0, 0, 0)
         var pieces = lengths.map { length in
             defer { offset += length }
@@ -55,6 +56,7 @@ package enum PacketSockets {
             let result = pieces.withUnsafeMutableBufferPointer { send(fd, $0, from: done) }
             if result > 0 {
                 done += Int(result)
+                sent += Int(result)
                 refusals = 0
                 continue
             }
@@ -65,7 +67,6 @@ package enum PacketSockets {
             refusals += 1
             usleep(1000)
         }
-        return done
     }
 
     private static func send(_ fd: CInt, _ pieces: UnsafeMutableBufferPointer<iovec>, from first: Int) -> CInt {
