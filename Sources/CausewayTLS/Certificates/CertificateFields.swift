@@ -96,7 +96,9 @@ struct CertificateFields: Sendable {
         if yearDigits == 2 { year += year < 50 ? 2_000 : 1_900 }
         let rest: [Int] = stride(from: yearDigits, to: digits.count, by: 2).map { digits[$0] * 10 + digits[$0 + 1] }
         let (month, day, hour, minute, second) = (rest[0], rest[1], rest[2], rest[3], rest[4])
-        guard (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 60 else {
+        guard (1...12).contains(month), day >= 1, day <= GregorianCalendar.dayCount(year, month), hour < 24,
+            minute < 60, second < 60
+        else {
             throw DERError("invalid date or time")
         }
         let hours = GregorianCalendar.dayNumber(year, month, day) * 24 + hour

@@ -12,6 +12,12 @@ enum GregorianCalendar {
         return shifted * 365 + leapDays + (monthFromMarch * 153 + 2) / 5 + day - 1 - 719_468 - daysPer400Years
     }
 
+    /// Returns the number of days in a month. `year` is 0 or later, `month` 1 to 12.
+    static func dayCount(_ year: Int, _ month: Int) -> Int {
+        let next = month == 12 ? dayNumber(year + 1, 1, 1) : dayNumber(year, month + 1, 1)
+        return next - dayNumber(year, month, 1)
+    }
+
     /// Returns the date of a day in the years 0 to 9999.
     static func date(ofDay number: Int) -> (year: Int, month: Int, day: Int) {
         // The average length of a year gives the year or one of its neighbours.

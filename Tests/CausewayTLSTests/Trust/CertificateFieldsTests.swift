@@ -56,6 +56,12 @@ struct CertificateFieldsTests {
             (0x17, "7001010000Z", nil), (0x17, "700101000000+0000", nil), (0x17, "701301000000Z", nil),
             (0x17, "70010100000aZ", nil), (0x18, "20500101000000.5Z", nil), (0x04, "700101000000Z", nil),
             (0x17, "", nil), (0x18, "20500101240000Z", nil),
+            // Only dates that exist: the month's length, and the leap day of centuries.
+            (0x17, "700131000000Z", 2_592_000), (0x17, "700228000000Z", 5_011_200), (0x17, "701231235959Z", 31_535_999),
+            (0x17, "700231000000Z", nil), (0x17, "700229000000Z", nil), (0x17, "700431000000Z", nil),
+            (0x17, "700631000000Z", nil), (0x17, "700931000000Z", nil), (0x17, "701131000000Z", nil),
+            (0x17, "701232000000Z", nil), (0x17, "700100000000Z", nil), (0x18, "21000229000000Z", nil),
+            (0x18, "21000228000000Z", 4_107_456_000),
         ] as [(UInt8, String, Int64?)])
     func times(_ tag: UInt8, _ text: String, _ seconds: Int64?) throws {
         var reader = DERReader(DERWriter.value(tag, Array(text.utf8))[...])
