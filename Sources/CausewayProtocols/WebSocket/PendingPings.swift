@@ -6,11 +6,13 @@ struct PendingPings: Sendable {
     static let limit = 1024
 
     private var waiting: Deque<(payload: [UInt8], token: UInt64)> = []
+    /// The tokens of lost pings that were not reported yet.
+    private var lost: Deque<UInt64> = []
 
-    /// Adds a ping. If the queue is full, drops the oldest ping and returns its token.
-    mutating func append(_ payload: [UInt8], token: UInt64) -> UInt64? {
+    /// Adds a ping. If the queue is full, the oldest ping is lost.
+    mutating func append(_ payload: [UInt8], token: UInt64) {
         waiting.append((payload, token))
-        return waiting.count > Self.limit ? waiting.popFirst()?.token : nil
+        if waiting.count > Self.limit, let oldest = waiting.popFirst() { lost.append(oldest.token) }
     }
 
     /// Removes the pings that a pong answers, and returns their tokens. These are the oldest ping with the same payload and all pings
@@ -22,8 +24,17 @@ struct PendingPings: Sendable {
         return answered
     }
 
-    mutating func removeAll() -> [UInt64] {
-        defer { waiting = [] }
-        return waiting.map(\.token)
+    /// Records that a ping cannot be sent.
+    mutating func lose(_ token: UInt64) { lost.append(token) }
+
+    /// Records that no pong will arrive.
+    mutating func loseAll() {
+        lost.append(contentsOf: waiting.lazy.map(\.token))
+        waiting = []
     }
+
+    /// Removes and returns the next token to report as lost.
+    mutating func nextLost() -> UInt64? { lost.popFirst() }
+
+    var hasLost: Bool { !lost.isEmpty }
 }

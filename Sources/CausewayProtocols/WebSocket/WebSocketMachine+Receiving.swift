@@ -7,15 +7,23 @@ extension WebSocketMachine {
     ///   content.
     package mutating func nextEvent(atMost limit: Int = .max) -> Event? {
         while true {
+            // A lost ping does not wait for the program to read the content before it.
+            if let token = nextLostPing() { return .pingLost(token) }
             if let event = events.popFirst() { return event }
             guard makesProgress(atMost: limit) else { return nil }
         }
     }
 
+    /// Removes and returns the token of a lost ping. Its ``Event/pingLost(_:)`` does not come any more.
+    package mutating func nextLostPing() -> UInt64? { pings.nextLost() }
+
+    /// Reports all pings without a pong as lost, although the connection has not ended.
+    package mutating func losePings() { pings.loseAll() }
+
     /// Decodes input or ends the connection, which may add an event. Returns `false` if neither is possible now.
     private mutating func makesProgress(atMost limit: Int) -> Bool {
         switch phase {
-        case .opening(var head): return readHead(&head)
+        case .opening(var opening): return readHead(&opening)
         case .open where !receivedClose: return decode(atMost: limit)
         case .open: return finishClosing()
         case .idle, .deciding, .ended: return false
@@ -24,7 +32,7 @@ extension WebSocketMachine {
 
     private mutating func decode(atMost limit: Int) -> Bool {
         do {
-            switch try decoder.next(from: &input, atMost: limit) {
+            switch try decoder.next(from: &input.bytes, atMost: limit) {
             case .content(let opcode, let bytes, let endsMessage):
                 events.append(.content(opcode, bytes, endsMessage: endsMessage))
             case .control(.ping, let payload): receivedPing(payload)
@@ -40,8 +48,8 @@ extension WebSocketMachine {
 
     /// Handles the end of the stream, when no more input can be decoded.
     private mutating func endIfCutOff(atMost limit: Int) -> Bool {
-        guard inputHasEnded, limit > 0 else { return false }
-        let isBetweenMessages = input.isEmpty && decoder.isBetweenMessages
+        guard input.hasEnded, limit > 0 else { return false }
+        let isBetweenMessages = input.bytes.isEmpty && decoder.isBetweenMessages
         end(sentClose ? nil : isBetweenMessages ? .endedUnclosed : .endedEarly)
         return true
     }
@@ -66,7 +74,7 @@ extension WebSocketMachine {
             throw error == .text ? .invalidText : .protocolError("close code")
         }
         receivedClose = true
-        input = ByteChain()
+        input.removeAll()
         events.append(.closed(closing))
         guard !sentClose else { return }
         output.removeWaiting()
@@ -76,7 +84,7 @@ extension WebSocketMachine {
     /// Ends the connection after both peers have sent a close frame. The server ends the stream first
     /// (RFC 6455 §7.1.1); a client waits for that.
     private mutating func finishClosing() -> Bool {
-        if case .client = role, !inputHasEnded { return false }
+        if case .client = role, !input.hasEnded { return false }
         end(nil)
         return true
     }
@@ -97,21 +105,21 @@ extension WebSocketMachine {
         end(failure)
     }
 
-    private mutating func readHead(_ head: inout HeadReader) -> Bool {
+    private mutating func readHead(_ opening: inout Opening) -> Bool {
         // Move the reader out of the phase, so that its buffer is not copied for every piece of input.
         phase = .idle
         do {
-            while !head.isComplete, let piece = input.popPiece() {
-                let taken = try take(piece, &head)
-                if taken < piece.count { putBack(piece.dropFirst(taken)) }
+            while !opening.head.isComplete, let piece = input.bytes.popPiece() {
+                let taken = try take(piece, &opening.head)
+                if taken < piece.count { input.putBack(piece.dropFirst(taken)) }
             }
-            guard head.isComplete else {
-                phase = .opening(head)
-                guard inputHasEnded else { return false }
+            guard opening.head.isComplete else {
+                phase = .opening(opening)
+                guard input.hasEnded else { return false }
                 end(.endedEarly)
                 return true
             }
-            try understand(&head)
+            try understand(&opening)
         } catch {
             if case .server = role { output.append(raw: refusal(error)) }
             end(.handshake(error))
@@ -127,15 +135,15 @@ extension WebSocketMachine {
         }
     }
 
-    private mutating func understand(_ head: inout HeadReader) throws(UpgradeError) {
-        guard let request else {
-            guard let found = head.finishRequest() else { return }
+    private mutating func understand(_ opening: inout Opening) throws(UpgradeError) {
+        guard let request = opening.request else {
+            guard let found = opening.head.finishRequest() else { return }
             let request = try UpgradeRequest(found)
             phase = .deciding(request)
             events.append(.requested(request))
             return
         }
-        guard let found = head.finishResponse() else { return }
+        guard let found = opening.head.finishResponse() else { return }
         let response = try UpgradeResponse(found, for: request)
         phase = .open
         output.isHeld = false
@@ -145,12 +153,5 @@ extension WebSocketMachine {
             return fail(.handshake(.missingExtension))
         }
         events.append(.opened(response))
-    }
-
-    private mutating func putBack(_ piece: ArraySlice<UInt8>) {
-        var all = ByteChain()
-        all.append(piece)
-        all.append(input)
-        input = all
     }
 }

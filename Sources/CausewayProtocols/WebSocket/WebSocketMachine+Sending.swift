@@ -17,11 +17,11 @@ extension WebSocketMachine {
     /// Sends a ping of at most 125 bytes. If a token is given, ``Event/pingAnswered(_:)`` or ``Event/pingLost(_:)`` reports the result.
     package mutating func sendPing(_ payload: [UInt8] = [], token: UInt64? = nil) {
         guard payload.count <= WebSocketFrameHeader.maximumControlLength, phase != .ended, !sentClose else {
-            if let token { events.append(.pingLost(token)) }
+            if let token { pings.lose(token) }
             return
         }
         output.append(.ping, ByteChain(payload), endsMessage: true)
-        if let token, let lost = pings.append(payload, token: token) { events.append(.pingLost(lost)) }
+        if let token { pings.append(payload, token: token) }
     }
 
     /// Sends a pong of at most 125 bytes. A longer payload is ignored.

@@ -80,12 +80,37 @@ package struct WebSocketMachine: Sendable {
         case ended(Failure?)
     }
 
+    /// The head of the peer's handshake message, as far as it was read.
+    struct Opening: Equatable {
+        var head: HeadReader
+        /// The client's request; `nil` on a server.
+        var request: UpgradeRequest?
+    }
+
     enum Phase: Equatable {
         case idle
-        case opening(HeadReader)
+        case opening(Opening)
         case deciding(UpgradeRequest)
         case open
         case ended
+    }
+
+    /// Received bytes that were not decoded yet.
+    struct Input {
+        var bytes = ByteChain()
+        /// Whether the peer ended the stream after these bytes.
+        var hasEnded = false
+
+        mutating func append(_ more: ByteChain) { if !hasEnded { bytes.append(more) } }
+
+        mutating func putBack(_ piece: ArraySlice<UInt8>) {
+            var all = ByteChain()
+            all.append(piece)
+            all.append(bytes)
+            bytes = all
+        }
+
+        mutating func removeAll() { bytes = ByteChain() }
     }
 
     /// The maximum number of undecoded bytes. When this number is reached, ``inputRoom`` is 0.
@@ -95,8 +120,7 @@ package struct WebSocketMachine: Sendable {
     let configuration: Configuration
     var phase: Phase = .idle
     var events = InlineFirstQueue<Event>()
-    var input = ByteChain()
-    var inputHasEnded = false
+    var input = Input()
     var decoder: WebSocketMessageDecoder
     var output: WebSocketOutput
     var pings = PendingPings()
@@ -104,8 +128,6 @@ package struct WebSocketMachine: Sendable {
     var sendsMessage = false
     var sentClose = false
     var receivedClose = false
-    /// The client's request.
-    var request: UpgradeRequest?
 
     /// - Parameter random: The source of keys and masks. It must be unpredictable (RFC 6455 §5.3), except in tests.
     package init(
@@ -124,12 +146,14 @@ package struct WebSocketMachine: Sendable {
     package var isOpen: Bool { phase == .open }
     /// Whether the connection has ended. The last event may still be pending.
     package var hasEnded: Bool { phase == .ended }
+    /// Whether the connection has ended and the owner has taken all events.
+    package var isDrained: Bool { hasEnded && events.isEmpty && !pings.hasLost }
     /// Whether the connection has ended and the owner has taken all output.
     package var isFinished: Bool { hasEnded && output.isEmpty }
     /// The number of bytes that the machine accepts now.
     package var inputRoom: Int {
         if phase == .ended || receivedClose { return .max }
-        return max(0, Self.inputLimit - input.count)
+        return max(0, Self.inputLimit - input.bytes.count)
     }
     /// The number of bytes that are waiting for ``nextOutput(atMost:)``.
     package var outputCount: Int { output.count }
@@ -144,13 +168,12 @@ package struct WebSocketMachine: Sendable {
             return
         }
         guard case .client(var request) = role else {
-            phase = .opening(HeadReader(.request, limits: .upgrade))
+            phase = .opening(Opening(head: HeadReader(.request, limits: .upgrade)))
             return
         }
-        phase = .opening(HeadReader(.response, limits: .upgrade))
         request.key = output.makeKey()
         if let compression = configuration.compression { request.deflateOffers = [compression.parameters] }
-        self.request = request
+        phase = .opening(Opening(head: HeadReader(.response, limits: .upgrade), request: request))
         do {
             output.append(raw: try request.serialized())
         } catch {
@@ -169,12 +192,20 @@ package struct WebSocketMachine: Sendable {
 
     /// Adds received bytes. Take the resulting events afterwards.
     package mutating func received(_ bytes: ByteChain) {
-        guard phase != .ended, !receivedClose, !inputHasEnded else { return }
+        guard phase != .ended, !receivedClose else { return }
         input.append(bytes)
     }
 
     /// Records that the peer ended the stream. Take the resulting events afterwards.
-    package mutating func inputEnded() { inputHasEnded = true }
+    package mutating func inputEnded() { input.hasEnded = true }
+
+    /// Records that the stream failed in both directions. The machine sends nothing more, and the received bytes still become events.
+    package mutating func streamFailed() {
+        inputEnded()
+        guard isOpen else { return }
+        output.removeAll()
+        output.isHeld = true
+    }
 
     /// Sends the server's response to a request. If the response cannot be encoded, the machine refuses the request with status 400.
     package mutating func respond(_ response: UpgradeResponse) {
@@ -225,8 +256,8 @@ package struct WebSocketMachine: Sendable {
     mutating func end(_ failure: Failure?) {
         guard phase != .ended else { return }
         phase = .ended
-        input = ByteChain()
-        for token in pings.removeAll() { events.append(.pingLost(token)) }
+        input.removeAll()
+        pings.loseAll()
         events.append(.ended(failure))
     }
 }

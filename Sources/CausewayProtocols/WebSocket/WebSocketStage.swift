@@ -1,3 +1,4 @@
+internal import CausewayMachines
 package import CausewayTypes
 package import CausewayWire
 
@@ -98,7 +99,7 @@ package struct WebSocketStage: ProtocolStage {
         return chunk
     }
 
-    package var takesContent: Bool { !machine.hasEnded && !machine.sentClose }
+    package var takesContent: Bool { failure == nil && !machine.hasEnded && !machine.sentClose }
 
     package var outboundRoom: Int { max(0, Self.bufferLimit - machine.outputCount) }
 
@@ -121,6 +122,8 @@ package struct WebSocketStage: ProtocolStage {
 
     package mutating func nextOutbound(atMost limit: Int) -> MessageChunk? {
         if let bytes = machine.nextOutput(atMost: limit) { return MessageChunk(bytes, endsMessage: false) }
+        // The machine ends if its compressor fails.
+        if machine.hasEnded { fill() }
         guard machine.isFinished, !sentEnd, limit > 0 else { return nil }
         sentEnd = true
         return .end
@@ -139,12 +142,15 @@ package struct WebSocketStage: ProtocolStage {
     package mutating func abort(_ failure: CausewayTypes.Failure) {
         let isHangUp = failure.isHangUp && !isClosing
         if isHangUp, machine.isOpen {
-            // Deliver the messages that arrived before the failure, then the end of the direction, unless a message is incomplete.
-            machine.inputEnded()
-            while let event = machine.nextEvent() { take(event) }
+            // Deliver the messages that arrived before the failure, then the end of the direction, unless a message is incomplete. Decode only
+            // a part now, because compressed input can be a thousand times longer; the rest is decoded as the program reads.
+            machine.streamFailed()
+            while inbound.room > 0, let event = machine.nextEvent() { take(event) }
+            machine.losePings()
+        } else {
+            if !isHangUp { inbound.removeAll() }
+            machine.abort()
         }
-        if !isHangUp { inbound.removeAll() }
-        machine.abort()
         fill()
         if status != .closed, self.failure == nil { self.failure = failure }
     }
@@ -167,6 +173,7 @@ package struct WebSocketStage: ProtocolStage {
 
     /// Decodes up to the next part of a message, so that handshakes and control frames proceed even if the program does not read.
     private mutating func fill() {
+        while let token = machine.nextLostPing() { events.append(.pingLost(token)) }
         while inbound.isEmpty, let event = machine.nextEvent() { take(event) }
     }
 
@@ -188,7 +195,7 @@ package struct WebSocketStage: ProtocolStage {
         case .ended(let ending?):
             guard !isClosing else { break }
             if ending == .endedUnclosed { appendEnd() }
-            failure = Self.failure(for: ending)
+            failure = failure ?? Self.failure(for: ending)
             events.append(.failed(ending))
         }
     }
@@ -216,6 +223,15 @@ package struct WebSocketStage: ProtocolStage {
         case .endedEarly, .endedUnclosed: .endedEarly
         }
     }
+}
+
+extension WebSocketStage: StateMachine {
+    package typealias Action = WebSocketStageEvent
+
+    /// Whether the connection has ended and all events were taken. Content may still be unread.
+    package var hasEnded: Bool { machine.isDrained && events.isEmpty }
+
+    package mutating func takeActions(dueAt now: Duration) -> [WebSocketStageEvent] { events.removeAll() }
 }
 
 extension WebSocketClosing {

@@ -1,0 +1,115 @@
+import CausewayProtocols
+import CausewayTestKit
+import CausewayTypes
+import CausewayWire
+import Synchronization
+import Testing
+
+@Suite("WebSocket stage")
+struct WebSocketStageTests {
+    /// A codec whose compressed form of 1,000 equal bytes is one byte. Counts the decompressed bytes.
+    private final class ThousandfoldCodec: WebSocketCodec {
+        private let state = Mutex((left: 0, total: 0))
+
+        var decompressedCount: Int { state.withLock { $0.total } }
+
+        func compress(_ bytes: ArraySlice<UInt8>, flushes: Bool) -> [UInt8]? { nil }
+        func endCompressing() {}
+        func endDecompressing() -> Bool { true }
+
+        func decompress(_ bytes: ArraySlice<UInt8>, atMost limit: Int) -> WebSocketInflation {
+            state.withLock { state in
+                var consumed = 0
+                while state.left < limit, consumed < bytes.count {
+                    state.left += 1_000
+                    consumed += 1
+                }
+                let count = min(state.left, limit)
+                state.left -= count
+                state.total += count
+                return WebSocketInflation(
+                    consumed: consumed, output: [UInt8](repeating: 7, count: count), isFull: state.left > 0)
+            }
+        }
+    }
+
+    /// A server after its handshake.
+    private func server(_ codec: (any WebSocketCodec)? = nil) -> WebSocketStage {
+        var configuration = WebSocketMachine.Configuration()
+        configuration.skipsHandshake = true
+        var machine = WebSocketMachine(.server, configuration: configuration, random: SplitMix64(seed: 1))
+        if let codec { machine.compress(with: codec) }
+        var stage = WebSocketStage(machine)
+        stage.start(at: .zero)
+        _ = stage.nextEvent()
+        return stage
+    }
+
+    /// A client's frame whose mask changes nothing.
+    private func frame(_ first: UInt8, _ payload: [UInt8]) -> [UInt8] {
+        let count = payload.count
+        let length = count < 126 ? [UInt8(0x80 | count)] : [0xFE, UInt8(count >> 8), UInt8(count & 0xFF)]
+        return [first] + length + [0, 0, 0, 0] + payload
+    }
+
+    private func ping(_ token: UInt64, on stage: inout WebSocketStage) {
+        stage.send(
+            MessageChunk([1], metadata: [WebSocketMetadata(opcode: .ping, pingToken: token)]), at: .zero)
+    }
+
+    private func lostPings(_ stage: inout WebSocketStage) -> [UInt64] {
+        var tokens: [UInt64] = []
+        while let event = stage.nextEvent() {
+            if case WebSocketStageEvent.pingLost(let token) = event { tokens.append(token) }
+        }
+        return tokens
+    }
+
+    @Test("A ping that cannot be sent is reported as lost before the program reads the content that has arrived")
+    func lostBeforeContent() {
+        var stage = server()
+        stage.receive(MessageChunk(frame(0x82, [5]), endsMessage: false), at: .zero)
+        stage.send(MessageChunk(metadata: [WebSocketMetadata(opcode: .close)]), at: .zero)
+        ping(7, on: &stage)
+        let lost = lostPings(&stage)
+        let content = stage.nextInbound(atMost: .max)
+        #expect(lost == [7] && content?.bytes.bytes == [5])
+    }
+
+    @Test("After a hang-up, unanswered pings are lost at once, and all messages that arrived can be read")
+    func hangUp() {
+        var stage = server()
+        ping(1, on: &stage)
+        let messages = (0..<3_000).map { frame(0x82, [UInt8($0 & 0xFF)]) }
+        stage.receive(MessageChunk(Array(messages.joined()), endsMessage: false), at: .zero)
+        stage.abort(.endedEarly)
+        let lost = lostPings(&stage)
+        let output = stage.nextOutbound(atMost: 9)
+        #expect(lost == [1] && output == nil && !stage.takesContent && stage.status == .failed(.endedEarly))
+        var received: [UInt8] = []
+        var hasEnd = false
+        while let chunk = stage.nextInbound(atMost: .max) {
+            received += chunk.bytes.bytes
+            hasEnd = chunk.isFinal
+        }
+        #expect(received == (0..<3_000).map { UInt8($0 & 0xFF) } && hasEnd)
+        #expect(stage.status == .failed(.endedEarly))
+    }
+
+    @Test("After a hang-up, compressed content is decompressed as the program reads, not at once")
+    func hangUpDuringCompression() {
+        let codec = ThousandfoldCodec()
+        var stage = server(codec)
+        // With the flush mark, 1,004 compressed bytes.
+        stage.receive(MessageChunk(frame(0xC2, [UInt8](repeating: 0, count: 1_000)), endsMessage: false), at: .zero)
+        stage.abort(.endedEarly)
+        #expect(codec.decompressedCount <= 256 << 10)
+        var count = 0
+        var hasEnd = false
+        while let chunk = stage.nextInbound(atMost: .max) {
+            count += chunk.bytes.count
+            hasEnd = chunk.isFinal
+        }
+        #expect(count == 1_004_000 && codec.decompressedCount == count && hasEnd)
+    }
+}
