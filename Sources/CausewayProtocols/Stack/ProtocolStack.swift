@@ -158,9 +158,10 @@ package struct ProtocolStack: Sendable {
         return copy.lookForWakeUp()
     }
 
-    /// Computes ``deadline`` without copying the stack.
+    /// Computes ``deadline`` without copying the stack. A stack that has ended awaits no time: the timers of stages below a failed one would
+    /// otherwise fire until the owner drops the stack.
     package mutating func lookForWakeUp() -> Duration? {
-        guard !nothingPending.wakeUp else { return nil }
+        guard phase != .ended, !nothingPending.wakeUp else { return nil }
         var earliest: Duration?
         for index in places.indices {
             guard let time = places[index].stage.deadline else { continue }
@@ -170,6 +171,7 @@ package struct ProtocolStack: Sendable {
     }
 
     package mutating func advance(to now: Duration) {
+        guard phase != .ended else { return }
         for index in places.indices { places[index].stage.advance(to: now) }
         settle(at: now)
     }

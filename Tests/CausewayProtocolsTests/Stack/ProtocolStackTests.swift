@@ -102,6 +102,31 @@ struct ProtocolStackTests {
         #expect(pair.ends[1].isClosed)
     }
 
+    @Test("A stack that has failed awaits no time, although a stage below the failed one has set a timer")
+    func deadlineAfterFailure() {
+        var stack = ProtocolStack([FramerStage(), FramerStage()])
+        var calls: [FramerCall.Kind] = []
+        func use(_ index: Int, _ body: (inout FramerStage) -> Void) {
+            _ = stack.withStage(stack.stageIDs[index], as: FramerStage.self, body)
+            stack.resume(at: .zero)
+            while let event = stack.nextEvent(at: .zero) {
+                if case .stage(_, FramerEvent.call(let call)) = event { calls.append(call.kind) }
+            }
+        }
+        stack.start(at: .zero)
+        for index in 0..<2 {
+            use(index) { _ in }
+            use(index) { $0.startEnded(isReady: true) }
+        }
+        use(0) { $0.scheduleWakeUp(at: .seconds(5)) }
+        #expect(stack.isReady && stack.deadline == .seconds(5))
+        use(1) { $0.markFailed(.misuse) }
+        #expect(stack.hasEnded && stack.deadline == nil)
+        stack.advance(to: .seconds(6))
+        use(0) { _ in }
+        #expect(calls == [.start, .start, .cleanup] && stack.deadline == nil)
+    }
+
     @Test("A request that could not be met is repeated after the next event")
     func nothingPending() {
         let hello: [UInt8] = [0x48, 0x45, 0x4C, 0x4F]
