@@ -114,7 +114,7 @@ enum ByteMachineTrials {
     }
 
     /// A frame without a mask, a frame with one, or arbitrary bytes.
-    private static func frame(_ random: inout SplitMix64) -> [UInt8] {
+    static func frame(_ random: inout SplitMix64) -> [UInt8] {
         let first = [UInt8(0x81), 0x01, 0x80, 0x89, 0x8A, 0x88][random.integer(in: 0...5)]
         switch random.integer(in: 0...4) {
         case 0: return random.bytes(random.integer(in: 0...8))

@@ -20,7 +20,8 @@ struct MachineLawTests {
             names.sorted() == [
                 "AddressRace", "ArrivalPace", "AttemptRace", "AuthenticationAttempts", "ConnectionLifecycle",
                 "DNSClient", "FramerStage", "GroupLifecycle", "GroupMembership", "HTTP1Client", "HTTP1Server",
-                "ListenerLifecycle", "NameLookup", "PACConversation", "SendQueue", "TunnelStage", "WebSocketMachine",
+                "ListenerLifecycle", "NameLookup", "PACConversation", "ProtocolStack", "SendQueue", "TunnelStage",
+                "WebSocketMachine", "WebSocketStage",
             ])
     }
 }

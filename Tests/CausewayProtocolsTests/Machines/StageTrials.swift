@@ -1,10 +1,11 @@
 import CausewayProtocols
 import CausewayTestKit
 import CausewayTypes
+import CausewayWire
 
 /// Stages of a stack, whose owner answers their calls and questions.
 enum StageTrials {
-    static var all: [any MachineTesting] { [framer, tunnel] }
+    static var all: [any MachineTesting] { [framer, tunnel, webSocket, stack] }
 
     // MARK: Framer
 
@@ -131,5 +132,126 @@ enum StageTrials {
             while stage.nextOutbound(atMost: .max) != nil {}
             return []
         }.untimed()
+    }
+
+    // MARK: WebSocket
+
+    private static func webSocketStage(_ random: inout SplitMix64) -> WebSocketStage {
+        var configuration = WebSocketMachine.Configuration()
+        configuration.skipsHandshake = random.chance(oneIn: 2)
+        configuration.repliesToPings = random.chance(oneIn: 2)
+        let role: WebSocketMachine.Role =
+            random.chance(oneIn: 2) ? .server : .client(UpgradeRequest(authority: "h"))
+        return WebSocketStage(
+            WebSocketMachine(role, configuration: configuration, random: SplitMix64(seed: random.next())))
+    }
+
+    private static var webSocket: any MachineTesting {
+        MachineTrial("WebSocketStage", model: ()) { random in
+            webSocketStage(&random)
+        } event: { stage, _, now, random in
+            switch random.integer(in: 0...11) {
+            case 0, 1: stage.start(at: now)
+            case 2: stage.respond(UpgradeResponse(status: random.chance(oneIn: 6) ? 400 : 101))
+            case 3...6:
+                let bytes = ByteMachineTrials.frame(&random)
+                stage.receive(MessageChunk(bytes, endsMessage: false, isFinal: random.chance(oneIn: 12)), at: now)
+            case 7, 8: send(to: &stage, now, &random)
+            case 9: _ = stage.nextInbound(atMost: random.integer(in: 0...9))
+            case 10: _ = stage.nextOutbound(atMost: random.integer(in: 0...200))
+            default:
+                if random.chance(oneIn: 8) { stage.close(at: now) }
+                if random.chance(oneIn: 8) { stage.abort(random.chance(oneIn: 2) ? .endedEarly : .aborted) }
+            }
+            return []
+        }.untimed()
+    }
+
+    private static func send(to stage: inout WebSocketStage, _ now: Duration, _ random: inout SplitMix64) {
+        let opcode = [WebSocketOpcode.text, .binary, .ping, .pong, .close][random.integer(in: 0...4)]
+        // A ping that the program sends too late is reported as lost, also after the end.
+        if opcode == .ping, stage.hasEnded { return }
+        let metadata = WebSocketMetadata(opcode: opcode, pingToken: random.chance(oneIn: 2) ? 7 : nil)
+        stage.send(MessageChunk([104, 105], metadata: [metadata], endsMessage: random.chance(oneIn: 2)), at: now)
+    }
+
+    // MARK: Stack
+
+    /// A framer's call that waits for its answer.
+    private struct WaitingCall {
+        var stage: ProtocolStack.StageID
+        var kind: FramerCall.Kind
+    }
+
+    private static var stack: any MachineTesting {
+        MachineTrial("ProtocolStack", model: [WaitingCall]()) { random in
+            switch random.integer(in: 0...3) {
+            case 0: ProtocolStack([FramerStage()])
+            case 1: ProtocolStack([FramerStage(), webSocketStage(&random)])
+            default: ProtocolStack([FramerStage(), FramerStage()])
+            }
+        } event: { stack, calls, now, random in
+            switch random.integer(in: 0...15) {
+            case 0, 1: stack.start(at: now)
+            case 2...7:
+                guard !calls.isEmpty else { break }
+                let call = calls.remove(at: random.integer(in: 0...(calls.count - 1)))
+                use(call.stage, of: &stack, now) { answer(call.kind, &$0, &random) }
+            case 8, 9: use(anyStage(of: stack, &random), of: &stack, now) { parse(&$0, &random) }
+            case 10:
+                let time = now + .milliseconds(random.integer(in: 0...900))
+                use(anyStage(of: stack, &random), of: &stack, now) { $0.scheduleWakeUp(at: time) }
+            case 11: if random.chance(oneIn: 3) { endStage(of: &stack, now, &random) }
+            default: neighbours(of: &stack, now, &random)
+            }
+            return []
+        }.noting { calls, action in
+            let event: ProtocolStack.Event = action
+            if case .stage(let id, FramerEvent.call(let call)) = event {
+                calls.append(WaitingCall(stage: id, kind: call.kind))
+            }
+        }.ending {
+            switch $0 {
+            case .failed, .closed: true
+            case .ready, .stage: false
+            }
+        } mayFollowEnd: {
+            // Stages release resources, and encode the output that is left.
+            if case .stage = $0 { true } else { false }
+        }
+    }
+
+    private static func anyStage(of stack: ProtocolStack, _ random: inout SplitMix64) -> ProtocolStack.StageID {
+        stack.stageIDs[random.integer(in: 0...(stack.stageIDs.count - 1))]
+    }
+
+    private static func use(
+        _ id: ProtocolStack.StageID, of stack: inout ProtocolStack, _ now: Duration,
+        _ body: (inout FramerStage) -> Void
+    ) {
+        _ = stack.withStage(id, as: FramerStage.self, body)
+        stack.resume(at: now)
+    }
+
+    /// Events of the transport and the program.
+    private static func neighbours(of stack: inout ProtocolStack, _ now: Duration, _ random: inout SplitMix64) {
+        let bytes = random.bytes(random.integer(in: 0...9))
+        let chunk = MessageChunk(
+            bytes, endsMessage: random.chance(oneIn: 2), isFinal: random.chance(oneIn: 12))
+        switch random.integer(in: 0...3) {
+        case 0: stack.receive(chunk, at: now)
+        case 1: stack.send(chunk, at: now)
+        case 2: _ = stack.nextInbound(atMost: random.integer(in: 0...9), at: now)
+        default: _ = stack.nextOutbound(atMost: random.integer(in: 0...9), at: now)
+        }
+    }
+
+    private static func endStage(of stack: inout ProtocolStack, _ now: Duration, _ random: inout SplitMix64) {
+        switch random.integer(in: 0...3) {
+        case 0: stack.close(at: now)
+        case 1: stack.abort(.aborted)
+        case 2: _ = stack.insert(FramerStage(), above: anyStage(of: stack, &random))
+        default: use(anyStage(of: stack, &random), of: &stack, now) { $0.markFailed(.misuse) }
+        }
     }
 }
