@@ -11,7 +11,7 @@ struct DNSAttempt: Equatable {
 extension DNSClient {
     /// Plans the attempts: first the servers that respond, in their order, then the servers that recently did not respond. Each round
     /// repeats this order.
-    mutating func makePlan(at now: Duration) -> [DNSAttempt] {
+    mutating func makePlan(at now: Duration) -> DNSAttemptPlan {
         var order = servers
         if settings.rotates, order.count > 1 {
             rotation = (rotation + 1) % order.count
@@ -23,22 +23,19 @@ extension DNSClient {
         let plan = (0..<rounds).flatMap { round in servers.map { DNSAttempt(server: $0, round: round) } }
         // In the second round, queries to servers that never answered with EDNS are sent without EDNS. If only one round is configured, add
         // a second round for these servers.
-        guard rounds == 1 else { return plan }
+        guard rounds == 1 else { return DNSAttemptPlan(plan) }
         let unknown = servers.filter { health[$0]?.mayDropExtensions(at: now) ?? true }
-        return plan + unknown.map { DNSAttempt(server: $0, round: 1, isSpare: true) }
+        return DNSAttemptPlan(plan + unknown.map { DNSAttempt(server: $0, round: 1, isSpare: true) })
     }
 
     /// Sends the query to the next planned server. If no server is left, ends the query.
     mutating func askNext(_ id: UInt64, at now: Duration) -> [Action] {
         guard let asking = askings[id] else { return [] }
-        guard asking.next < asking.plan.count else {
-            return finish(id, asking.lastResort, at: now)
-        }
-        let (server, round) = (asking.plan[asking.next].server, asking.plan[asking.next].round)
-        askings[id]?.next += 1
-        let isLast = asking.next + 1 == asking.plan.count
+        guard let attempt = asking.plan.next else { return finish(id, asking.lastResort, at: now) }
+        let (server, round) = (attempt.server, attempt.round)
+        askings[id]?.plan.advance()
         let patience = health[server, default: ServerHealth()].patience(atMost: settings.timeout, round: round)
-        setTimer(id, at: now + (isLast ? settings.timeout : patience))
+        setTimer(id, at: now + (asking.plan.isAtLast ? settings.timeout : patience))
         // If there are too many pending messages, wait only for the response to the latest attempt of each query.
         let isCrowded = exchanges.count >= Self.exchangeLimit
         let given = isCrowded ? asking.exchanges : []
@@ -54,18 +51,19 @@ extension DNSClient {
     ) -> [Action] {
         guard let asking = askings[id] else { return [] }
         var message = DNSMessage()
-        message.id = freshID()
+        message.id = exchanges.unusedID(using: &random)
         message.flags = settings.trustsAuthenticatedData ? [.recursionDesired, .isAuthentic] : .recursionDesired
         let hasRandomCase = health[server]?.needsPlainCase != true
-        let name = hasRandomCase ? asking.target.withRandomCase(using: &random) : asking.target
+        let name = hasRandomCase ? asking.chain.target.withRandomCase(using: &random) : asking.chain.target
         let question = DNSQuestion(name, asking.question.type)
         message.questions = [question]
         let isExtended = extended && health[server]?.refusesExtensions(at: now) != true
         if isExtended { message.extensions = DNSExtensions(payloadByteCount: Self.payloadByteCount) }
         lastID += 1
-        exchanges[lastID] = Exchange(
-            asking: id, server: server, carrier: carrier, id: message.id, question: question, sentAt: now,
-            hasExtensions: isExtended, hasRandomCase: hasRandomCase)
+        exchanges.add(
+            Exchange(
+                asking: id, server: server, carrier: carrier, id: message.id, question: question, sentAt: now,
+                hasExtensions: isExtended, hasRandomCase: hasRandomCase), as: lastID)
         askings[id]?.exchanges.append(lastID)
         return [.send(lastID, message.encoded(), id: message.id, to: server, over: carrier)]
     }
@@ -75,20 +73,9 @@ extension DNSClient.Asking {
     /// The answer to return when there are no attempts left.
     var lastResort: DNSAnswer {
         if let partial { return partial }
-        var answer = DNSAnswer(.failed(exchanges.isEmpty ? failure ?? .unreachable : .timedOut), for: target)
-        if exchanges.isEmpty { answer.server = failedServer }
+        guard exchanges.isEmpty else { return DNSAnswer(.failed(.timedOut), for: chain.target) }
+        var answer = DNSAnswer(.failed(lost?.failure ?? .unreachable), for: chain.target)
+        answer.server = lost?.server
         return answer
-    }
-
-    /// Removes a server's spare attempts after it has answered or turned out to be unreachable: another form of the
-    /// query, for example without EDNS, would not help.
-    mutating func dropSpares(of server: DNSServer) {
-        plan = plan.prefix(next) + plan.dropFirst(next).filter { !$0.isSpare || $0.server != server }
-    }
-
-    /// Adds an attempt with a server whose last response was not usable.
-    mutating func addSpare(_ server: DNSServer) {
-        guard !plan.dropFirst(next).contains(where: { $0.server == server }) else { return }
-        plan.append(DNSAttempt(server: server, round: (plan.last?.round ?? 0), isSpare: true))
     }
 }

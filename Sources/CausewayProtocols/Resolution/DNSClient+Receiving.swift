@@ -55,7 +55,7 @@ extension DNSClient {
     /// without random case.
     private mutating func noteChangedCase(_ known: Exchange) {
         health[known.server, default: ServerHealth()].changesCase = true
-        if health[known.server]?.answersStreams != true { askings[known.asking]?.addSpare(known.server) }
+        if health[known.server]?.answersStreams != true { askings[known.asking]?.plan.addSpare(known.server) }
     }
 
     /// Stores a truncated response's addresses, in case the complete response does not arrive. They are not cached.
@@ -63,8 +63,8 @@ extension DNSClient {
     private mutating func noteTruncated(_ message: DNSMessage, _ known: Exchange, at now: Duration) {
         noteAnswer(known, at: now)
         guard let asking = askings[known.asking] else { return }
-        let question = DNSQuestion(asking.target, asking.question.type)
-        var partial = DNSAnswer(.failed(.truncated), for: asking.target)
+        let question = DNSQuestion(asking.chain.target, asking.question.type)
+        var partial = DNSAnswer(.failed(.truncated), for: asking.chain.target)
         if [.a, .aaaa].contains(question.type),
             case .answer(let found) = DNSInterpretation(
                 message.respelled(as: question.name, whereLike: known.question.name), to: question),
@@ -85,7 +85,7 @@ extension DNSClient {
         }
         guard let asking = askings[known.asking] else { return [] }
         // CNAME records are followed from the last queried name.
-        let question = DNSQuestion(asking.target, asking.question.type)
+        let question = DNSQuestion(asking.chain.target, asking.question.type)
         switch DNSInterpretation(message.respelled(as: question.name, whereLike: known.question.name), to: question) {
         case .answer(var answer):
             answer.server = known.server
@@ -99,7 +99,7 @@ extension DNSClient {
         case .aliasLoop:
             forget(exchange)
             return [.forget(exchange)]
-                + finish(known.asking, DNSAnswer(.failed(.aliasLoop), for: asking.target), at: now)
+                + finish(known.asking, DNSAnswer(.failed(.aliasLoop), for: asking.chain.target), at: now)
         }
     }
 
@@ -110,18 +110,13 @@ extension DNSClient {
     ) -> [Action] {
         let id = known.asking
         guard var asking = askings[id] else { return [] }
-        asking.follows += 1
-        asking.aliases += aliases
-        asking.aliasLifetime = min(asking.aliasLifetime ?? timeToLive, timeToLive)
-        let isCircle = asking.aliases.contains { $0.name == target }
-        guard asking.follows <= 8, asking.aliases.count <= DNSInterpretation.aliasLimit, !isCircle else {
+        guard asking.chain.follow(to: target, aliases, timeToLive) else {
             return finish(id, DNSAnswer(.failed(.aliasLoop), for: target), at: now)
         }
-        asking.target = target
         // It answers the previous name.
         asking.partial = nil
         let others = asking.exchanges
-        asking.next = max(0, asking.next - 1)
+        asking.plan.stepBack()
         askings[id] = asking
         // The pending messages still query the previous name.
         for other in others { forget(other) }

@@ -1,6 +1,5 @@
 internal import CausewayMachines
 package import CausewayWire
-internal import DequeModule
 
 /// Sends queries to DNS servers, with retries (RFC 1035 §7, RFC 5452).
 ///
@@ -36,29 +35,16 @@ package struct DNSClient: ~Copyable {
     /// A query and its state.
     struct Asking {
         let question: DNSQuestion
-        /// The last known name in the CNAME chain.
-        var target: DNSName
-        var aliases: [DNSRecord] = []
-        var aliasLifetime: Duration?
+        var chain: DNSAliasChain
         var askers: [QuestionID]
         let startedAt: Duration
-        /// The planned attempts, in order.
-        var plan: [DNSAttempt]
-        var next = 0
+        var plan: DNSAttemptPlan
         var exchanges: [ExchangeID] = []
-        var failure: DNSFailure?
-        /// The server that caused ``failure``.
-        var failedServer: DNSServer?
+        /// The latest failed attempt.
+        var lost: (server: DNSServer, failure: DNSFailure)?
         /// The answer from a truncated response, until the complete response arrives over TCP.
         var partial: DNSAnswer?
         var timer: TimerHeap<UInt64>.ID?
-        /// The number of additional queries for CNAME chains.
-        var follows = 0
-    }
-
-    struct QuestionKey: Hashable {
-        var name: DNSName
-        var type: DNSRecordType
     }
 
     /// The maximum UDP response size in bytes that needs no fragmentation on any usual path (RFC 9715 §3).
@@ -76,18 +62,13 @@ package struct DNSClient: ~Copyable {
     package private(set) var servers: [DNSServer]
     var health: [DNSServer: ServerHealth] = [:]
     var askings: [UInt64: Asking] = [:]
-    var exchanges: [ExchangeID: Exchange] = [:]
-    private var byKey: [QuestionKey: UInt64] = [:]
-    private var keys: [QuestionID: QuestionKey] = [:]
-    private var usedIDs: Set<UInt16> = []
+    var exchanges = ExchangeTable()
+    private var questions = QuestionIndex()
+    /// Each timer has its query's number. The backlog's timer, which sends the next burst, has the number 0, which no query has.
     private var timers = TimerHeap<UInt64>()
     var lastID: UInt64 = 0
     var rotation = 0
-    /// Queries that wait until fewer messages are pending.
-    private var backlog: Deque<UInt64> = []
-    /// The timer that sends the next burst. The timer has the number 0, which no query has.
-    private var backlogTimer: TimerHeap<UInt64>.ID?
-    private var isResuming = false
+    private var backlog = Backlog()
     var random: any RandomNumberGenerator & Sendable
 
     package init(
@@ -120,18 +101,16 @@ package struct DNSClient: ~Copyable {
     ) -> (id: QuestionID, actions: [Action]) {
         lastID += 1
         let id = lastID
-        let key = QuestionKey(name: name, type: type)
-        keys[id] = key
-        if let known = byKey[key], askings[known] != nil {
+        let question = DNSQuestion(name, type)
+        if let known = questions.add(id, question) {
             askings[known]?.askers.append(id)
             return (id, [])
         }
-        byKey[key] = id
         askings[id] = Asking(
-            question: DNSQuestion(name, type), target: name, askers: [id], startedAt: now, plan: makePlan(at: now))
+            question: question, chain: DNSAliasChain(name), askers: [id], startedAt: now, plan: makePlan(at: now))
         guard backlog.isEmpty, exchanges.count < Self.burst else {
             backlog.append(id)
-            if backlogTimer == nil { backlogTimer = timers.add(at: now + Self.pause, 0) }
+            if backlog.timer == nil { backlog.timer = timers.add(at: now + Self.pause, 0) }
             return (id, [])
         }
         return (id, askNext(id, at: now))
@@ -139,7 +118,7 @@ package struct DNSClient: ~Copyable {
 
     /// Cancels a question. No answer is reported for it.
     package mutating func cancel(_ question: QuestionID, at now: Duration) -> [Action] {
-        guard let key = keys.removeValue(forKey: question), let id = byKey[key] else { return [] }
+        guard let id = questions.remove(question) else { return [] }
         askings[id]?.askers.removeAll { $0 == question }
         guard askings[id]?.askers.isEmpty == true else { return [] }
         return drop(id) + resumeBacklog(at: now)
@@ -159,7 +138,7 @@ package struct DNSClient: ~Copyable {
         var actions: [Action] = []
         while let id = timers.popDue(at: now) {
             guard id != 0 else {
-                backlogTimer = nil
+                backlog.timer = nil
                 actions += resumeBacklog(upTo: min(exchanges.count + Self.burst, Self.exchangeLimit), at: now)
                 continue
             }
@@ -171,13 +150,6 @@ package struct DNSClient: ~Copyable {
 
     // MARK: Sending
 
-    mutating func freshID() -> UInt16 {
-        while true {
-            let id = UInt16(truncatingIfNeeded: random.next())
-            if usedIDs.insert(id).inserted { return id }
-        }
-    }
-
     mutating func setTimer(_ id: UInt64, at time: Duration) {
         if let timer = askings[id]?.timer { timers.cancel(timer) }
         askings[id]?.timer = timers.add(at: time, id)
@@ -188,21 +160,18 @@ package struct DNSClient: ~Copyable {
     /// Ends an exchange without an answer and tries the next server at once.
     mutating func giveUp(_ exchange: ExchangeID, because failure: DNSFailure, at now: Duration) -> [Action] {
         guard let lost = forget(exchange) else { return [] }
-        askings[lost.asking]?.failure = failure
-        askings[lost.asking]?.failedServer = lost.server
-        if lost.carrier == .udp || settings.usesTCP { askings[lost.asking]?.dropSpares(of: lost.server) }
+        askings[lost.asking]?.lost = (lost.server, failure)
+        if lost.carrier == .udp || settings.usesTCP { askings[lost.asking]?.plan.dropSpares(of: lost.server) }
         guard let asking = askings[lost.asking] else { return [.forget(exchange)] }
         // If there are no attempts left but a response from another server is pending, wait for that response until its
         // timeout.
-        let mayGoOn = asking.next < asking.plan.count
-        guard mayGoOn || asking.exchanges.isEmpty else { return [.forget(exchange)] }
+        guard asking.plan.next != nil || asking.exchanges.isEmpty else { return [.forget(exchange)] }
         return [.forget(exchange)] + askNext(lost.asking, at: now)
     }
 
     @discardableResult
     mutating func forget(_ exchange: ExchangeID) -> Exchange? {
-        guard let known = exchanges.removeValue(forKey: exchange) else { return nil }
-        usedIDs.remove(known.id)
+        guard let known = exchanges.remove(exchange) else { return nil }
         askings[known.asking]?.exchanges.removeAll { $0 == exchange }
         return known
     }
@@ -210,12 +179,12 @@ package struct DNSClient: ~Copyable {
     mutating func finish(_ id: UInt64, _ answer: DNSAnswer, at now: Duration) -> [Action] {
         guard let asking = askings[id] else { return [] }
         var answer = answer
-        answer.aliases = asking.aliases + answer.aliases
-        if let limit = asking.aliasLifetime { answer.timeToLive = min(answer.timeToLive, limit) }
+        answer.aliases = asking.chain.records + answer.aliases
+        if let limit = asking.chain.lifetime { answer.timeToLive = min(answer.timeToLive, limit) }
         answer.duration = now - asking.startedAt
         noteSilence(asking, at: now)
         let actions = drop(id) + asking.askers.map { .answer($0, answer) }
-        for asker in asking.askers { keys[asker] = nil }
+        for asker in asking.askers { questions.remove(asker) }
         return actions + resumeBacklog(at: now)
     }
 
@@ -231,17 +200,16 @@ package struct DNSClient: ~Copyable {
     private mutating func drop(_ id: UInt64) -> [Action] {
         guard let asking = askings.removeValue(forKey: id) else { return [] }
         if let timer = asking.timer { timers.cancel(timer) }
-        let key = QuestionKey(name: asking.question.name, type: asking.question.type)
-        if byKey[key] == id { byKey[key] = nil }
+        questions.end(id, asking.question)
         for exchange in asking.exchanges { forget(exchange) }
         return asking.exchanges.map { .forget($0) }
     }
 
     private mutating func resumeBacklog(upTo limit: Int = burst, at now: Duration) -> [Action] {
         // If a query ends at once, it calls this method again. Return in this case, because the loop below continues with the next query.
-        guard !isResuming, !backlog.isEmpty else { return [] }
-        isResuming = true
-        defer { isResuming = false }
+        guard !backlog.isResuming, !backlog.isEmpty else { return [] }
+        backlog.isResuming = true
+        defer { backlog.isResuming = false }
         var actions: [Action] = []
         while exchanges.count < limit, let id = backlog.popFirst() {
             guard askings[id] != nil else { continue }
@@ -250,8 +218,8 @@ package struct DNSClient: ~Copyable {
             askings[id]?.plan = plan
             actions += askNext(id, at: now)
         }
-        if let timer = backlogTimer { timers.cancel(timer) }
-        backlogTimer = backlog.isEmpty ? nil : timers.add(at: now + Self.pause, 0)
+        if let timer = backlog.timer { timers.cancel(timer) }
+        backlog.timer = backlog.isEmpty ? nil : timers.add(at: now + Self.pause, 0)
         return actions
     }
 }

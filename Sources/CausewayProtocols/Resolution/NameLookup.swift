@@ -46,34 +46,43 @@ package struct NameLookup: Sendable {
         case end(NameProblem?)
     }
 
+    /// A name that is queried now.
+    private struct Inquiry {
+        let name: DNSName
+        /// The families whose answer is pending.
+        var awaited: Set<Family> = []
+        /// The families to query afterwards, in order.
+        var unasked: [Family] = []
+
+        /// Begins the query for the next family when no answer is pending. Returns `nil` if none is left.
+        mutating func next() -> Family? {
+            guard awaited.isEmpty, !unasked.isEmpty else { return nil }
+            let family = unasked.removeFirst()
+            awaited = [family]
+            return family
+        }
+    }
+
+    private let name: String
     private let families: [Family]
     private let context: ResolverEnvironment
-    private let allowsExpired: Bool
     /// The names that are still to be queried, in order.
     private var candidates: [DNSName] = []
     private var steps: ArraySlice<NameServiceOrder.Step>
     private var stopsAfterDNS: Set<NameServiceOrder.Status> = []
-    private var current: DNSName?
-    /// The families whose answer for the current name is pending.
-    private var awaited: Set<Family> = []
-    private var unasked: [Family] = []
+    private var current: Inquiry?
+    private var failures = NameFailures()
     private var hasFound = false
-    private var problem: NameProblem?
-    private var worstStatus: NameServiceOrder.Status = .notfound
     private var isOver = false
-    private let name: String
 
     /// - Parameter families: The address families that the caller can use.
-    package init(
-        _ name: String, families: Set<Family>, in context: ResolverEnvironment, allowsExpired: Bool = false
-    ) {
+    package init(_ name: String, families: Set<Family>, in context: ResolverEnvironment) {
         self.name = name
         var wanted = families
         if context.configuration.options.skipsIPv6, families.count > 1 { wanted.remove(.ipv6) }
         // The query for IPv6 addresses goes first (RFC 8305 §3).
         self.families = [.ipv6, .ipv4].filter(wanted.contains)
         self.context = context
-        self.allowsExpired = allowsExpired
         steps = context.order.steps[...]
     }
 
@@ -92,32 +101,33 @@ package struct NameLookup: Sendable {
         _ name: DNSName, _ type: DNSRecordType, with answer: DNSAnswer, from origin: AddressOrigin
     ) -> [Action] {
         let family: Family = type == .aaaa ? .ipv6 : .ipv4
-        guard !isOver, name == current, awaited.contains(family) else { return [] }
+        guard !isOver, let inquiry = current, name == inquiry.name, inquiry.awaited.contains(family) else { return [] }
         let addresses = answer.records.compactMap { InternetAddress($0.data) }
         if origin == .expiredCache {
             guard !addresses.isEmpty else { return [] }
             hasFound = true
             return [.found(addresses, family, origin)]
         }
-        awaited.remove(family)
+        current?.awaited.remove(family)
         var actions: [Action] = []
         if !addresses.isEmpty {
             hasFound = true
             actions = [.found(addresses, family, origin), .settled(family)]
         } else {
-            note(answer.finding)
+            failures.note(answer.finding)
             if hasFound { actions = [.settled(family)] }
         }
-        if awaited.isEmpty, let next = unasked.popFirstElement() {
-            awaited = [next]
-            return actions + [.ask(name, next == .ipv6 ? .aaaa : .a)]
-        }
-        return actions + (awaited.isEmpty ? nameEnded() : [])
+        if let next = current?.next() { return actions + [Self.query(name, next)] }
+        return actions + (current?.awaited.isEmpty == true ? nameEnded() : [])
     }
 
     package mutating func linkAnswered(_ addresses: [InternetAddress]) -> [Action] {
         guard !isOver, current != nil else { return [] }
         return use(addresses, .link) ?? end(.notFound)
+    }
+
+    private static func query(_ name: DNSName, _ family: Family) -> Action {
+        .ask(name, family == .ipv6 ? .aaaa : .a)
     }
 
     // MARK: Names
@@ -174,12 +184,12 @@ package struct NameLookup: Sendable {
         }
         // Query multicast DNS even if the configuration does not name it, because no other source knows `.local` names.
         if name.isWithin(.local), name != .local, current == nil { return askLink(name) }
-        return end(problem ?? .notFound)
+        return end(failures.problem)
     }
 
     private mutating func askLink(_ name: DNSName) -> [Action] {
         guard name != .local else { return end(.notFound) }
-        current = name
+        current = Inquiry(name: name)
         steps = []
         return [.askLink(name)]
     }
@@ -187,38 +197,24 @@ package struct NameLookup: Sendable {
     private mutating func nextName() -> [Action] {
         guard !candidates.isEmpty else { return dnsEnded() }
         let name = candidates.removeFirst()
-        current = name
         let isSequential = context.configuration.options.asksSequentially
         let first = isSequential ? Array(families.prefix(1)) : families
-        unasked = isSequential ? Array(families.dropFirst()) : []
-        awaited = Set(first)
-        return first.map { .ask(name, $0 == .ipv6 ? .aaaa : .a) }
+        current = Inquiry(
+            name: name, awaited: Set(first), unasked: isSequential ? Array(families.dropFirst()) : [])
+        return first.map { Self.query(name, $0) }
     }
 
     /// Continues when the current name has answers for all families.
     private mutating func nameEnded() -> [Action] {
         if hasFound { return end(nil) }
-        return Self.isOfServers(problem) ? dnsEnded() : nextName()
-    }
-
-    /// Whether a query failed because of the servers, so that a query for the next name would fail too.
-    private static func isOfServers(_ problem: NameProblem?) -> Bool {
-        [.timedOut, .unreachable, .connectionRefused].contains(problem)
+        return failures.areOfServers ? dnsEnded() : nextName()
     }
 
     private mutating func dnsEnded() -> [Action] {
-        guard let (name, _) = DNSName.host(name), !stopsAfterDNS.contains(worstStatus) else {
-            return end(problem ?? .notFound)
+        guard let (name, _) = DNSName.host(name), !stopsAfterDNS.contains(failures.worstStatus) else {
+            return end(failures.problem)
         }
         return nextStep(name)
-    }
-
-    private mutating func note(_ finding: DNSAnswer.Finding) {
-        guard case .failed(let failure) = finding else { return }
-        // The answers for both families arrive in any order, so the worse failure counts, and not the later one.
-        if Self.isOfServers(NameProblem(failure)) || !Self.isOfServers(problem) { problem = NameProblem(failure) }
-        guard worstStatus != .tryagain else { return }
-        worstStatus = [.timedOut, .connectionRefused, .truncated].contains(failure) ? .tryagain : .unavail
     }
 
     // MARK: Ending
@@ -242,31 +238,6 @@ package struct NameLookup: Sendable {
     }
 }
 
-/// Why a name has no addresses.
-package enum NameProblem: Error, Hashable, Sendable {
-    case notFound
-    /// No server answered in time. A later attempt may succeed.
-    case timedOut
-    case refused
-    /// The servers' hosts rejected the packets, because no program listens on the port.
-    case connectionRefused
-    case serverFailure
-    /// There is no route to any server.
-    case unreachable
-    /// The text is not a valid host name.
-    case invalidName
-
-    package init(_ failure: DNSFailure) {
-        switch failure {
-        case .timedOut: self = .timedOut
-        case .unreachable: self = .unreachable
-        case .aliasLoop, .truncated: self = .serverFailure
-        case .connectionRefused: self = .connectionRefused
-        case .code(let code): self = code == DNSResponseCode.refused.rawValue ? .refused : .serverFailure
-        }
-    }
-}
-
 extension InternetAddress {
     package var lookupFamily: NameLookup.Family {
         switch self {
@@ -282,10 +253,6 @@ extension InternetAddress {
         case .name, .service, .text, .mail, .authority, .next, .binding, .opaque: return nil
         }
     }
-}
-
-extension Array {
-    fileprivate mutating func popFirstElement() -> Element? { isEmpty ? nil : removeFirst() }
 }
 
 extension NameLookup: UntimedMachine {

@@ -21,7 +21,9 @@ final class NameResolution: NameResolving {
     init(_ request: NameRequest, _ engine: ResolverEngine, _ report: @escaping @Sendable (NameEvent) -> Void) {
         self.request = request
         self.engine = engine
-        state = LoopBound(State(report: report), to: engine.loop)
+        let lookup = NameLookup(
+            request.name, families: request.families, in: engine.settings.current.context)
+        state = LoopBound(State(lookup: lookup, report: report), to: engine.loop)
     }
 
     func cancel() {

@@ -61,8 +61,7 @@ struct EstablishmentScene: ~Copyable {
         client = DNSClient(servers, configuration.options, random: SplitMix64(seed: 7))
         var context = ResolverEnvironment()
         context.configuration = configuration
-        lookup = NameLookup(
-            script.name, families: script.families, in: context, allowsExpired: script.expired != nil)
+        lookup = NameLookup(script.name, families: script.families, in: context)
         race = AddressRace(awaiting: script.families)
     }
 

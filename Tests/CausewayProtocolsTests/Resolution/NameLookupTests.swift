@@ -189,8 +189,7 @@ struct NameLookupTests {
     @Test("Expired answers are used at once, and fresh ones follow")
     func expired() {
         let name: DNSName = "www.example.com"
-        var lookup = NameLookup(
-            "www.example.com", families: [.ipv4], in: Self.context(), allowsExpired: true)
+        var lookup = NameLookup("www.example.com", families: [.ipv4], in: Self.context())
         _ = lookup.begin()
         let old = lookup.answered(name, .a, with: Self.answer(name, [DNSRig.a(name, 1)]), from: .expiredCache)
         #expect(old == [.found([v4("198.51.100.1")], .ipv4, .expiredCache)])
