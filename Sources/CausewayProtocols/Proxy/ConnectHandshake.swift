@@ -35,10 +35,22 @@ package struct ConnectHandshake: TunnelHandshake {
     /// again.
     private static let contentLimit = 48 << 10
 
-    private let purpose: Purpose
-    private let authority: String
-    private let credential: TunnelCredential?
-    private let nonce: String
+    /// The request that the proxy answers.
+    private struct Request {
+        var purpose: Purpose
+        var authority: String
+
+        /// The method and target (RFC 9112 §3.2).
+        var line: (method: String, target: String) {
+            switch purpose {
+            case .tunnel: ("CONNECT", authority)
+            case .forward: ("OPTIONS", "http://\(authority)")
+            }
+        }
+    }
+
+    private let request: Request
+    private let credentials: ProxyCredentials
     private let refused: (@Sendable (ProxyRefusal) -> Void)?
     private var client: HTTP1Client
     private var attempts = 0
@@ -73,13 +85,11 @@ package struct ConnectHandshake: TunnelHandshake {
         answering known: [String] = [], authorization: String? = nil, scheme: String? = nil,
         refused: (@Sendable (ProxyRefusal) -> Void)? = nil
     ) {
-        self.purpose = purpose
-        authority = Self.encoded(destination.authority)
-        self.credential = credential
-        self.nonce = nonce
+        request = Request(purpose: purpose, authority: Self.encoded(destination.authority))
+        credentials = ProxyCredentials(credential: credential, nonce: nonce)
         self.refused = refused
         client = Self.makeClient()
-        if let credential, !known.isEmpty { self.authorization = self.authorization(for: known, credential)?.value }
+        if !known.isEmpty { self.authorization = credentials.authorization(for: known, request.line)?.value }
         if let authorization { self.authorization = authorization }
         answered = known
         authentication = scheme.map { ConnectAuthentication(scheme: $0, isBegun: authorization != nil) }
@@ -98,7 +108,7 @@ package struct ConnectHandshake: TunnelHandshake {
     }
 
     package mutating func begin() -> TunnelStep {
-        authentication != nil && authorization == nil ? .wait : request()
+        authentication != nil && authorization == nil ? .wait : send()
     }
 
     package mutating func takeQuestion() -> TunnelQuestion? { authentication?.takeQuestion() }
@@ -112,22 +122,14 @@ package struct ConnectHandshake: TunnelHandshake {
         return repeatedRequest()
     }
 
-    /// The request's method and target (RFC 9112 §3.2).
-    private var requestLine: (method: String, target: String) {
-        switch purpose {
-        case .tunnel: ("CONNECT", authority)
-        case .forward: ("OPTIONS", "http://\(authority)")
-        }
-    }
-
-    private mutating func request() -> TunnelStep {
+    private mutating func send() -> TunnelStep {
         attempts += 1
         var fields = FieldSection()
-        fields.append("Host", authority)
+        fields.append("Host", request.authority)
         if let authorization { fields.append("Proxy-Authorization", authorization) }
         hasSentCredential = authorization != nil
         authorization = nil
-        let (method, target) = requestLine
+        let (method, target) = request.line
         do {
             try client.send(HTTPRequestHead(method: method, target: target, fields: fields), at: .zero)
         } catch {
@@ -158,13 +160,13 @@ package struct ConnectHandshake: TunnelHandshake {
         case .responded(let response, let length):
             if response.status == 407 { return authenticate(response, length) }
             // tinyproxy refuses a wrong credential with 401, and without a challenge.
-            let isOfProxy = purpose == .tunnel || !response.fields.contains("WWW-Authenticate")
+            let isOfProxy = request.purpose == .tunnel || !response.fields.contains("WWW-Authenticate")
             if response.status == 401, hasSentCredential, isOfProxy {
                 refused?(ProxyRefusal(challenges: answered, hadCredential: true))
                 return .failed(.tunnelDenied)
             }
             // Any other response, even from the server, shows that the proxy has accepted the credential.
-            guard purpose == .tunnel else {
+            guard request.purpose == .tunnel else {
                 isAccepted = true
                 return nil
             }
@@ -199,7 +201,7 @@ package struct ConnectHandshake: TunnelHandshake {
     /// the proxy does close the connection, the handshake fails.
     private mutating func repeatedRequest() -> TunnelStep {
         client = Self.makeClient()
-        return request()
+        return send()
     }
 
     /// Prepares the credential that a 407 response demands. The request with the credential is sent after the
@@ -209,7 +211,7 @@ package struct ConnectHandshake: TunnelHandshake {
         let challenges = response.fields.values(of: "Proxy-Authenticate")
         lastChallenges = challenges
         if authentication != nil { return continueAuthentication(challenges, closes, length) }
-        let answer = credential.flatMap { authorization(for: challenges, $0) }
+        let answer = credentials.authorization(for: challenges, request.line)
         // A second 407 response means that the credential is wrong, unless only the nonce was old.
         let isWrong = hasSentCredential && answer?.isStale != true
         guard attempts <= 2, !isWrong, !closes, let authorization = answer?.value else {
@@ -232,18 +234,26 @@ package struct ConnectHandshake: TunnelHandshake {
         }
         return length == .untilEnd ? next() : nil
     }
+}
+
+/// The credential with which a handshake answers challenges of a proxy.
+private struct ProxyCredentials: Sendable {
+    var credential: TunnelCredential?
+    /// The client nonce (RFC 7616 §3.4).
+    var nonce: String
 
     /// Returns the `Proxy-Authorization` value for the strongest supported challenge (RFC 9110 §11.7.1), and whether
-    /// the proxy only asks for a new nonce (RFC 7616 §3.3).
-    private func authorization(
-        for challenges: [String], _ credential: TunnelCredential
+    /// the proxy only asks for a new nonce (RFC 7616 §3.3). Returns `nil` without a credential.
+    func authorization(
+        for challenges: [String], _ line: (method: String, target: String)
     ) -> (value: String, isStale: Bool)? {
+        guard let credential else { return nil }
         let answerable = AuthenticationChallenge.answerable(AuthenticationChallenge.parse(challenges))
         guard let best = answerable.first else { return nil }
         guard best.scheme == "digest" else { return BasicAuthentication.authorization(credential).map { ($0, false) } }
         var session = DigestSession(best, credential: credential)
         let isStale = session?.challenge.isStale == true
-        let request = DigestRequest(method: requestLine.method, target: requestLine.target)
+        let request = DigestRequest(method: line.method, target: line.target)
         return session?.authorization(for: request, clientNonce: nonce).map { ($0, isStale) }
     }
 }
