@@ -54,7 +54,7 @@ extension Exercise {
         _ = PeerBodies.reason(frame.payload)
     }
 
-    /// Decodes bytes as the TXT record of a stranger, as a browser does. What is read is written to a record that is read as an equal value.
+    /// Decodes bytes as the TXT record of an unknown peer, as a browser does. What is read is written to a record that is read as an equal value.
     ///
     /// - Returns: Whether the record is a peer's.
     @discardableResult

@@ -45,9 +45,9 @@ struct StreamPropertyTests {
         let used = try #require(
             parameters(settings).defaultProtocolStack.applicationProtocols.first as? NWProtocolTLS.Options)
         let values = used.securityProtocolOptions.values
-        #expect(values.serverName == "peer.example" && values.verify != nil)
+        #expect(values.serverName == "peer.example" && values.peer.verify != nil)
         #expect(own.securityProtocolOptions.values.serverName == nil)
-        #expect(own.securityProtocolOptions.values.verify == nil)
+        #expect(own.securityProtocolOptions.values.peer.verify == nil)
     }
 
     @Test("The names of Core Foundation equal those of the property keys, and other values are refused")

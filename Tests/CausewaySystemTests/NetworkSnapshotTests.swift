@@ -101,7 +101,7 @@ struct NetworkSnapshotTests {
         var blocked = Self.route()
         blocked.kind = .unreachable
         var network = Self.route(.ipv4, .init(gateway: Self.v4(1), interfaceIndex: 2))
-        network.prefixLength = 8
+        network.destination.length = 8
         var exception = Self.route(.ipv6, .init(gateway: Self.linkLocal(1), interfaceIndex: 2))
         exception.flags = .cloned
         let routes = [

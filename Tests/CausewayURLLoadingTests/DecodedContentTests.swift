@@ -51,7 +51,7 @@ struct DecodedContentTests {
         let content = try makeContent()
         content.append(Self.gzip)
         content.end()
-        let progress = try content.pump(while: { false }) { _ in Issue.record("nobody wants this") }
+        let progress = try content.pump(while: { false }) { _ in Issue.record("no content is wanted") }
         #expect(progress == .waiting && content.hasBacklog)
     }
 

@@ -46,7 +46,7 @@ package struct LoadMachine: Sendable {
         return .send
     }
 
-    /// Reports a stored response that answers the request. Whatever delivers it takes the place of the load.
+    /// Reports a stored response that answers the request. What delivers it takes the place of the load.
     package mutating func storedResponseFound() -> Action {
         switch phase {
         case .preparing, .recovering: return loadEnded()

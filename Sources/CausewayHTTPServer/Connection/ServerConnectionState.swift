@@ -1,6 +1,6 @@
 internal import CausewayHTTPProtocols
 internal import CausewayProtocols
-internal import CausewayRuntime
+internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 internal import DequeModule

@@ -89,8 +89,8 @@ package final class NetworkModel: Sendable {
 
     private static func routers(_ routes: [NetlinkRoute], _ interfaces: [Interface]) -> [Int: [InternetAddress]] {
         let ordered = routes.filter(\.isDefault).enumerated().sorted { one, other in
-            (one.element.family.rawValue, one.element.priority, one.offset)
-                < (other.element.family.rawValue, other.element.priority, other.offset)
+            (one.element.family.rawValue, one.element.metric.priority, one.offset)
+                < (other.element.family.rawValue, other.element.metric.priority, other.offset)
         }
         var routers: [Int: [InternetAddress]] = [:]
         for hop in ordered.flatMap(\.element.nextHops) where !hop.flags.contains(.dead) {

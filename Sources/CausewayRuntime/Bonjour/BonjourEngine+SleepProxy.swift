@@ -100,6 +100,6 @@ extension BonjourEngine {
     private func endSleepProxies(on link: LinkDriver, isRepresented: Bool) {
         link.sleepProxy?.hangUp()
         guard state.value.sleep.isAsleep else { return }
-        link.machine.sleep(isRepresented: isRepresented)
+        link.machine.sleep(isRepresented: isRepresented, at: System.now)
     }
 }

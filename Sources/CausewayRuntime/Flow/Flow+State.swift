@@ -52,7 +52,7 @@ extension Flow {
             /// There is no transport yet.
             case idle
             case open
-            /// The transport is closed when the last thread gives back its claim.
+            /// The transport is closed when the last thread ends its claim.
             case closing(Ending)
             case closed(Ending)
         }

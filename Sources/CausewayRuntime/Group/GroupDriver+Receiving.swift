@@ -52,7 +52,7 @@ extension GroupDriver {
                 observer.groupReceived(datagram)
             }
         }
-        // A block of its own on the queue could overtake the group's earlier calls, which wait in the delivery.
+        // A separate block on the queue could overtake the group's earlier calls, which wait in the delivery.
         progress.withLock { progress in progress.delivery }?.post(.calls { self.drain() })
         return Self.drainBudget
     }

@@ -21,9 +21,7 @@ final class NameResolution: NameResolving {
     init(_ request: NameRequest, _ engine: ResolverEngine, _ report: @escaping @Sendable (NameEvent) -> Void) {
         self.request = request
         self.engine = engine
-        let lookup = NameLookup(
-            request.name, families: request.families, in: engine.settings.current.context)
-        state = LoopBound(State(lookup: lookup, report: report), to: engine.loop)
+        state = LoopBound(State(report: report), to: engine.loop)
     }
 
     func cancel() {
@@ -35,8 +33,7 @@ final class NameResolution: NameResolving {
 
     func begin(in context: ResolverEnvironment) {
         guard state.value.report != nil else { return }
-        state.value.lookup = NameLookup(
-            request.name, families: request.families, in: context, allowsExpired: request.allowsExpired)
+        state.value.lookup = NameLookup(request.name, families: request.families, in: context)
         change { $0.begin() }
     }
 

@@ -74,14 +74,16 @@ package final class ResolverEngine: Sendable {
         // A limited scope uses another cache partition, and may exclude DNS.
         guard request.scope.isUnlimited else { return nil }
         follow()
-        guard let value = settings.current else { return nil }
-        var lookup = NameLookup(request.name, families: request.families, in: value.context)
+        // Names such as `localhost` (RFC 6761 §6.3) do not depend on the host's files, which may not have been read yet.
+        let settings = self.settings.current
+        var lookup = NameLookup(
+            request.name, families: request.families, in: settings?.context ?? ResolverEnvironment())
         var events: [NameEvent] = []
         var actions = lookup.begin()
         while !actions.isEmpty {
             switch actions.removeFirst() {
             case .ask(let name, let type):
-                guard let answer = cached(name, type, request.partition) else { return nil }
+                guard settings != nil, let answer = cached(name, type, request.partition) else { return nil }
                 events.append(.answered(type, answer, .cache))
                 actions += lookup.answered(name, type, with: answer, from: .cache)
             case .askLink: return nil

@@ -2,7 +2,7 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// One attempt to use a transport: the protocols over it, and who is told of them.
+/// One attempt to use a transport: the protocols over it, and who gets their reports.
 struct StackAttempt: Sendable {
     /// Results of an attempt with another number are ignored.
     private(set) var number: UInt64 = 0

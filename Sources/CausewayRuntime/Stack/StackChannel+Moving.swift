@@ -188,16 +188,8 @@ extension StackChannel.State {
     ///
     /// - Returns: Whether a send was completed.
     mutating func settleSends() -> Bool {
-        guard phase == .open || phase == .closing, !taken.isEmpty else { return false }
-        // With less than this in the transport, the caller has moved all stack output.
-        if unacknowledged < StackChannel.writeWindow {
-            for index in taken.indices where taken[index].mark == nil { taken[index].mark = producedByteCount }
-        }
-        guard let first = taken.first, let mark = first.mark,
-            mark + UInt64(unacknowledged) <= producedByteCount
-        else { return false }
-        taken.removeFirst()
-        answer(first.waiter, nil)
+        guard phase.isOpen || phase.isClosing, let waiter = sending.takeSettled() else { return false }
+        answer(waiter, nil)
         return true
     }
 }

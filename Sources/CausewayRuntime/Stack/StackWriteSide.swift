@@ -10,7 +10,7 @@ struct StackWriteSide: Sendable {
         case open
         /// The program has passed its last content.
         case requested
-        /// The attempt's owner was told that both directions have ended.
+        /// The end of both directions was reported.
         case told
     }
 

@@ -15,12 +15,12 @@ struct BonjourEngineTests {
         for count in 1...2 {
             let id = engine.advertise(service) { _ in }
             loop.runUntilIdle()
-            loop.batch { #expect(engine.state.value.watch != nil) }
+            loop.batch { #expect(engine.state.value.network != nil) }
             engine.withdraw(id) { completions.withLock { $0 += 1 } }
             loop.runUntilIdle()
             loop.advance(by: .milliseconds(5))
             #expect(completions.withLock { $0 } == count)
-            loop.batch { #expect(engine.state.value.watch == nil) }
+            loop.batch { #expect(engine.state.value.network == nil) }
         }
     }
 }

@@ -10,14 +10,15 @@ import Testing
 extension Runtime {
     @Suite("Resolver settings")
     struct ResolverSettingsTests {
-        /// A resolver on a loop that the test drives, with files of its own.
+        /// A resolver on a loop that the test drives, with separate files.
         private final class Stage: Sendable {
             let loop = ManualLoop()
             let engine: ResolverEngine
             private let directory: URL
 
             init() throws {
-                directory = FileManager.default.temporaryDirectory.appending(path: "causeway-settings-\(UUID())")
+                let directory = FileManager.default.temporaryDirectory.appending(path: "causeway-settings-\(UUID())")
+                self.directory = directory
                 try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
                 let paths = ["resolv.conf", "hosts", "nsswitch.conf"].map { directory.appending(path: $0).path }
                 let texts = ["nameserver 192.0.2.1\n", "192.0.2.7 box\n", "hosts: files dns\n"]

@@ -99,7 +99,7 @@ struct DiskCacheTests {
     }
 
     @Test("Links and foreign files are not followed, served or removed")
-    func strangers() throws {
+    func foreignFiles() throws {
         let folder = Folder()
         let cache = folder.cache()
         cache.storeCachedResponse(try entry(1), for: request(1))
