@@ -14,14 +14,13 @@ extension HTTPLoader {
     func perform(_ action: LoadMachine.Action) {
         switch action {
         // These need the event's values, or are performed with the change of the machine.
-        case .none, .send, .hold, .decide(nil), .deliver, .discard, .read, .end: break
+        case .none, .send, .hold, .decide(nil), .deliver, .discard, .read, .cancelExchange, .end: break
         case .prepare: prepareAgain()
         case .decide(let followUp?):
             updateReading()
             decide(followUp)
         case .deliverHeld: releaseHeld()
         case .deliverStored: deliverConfirmed()
-        case .cancelExchange: state.withLock({ state in state.exchange.handle })?.cancel()
         case .pause(let delay): pause(for: delay)
         case .recover: recover()
         case .fail: fail(loadFailure(exchangeFailure()))

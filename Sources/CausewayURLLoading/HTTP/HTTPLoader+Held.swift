@@ -35,7 +35,15 @@ extension HTTPLoader {
     func deliverHeld() { report { $0.deliveryChosen() } }
 
     /// Sends the request again after the current exchange ends.
-    func sendAgain() { report { $0.repetitionChosen() } }
+    func sendAgain() {
+        // The handle is taken with the decision. After the lock, the exchange can end, and the next one has another handle.
+        let (action, handle) = state.withLock { state -> (LoadMachine.Action, HTTPRequestHandle?) in
+            let action = state.machine.repetitionChosen()
+            return (action, action == .cancelExchange ? state.exchange.handle.take() : nil)
+        }
+        handle?.cancel()
+        perform(action)
+    }
 
     /// Passes the held response and its content to the task.
     func releaseHeld() {

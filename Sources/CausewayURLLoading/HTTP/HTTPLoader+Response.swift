@@ -75,15 +75,17 @@ extension HTTPLoader: HTTPResponseObserver {
         let followUp = FollowUp(status: head.status, fields: head.fields, isProxyRefusal: isProxyRefusal)
         var verdict = judge(head)
         if case .deliver = verdict, let followUp { verdict = .hold(followUp) }
-        let (action, path, secureOrigin, usesCredential) = state.withLock { state in
+        let (action, path, secureOrigin, usesCredential, discarded) = state.withLock { state in
             let (path, action) = (state.machine.pathFound(), state.machine.headArrived(verdict))
-            if case .none = action { return (action, path, HTTPOrigin?.none, false) }
+            if case .none = action { return (action, path, HTTPOrigin?.none, false, HTTPRequestHandle?.none) }
             if case .hold = action { state.exchange.isReused = connection.isReused }
             if action != .discard { state.exchange.response = response }
             state.record?.note(head, response, connection)
             if state.access.bound != nil { state.access.bound?.handshake.responded(on: connection.details.id) }
             let origin = state.exchange.origin
-            return (action, path, origin.isSecure ? origin : nil, !state.access.isUnused)
+            // The exchange with a 304 response has ended except for its last event. Another one ends early.
+            let discarded = action == .discard && head.status != 304 ? state.exchange.handle.take() : nil
+            return (action, path, origin.isSecure ? origin : nil, !state.access.isUnused, discarded)
         }
         perform(path)
         if case .none = action { return nil }
@@ -94,8 +96,7 @@ extension HTTPLoader: HTTPResponseObserver {
         }
         if head.fields.contains("Set-Cookie") { storeCookies(head.fields) }
         if usesCredential, head.status != 401, !isProxyRefusal { credentialAccepted(head.fields) }
-        // The exchange with a 304 response has ended except for its last event. Another one ends early.
-        if case .discard = action, head.status != 304 { perform(.cancelExchange) }
+        discarded?.cancel()
         guard case .deliver = action else { return nil }
         guard !isWebSocket else {
             refused(response)
