@@ -54,7 +54,7 @@ extension HTTPLoader {
                 guard let proposed, isFirstUse(of: proposed) else { return deliverHeld() }
                 use(proposed, for: offer, space)
             case .rejectProtectionSpace: self.offer(offers.dropFirst(), response)
-            case .cancelAuthenticationChallenge: break
+            case .cancelAuthenticationChallenge: fail(LoadFailure(.cancelled))
             }
         }
     }
@@ -98,7 +98,7 @@ extension HTTPLoader {
                 guard let proposed, isFirstUse(of: proposed) else { return next() }
                 negotiate(scheme, proposed, for: offer, otherwise: next)
             case .rejectProtectionSpace: next()
-            case .cancelAuthenticationChallenge: break
+            case .cancelAuthenticationChallenge: fail(LoadFailure(.cancelled))
             }
         }
     }

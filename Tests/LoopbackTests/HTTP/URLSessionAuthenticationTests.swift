@@ -103,6 +103,20 @@ extension Loopback {
             #expect(found == .cancelled)
         }
 
+        @Test("A challenge that its sender cancels ends the task, and the delegate's later answer is ignored")
+        func cancelledBySender() async throws {
+            let requests = RequestLog()
+            let server = try Self.server(requests)
+            let session = privateSession(
+                EventDelegate { challenge in
+                    challenge.sender?.cancel(challenge)
+                    return (.useCredential, URLCredential(user: "user", password: "secret", persistence: .none))
+                })
+            let found = await failureCode { _ = try await Self.text(session, server.uri()) }
+            #expect(found == .cancelled)
+            #expect(requests.all.count == 1)
+        }
+
         @Test("Rejecting the strongest challenge leads to the next one")
         func rejected() async throws {
             let server = try Self.server(
