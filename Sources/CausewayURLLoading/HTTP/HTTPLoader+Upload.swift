@@ -77,7 +77,7 @@ extension HTTPLoader {
     func continuesUpload(_ head: HTTPResponseHead) -> Bool {
         guard let uploading else { return false }
         report { $0.pathFound() }
-        enum Next { case deliver, fail, perform(LoadMachine.Action) }
+        enum Next { case deliver, fail, perform(LoadMachine.Action), sendAgain(HTTPOrigin, LoadMachine.Action) }
         let next = state.withLock { state -> Next in
             // The server can ask for a credential at each step.
             guard state.machine.isAwaitingHead, head.status != 401 else { return .deliver }
@@ -88,7 +88,8 @@ extension HTTPLoader {
             case .deliver: return .deliver
             case .fail: return .fail
             // A HEAD response has no content, and its connection can be used again.
-            case .send(.zero) where step == .retrieval: return .perform(state.machine.headArrived(.sendAgain))
+            case .send(.zero) where step == .retrieval:
+                return .sendAgain(state.exchange.origin, state.machine.headArrived(.sendAgain))
             case .send(let delay): return .perform(state.machine.uploadInterrupted(for: delay))
             }
         }
@@ -96,6 +97,10 @@ extension HTTPLoader {
         case .deliver: return false
         case .fail: fail(LoadFailure(.connectionLost))
         case .perform(let action): perform(action)
+        case .sendAgain(let origin, let action):
+            // The next exchange adds this loader again.
+            if origin.isSecure { network.challenges.remove(self, origin) }
+            perform(action)
         }
         return true
     }
