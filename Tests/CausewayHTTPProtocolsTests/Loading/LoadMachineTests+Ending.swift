@@ -7,7 +7,7 @@ extension LoadMachineTests {
     @Test("The response is read while the program wants content; heads are always read")
     func readsOnDemand() {
         var machine = LoadMachine()
-        play(
+        expect(
             &machine,
             [
                 ({ $0.requestPrepared() }, .send), ({ $0.demandChanged(isWanted: false) }, .none),
@@ -19,7 +19,7 @@ extension LoadMachineTests {
     @Test("Waiting for connectivity, and its end, are each reported once")
     func reportsWaiting() {
         var machine = LoadMachine()
-        play(
+        expect(
             &machine,
             [
                 ({ $0.requestPrepared() }, .send), ({ $0.pathFound() }, .none), ({ $0.pathLost() }, .reportWaiting),
@@ -42,7 +42,7 @@ extension LoadMachineTests {
         for prefix in prefixes {
             var machine = LoadMachine()
             for event in prefix { _ = event(&machine) }
-            play(
+            expect(
                 &machine,
                 [
                     ({ $0.loadEnded() }, .end), ({ $0.loadEnded() }, .none),
@@ -59,7 +59,7 @@ extension LoadMachineTests {
     func permitsHandOver() {
         var machine = holding()
         #expect(!machine.permitsHandOver)
-        play(
+        expect(
             &machine,
             [({ $0.exchangeEnded(isComplete: true) }, .decide(.challenge)), ({ $0.deliveryChosen() }, .deliverHeld)])
         #expect(!machine.permitsHandOver)

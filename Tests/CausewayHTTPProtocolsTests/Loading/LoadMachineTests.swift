@@ -7,17 +7,20 @@ struct LoadMachineTests {
     typealias Event = (inout LoadMachine) -> LoadMachine.Action
 
     /// Reports events, and expects each one's action.
-    func play(_ machine: inout LoadMachine, _ steps: [(Event, LoadMachine.Action)], _ line: Int = #line) {
+    func expect(
+        _ machine: inout LoadMachine, _ steps: [(Event, LoadMachine.Action)],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
         for (index, (event, expected)) in steps.enumerated() {
             let action = event(&machine)
-            #expect(action == expected, "step \(index) of line \(line)")
+            #expect(action == expected, "step \(index)", sourceLocation: sourceLocation)
         }
     }
 
     /// Returns a load whose exchange has a held response.
     func holding() -> LoadMachine {
         var machine = LoadMachine()
-        play(&machine, [({ $0.requestPrepared() }, .send), ({ $0.headArrived(.hold(.challenge)) }, .hold)])
+        expect(&machine, [({ $0.requestPrepared() }, .send), ({ $0.headArrived(.hold(.challenge)) }, .hold)])
         return machine
     }
 
@@ -31,7 +34,7 @@ struct LoadMachineTests {
     @Test("The next exchange starts after the end of this one")
     func startsNextAfterEnd() {
         var machine = holding()
-        play(
+        expect(
             &machine,
             [
                 ({ $0.contentArrived(LoadMachine.heldLimit) }, .decide(.challenge)),
@@ -44,7 +47,7 @@ struct LoadMachineTests {
     @Test("A response that has ended is followed at once")
     func followsEndedResponse() {
         var machine = holding()
-        play(
+        expect(
             &machine,
             [
                 ({ $0.contentArrived(5) }, .hold), ({ $0.exchangeEnded(isComplete: true) }, .decide(.challenge)),
@@ -55,7 +58,7 @@ struct LoadMachineTests {
     @Test("A held response is delivered if nothing follows")
     func deliversHeld() {
         var machine = holding()
-        play(
+        expect(
             &machine,
             [
                 ({ $0.exchangeEnded(isComplete: true) }, .decide(.challenge)), ({ $0.deliveryChosen() }, .deliverHeld),
@@ -67,7 +70,7 @@ struct LoadMachineTests {
     @Test("At most 64 KiB are held before the decision")
     func limitsHeldContent() {
         var machine = holding()
-        play(
+        expect(
             &machine,
             [
                 ({ $0.contentArrived(LoadMachine.heldLimit - 1) }, .hold),
@@ -79,7 +82,7 @@ struct LoadMachineTests {
     @Test("Content that arrives while a held response is delivered does not overtake it")
     func keepsOrder() {
         var machine = holding()
-        play(
+        expect(
             &machine,
             [
                 ({ $0.contentArrived(LoadMachine.heldLimit) }, .decide(.challenge)),
@@ -92,7 +95,7 @@ struct LoadMachineTests {
     @Test("The head is enough to decide if the connection breaks in a held response")
     func decidesAboutHead() {
         var machine = holding()
-        play(
+        expect(
             &machine,
             [({ $0.exchangeEnded(isComplete: false) }, .decide(.challenge)), ({ $0.repetitionChosen() }, .prepare)])
     }
@@ -114,7 +117,7 @@ struct LoadMachineTests {
         var machine = holding()
         #expect(machine.exchangeEnded(isComplete: true) == .decide(.challenge))
         let question = try ask(&machine)
-        play(
+        expect(
             &machine,
             [
                 ({ $0.repetitionChosen() }, .prepare), ({ $0.requestPrepared() }, .send),
@@ -148,7 +151,7 @@ struct LoadMachineTests {
         var machine = LoadMachine()
         for count in 0...LoadMachine.repetitionLimit {
             let isLast = count == LoadMachine.repetitionLimit
-            play(
+            expect(
                 &machine,
                 [
                     ({ $0.requestPrepared() }, .send), ({ $0.headArrived(.hold(.challenge)) }, .hold),
@@ -161,7 +164,7 @@ struct LoadMachineTests {
     @Test("A request is retried once after a status such as 421")
     func retriesOnce() {
         var machine = LoadMachine()
-        play(
+        expect(
             &machine,
             [
                 ({ $0.requestPrepared() }, .send), ({ $0.headArrived(.hold(.retry)) }, .hold),
@@ -176,7 +179,7 @@ struct LoadMachineTests {
     func deliversStoredAfterEnd() {
         for isComplete in [true, false] {
             var machine = LoadMachine()
-            play(
+            expect(
                 &machine,
                 [
                     ({ $0.requestPrepared() }, .send), ({ $0.headArrived(.useStored) }, .discard),
@@ -190,7 +193,7 @@ struct LoadMachineTests {
     @Test("After a 304 for another response, the request is sent again")
     func sendsAgain() {
         var machine = LoadMachine()
-        play(
+        expect(
             &machine,
             [
                 ({ $0.requestPrepared() }, .send), ({ $0.headArrived(.sendAgain) }, .discard),
@@ -201,7 +204,7 @@ struct LoadMachineTests {
     @Test("A stored redirect is decided like one that arrived, and a late lookup has no effect")
     func decidesAboutStoredRedirect() {
         var machine = LoadMachine()
-        play(
+        expect(
             &machine,
             [
                 ({ $0.storedRedirectFound() }, .decide(.redirect)), ({ $0.requestPrepared() }, .none),
@@ -216,7 +219,7 @@ struct LoadMachineTests {
     func recovers() {
         for repeats in [true, false] {
             var machine = LoadMachine()
-            play(
+            expect(
                 &machine,
                 [
                     ({ $0.requestPrepared() }, .send), ({ $0.exchangeEnded(isComplete: false) }, .recover),
@@ -231,7 +234,7 @@ struct LoadMachineTests {
     @Test("A connection that breaks in the content fails the load")
     func failsInContent() {
         var machine = LoadMachine()
-        play(
+        expect(
             &machine,
             [
                 ({ $0.requestPrepared() }, .send), ({ $0.headArrived(.deliver) }, .deliver),
@@ -244,7 +247,7 @@ struct LoadMachineTests {
     func continuesUpload(endsFirst: Bool) {
         var machine = LoadMachine()
         let steps: [Event] = [{ $0.exchangeEnded(isComplete: false) }, { $0.pauseElapsed() }]
-        play(
+        expect(
             &machine,
             [
                 ({ $0.requestPrepared() }, .send), ({ $0.uploadInterrupted(for: .zero) }, .pause(.zero)),
