@@ -71,7 +71,8 @@ extension MulticastResponder {
     ///
     /// Address records are ignored: one registration may know the host's new address before the other does. For the
     /// same reason, a registration whose record was equal to the replaced one is no rival: after a change of the host's
-    /// name, the services change one after another.
+    /// name, the services change one after another. Records that `content` keeps are this registration's own: the update
+    /// takes no name with them.
     ///
     /// - Parameter old: The registration that `content` replaces.
     func nameTaken(
@@ -84,7 +85,10 @@ extension MulticastResponder {
                 guard id != old?.id, let other = registrations[id], other.phase != .off else { return false }
                 let rivals = Set(other.records.filter { $0.flushesCache && $0.isAlternative(to: record) }.map(\.data))
                 return !rivals.isEmpty && !rivals.contains(record.data)
-                    && !replaced.contains { $0.isAlternative(to: record) && rivals.contains($0.data) }
+                    && !replaced.contains {
+                        $0.flushesCache && $0.isAlternative(to: record)
+                            && ($0.data == record.data || rivals.contains($0.data))
+                    }
             }
         }?.name
     }

@@ -77,6 +77,23 @@ struct SameNameTests {
         #expect(wire.hosts[0].events.count == 2)
     }
 
+    @Test("After an equal registration has changed, the other one can add records, but no third data for the name")
+    func keptRecords() {
+        let wire = VirtualLink(1)
+        let ids = [RegistrationID(rawValue: 1), RegistrationID(rawValue: 2)]
+        for id in ids { wire.hosts[0].link.register(Printer.records(), id, at: wire.now) }
+        wire.run(for: .seconds(20))
+        wire.hosts[0].link.update(ids[0], Printer.records(host: "beta"), at: wire.now)
+        for (records, isRefused) in [
+            (Printer.records() + Printer.address(), false), (Printer.records(port: 9), true),
+        ] {
+            wire.hosts[0].link.update(ids[1], records, at: wire.now)
+            wire.hosts[0].link.advance(to: wire.now)
+            let actions = wire.hosts[0].link.takeActions()
+            #expect(actions.contains(.conflicted(ids[1], Printer.instance)) == isRefused)
+        }
+    }
+
     @Test("Equal records, or two sets of a host's addresses, are not a conflict")
     func equal() {
         let wire = VirtualLink(1)
