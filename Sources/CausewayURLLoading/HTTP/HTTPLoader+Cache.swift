@@ -139,6 +139,8 @@ extension HTTPLoader {
         let end = state.withLock { state -> Exchange.End? in
             guard let end = state.end(by: { $0.storedResponseFound() }) else { return nil }
             state.caching.replay = replay
+            // A stored response has no connection, and this loader reports nothing more.
+            state.handOver = .over
             return end
         }
         guard let end else { return }

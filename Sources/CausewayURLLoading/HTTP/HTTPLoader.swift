@@ -69,7 +69,7 @@ final class HTTPLoader: Loader {
         case none
         /// The completion receives the connection, or `nil` if the load ends without a handover.
         case requested(@Sendable (HTTPUpgradedStream?) -> Void)
-        /// The end of the load was reported.
+        /// The end of the load was reported, or a stored response has taken its place.
         case over
     }
 

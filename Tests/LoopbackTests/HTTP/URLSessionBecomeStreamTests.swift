@@ -109,6 +109,25 @@ extension Loopback {
             #expect(await stream.hear(100) == "whole text.")
         }
 
+        @Test("A response from the cache: its content is the stream")
+        func stored() async throws {
+            let server = try ScriptedServer { peer in
+                _ = try await peer.readHead()
+                try await peer.write("HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\n\r\nstored text")
+            }
+            let delegate = BecomeStreamDelegate()
+            let session = privateSession(delegate) {
+                $0.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+            }
+            let url = try #require(URL(string: server.uri("/stream")))
+            let (data, _) = try await session.data(from: url)
+            #expect(data == Data("stored text".utf8))
+            session.dataTask(with: url).resume()
+            let stream = await delegate.stream()
+            #expect(await stream.hear(100) == "stored text.")
+            #expect(server.acceptedCount == 1)
+        }
+
         @Test("Content larger than all buffers before the answer arrives whole and in order")
         func large() async throws {
             let line = Data((0..<10_007).map { UInt8(truncatingIfNeeded: $0 >> 5) })
