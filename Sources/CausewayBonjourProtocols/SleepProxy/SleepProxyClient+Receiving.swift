@@ -26,7 +26,7 @@ extension SleepProxyClient {
             let metrics = SleepProxyMetrics(label)
         else { return }
         proxies[name] = Proxy(metrics: metrics)
-        if proxies.count > Self.proxyLimit, let worst = ranked.last { forget(worst.name) }
+        if proxies.count > Self.proxyLimit, let worst { forget(worst) }
     }
 
     private mutating func forget(_ name: DNSName) {

@@ -111,10 +111,15 @@ package struct SleepProxyClient: Sendable {
 
     /// The known proxies, best first.
     var ranked: [(name: DNSName, proxy: Proxy)] {
-        proxies.sorted { left, right in
-            guard left.value.metrics == right.value.metrics else { return left.value.metrics < right.value.metrics }
-            return left.key.description < right.key.description
-        }.map { ($0.key, $0.value) }
+        proxies.sorted(by: Self.isBetter).map { ($0.key, $0.value) }
+    }
+
+    /// The name of the last proxy in ``ranked``, found without sorting.
+    var worst: DNSName? { proxies.max(by: Self.isBetter)?.key }
+
+    private static func isBetter(_ left: (key: DNSName, value: Proxy), _ right: (key: DNSName, value: Proxy)) -> Bool {
+        guard left.value.metrics == right.value.metrics else { return left.value.metrics < right.value.metrics }
+        return left.key.description < right.key.description
     }
 
     /// Whether `left` is preferred to `right`. IPv4 is preferred to IPv6, because an IPv4 address needs no scope.
