@@ -29,6 +29,7 @@ public final class SCNetworkReachability: Sendable {
     private static let lookupLimit = 5
 
     /// Determines the destination's current flags. A name is looked up first, and its addresses determine the flags.
+    /// May read the resolver files, so do not call it on an event loop.
     ///
     /// - Parameter then: Called once: before this method returns or, for a name, on any thread after the lookup.
     func findFlags(_ then: @escaping @Sendable (SCNetworkReachabilityFlags) -> Void) {

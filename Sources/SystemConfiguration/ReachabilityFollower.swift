@@ -93,9 +93,15 @@ final class ReachabilityFollower: Sendable {
             return
         }
         // The network can change before a name's first lookup ends, so assume flags until then.
-        state.withLock { state in state.known = state.target?.presumedFlags }
+        // Presumed outside the lock, because that may read files.
+        let target = state.withLock { $0.target }
+        let presumed = target?.presumedFlags
+        state.withLock { state in if state.target === target { state.known = presumed } }
         findFlags()
-        let watch = PathQuery.follow { [weak self] in self?.findFlags() }
+        let watch = PathQuery.follow { [weak self] in
+            // The network monitor calls this on an event loop, and a search may read the resolver files.
+            DispatchQueue.global().async { [weak self] in self?.findFlags() }
+        }
         let unwanted = state.withLock { state -> PathQuery.Watch? in
             guard state.watch == nil, state.isWanted else { return watch }
             state.watch = watch
@@ -104,7 +110,8 @@ final class ReachabilityFollower: Sendable {
         unwanted?.cancel()
     }
 
-    /// Starts a search for the current flags, after scheduling and after each network change.
+    /// Starts a search for the current flags, after scheduling and after each network change. May read files, so do not
+    /// call it on an event loop.
     private func findFlags() {
         let (target, search) = state.withLock { state in
             state.search += 1

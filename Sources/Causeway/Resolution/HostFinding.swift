@@ -32,9 +32,10 @@ package enum HostFinding: Sendable {
         return { resolution.cancel() }
     }
 
-    /// Returns the result if it needs no query, as for `localhost` and the names in the hosts file; otherwise `nil`.
+    /// Returns the result if it needs no query, as for `localhost` and the names in the hosts file; otherwise `nil`. May
+    /// read the file, so do not call it on an event loop.
     package static func known(_ name: String) -> HostFinding? {
-        guard let events = ResolverEngine.shared.known(NameRequest(name)) else { return nil }
+        guard let events = ResolverEngine.shared.known(NameRequest(name), mayRead: true) else { return nil }
         var (found, problem): ([NWEndpoint.Host], NameProblem?) = ([], nil)
         for event in events {
             switch event {

@@ -69,21 +69,23 @@ package final class ResolverEngine: Sendable {
 
     // MARK: On any thread
 
-    /// Returns a name's complete result if neither a query nor a file access is necessary; otherwise `nil`.
-    package func known(_ request: NameRequest) -> [NameEvent]? {
+    /// Returns a name's complete result if no query is necessary; otherwise `nil`.
+    ///
+    /// - Parameter mayRead: Whether to read the host's files on the caller's thread if their content is unknown. Such a
+    ///   call may block, so an event loop passes `false`; the result is then `nil`.
+    package func known(_ request: NameRequest, mayRead: Bool = false) -> [NameEvent]? {
         // A limited scope uses another cache partition, and may exclude DNS.
         guard request.scope.isUnlimited else { return nil }
         follow()
-        // Names such as `localhost` (RFC 6761 §6.3) do not depend on the host's files, which may not have been read yet.
-        let settings = self.settings.current
-        var lookup = NameLookup(
-            request.name, families: request.families, in: settings?.context ?? ResolverEnvironment())
+        // The hosts file also decides which addresses `localhost` has, so no name is known without it.
+        guard let settings = mayRead ? self.settings.readNow() : self.settings.current else { return nil }
+        var lookup = NameLookup(request.name, families: request.families, in: settings.context)
         var events: [NameEvent] = []
         var actions = lookup.begin()
         while !actions.isEmpty {
             switch actions.removeFirst() {
             case .ask(let name, let type):
-                guard settings != nil, let answer = cached(name, type, request.partition) else { return nil }
+                guard let answer = cached(name, type, request.partition) else { return nil }
                 events.append(.answered(type, answer, .cache))
                 actions += lookup.answered(name, type, with: answer, from: .cache)
             case .askLink: return nil

@@ -56,8 +56,11 @@ final class ResolverSettings: Sendable {
     func whenRead(on loop: any EventLoop, _ body: @escaping @Sendable (Value) -> Void) {
         let (known, mustRead) = phase.withLock { phase -> (Value?, Bool) in
             switch phase {
-            case .unread(let waiting):
-                phase = .unread(waiting + [body])
+            case .unread(var waiting):
+                // Release the stored array first, so that `append` does not copy it.
+                phase = .unread([])
+                waiting.append(body)
+                phase = .unread(waiting)
                 return (nil, false)
             case .watched(let value): return (value, false)
             case .unwatched: return (nil, true)

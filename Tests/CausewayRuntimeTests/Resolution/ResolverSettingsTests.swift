@@ -21,7 +21,7 @@ extension Runtime {
                 self.directory = directory
                 try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
                 let paths = ["resolv.conf", "hosts", "nsswitch.conf"].map { directory.appending(path: $0).path }
-                let texts = ["nameserver 192.0.2.1\n", "192.0.2.7 box\n", "hosts: files dns\n"]
+                let texts = ["nameserver 127.0.0.1\n", "127.0.0.1 localhost\n192.0.2.7 box\n", "hosts: files dns\n"]
                 for (path, text) in zip(paths, texts) { try Data(text.utf8).write(to: URL(filePath: path)) }
                 let files = ResolverFiles(configuration: paths[0], hosts: paths[1], order: paths[2])
                 engine = ResolverEngine(on: loop, files: files)
@@ -64,6 +64,35 @@ extension Runtime {
             stage.settle()
             #expect(Self.addresses(events.events) == [.ipv4(bits: 0xC000_0207, port: 0)])
             #expect(stage.engine.known(request).map(Self.addresses) == [.ipv4(bits: 0xC000_0207, port: 0)])
+        }
+
+        @Test("The hosts file decides about localhost, so no address is known before the first reading")
+        func localhost() throws {
+            let stage = try Stage()
+            let events = Recorder<NameEvent>()
+            let request = NameRequest("localhost")
+            stage.withoutReading {
+                #expect(stage.engine.known(request) == nil)
+                _ = stage.engine.resolve(request) { events.note($0) }
+            }
+            #expect(events.count == 0)
+            stage.settle()
+            #expect(Self.addresses(events.events) == [.ipv4(bits: 0x7F00_0001, port: 0)])
+            #expect(stage.engine.known(request).map(Self.addresses) == [.ipv4(bits: 0x7F00_0001, port: 0)])
+        }
+
+        @Test("A caller that may read gets the addresses of the hosts file before the first reading")
+        func readNow() throws {
+            let stage = try Stage()
+            stage.withoutReading {
+                let localhost = stage.engine.known(NameRequest("localhost"), mayRead: true)
+                #expect(localhost.map(Self.addresses) == [.ipv4(bits: 0x7F00_0001, port: 0)])
+                let box = stage.engine.known(NameRequest("box"), mayRead: true)
+                #expect(box.map(Self.addresses) == [.ipv4(bits: 0xC000_0207, port: 0)])
+                #expect(stage.engine.known(NameRequest("www.example.com"), mayRead: true) == nil)
+                #expect(stage.engine.known(NameRequest("box")) == nil)
+            }
+            stage.settle()
         }
 
         @Test("A lookup that is cancelled before the files were read reports nothing")
