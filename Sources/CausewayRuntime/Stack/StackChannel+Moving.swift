@@ -16,7 +16,7 @@ extension StackChannel.State {
         receiving.isReadOutstanding = true
         return StackChannel.Read(
             length: isDatagram ? nil : min(room, StackReadSide.largestRead), attempt: attempt.number,
-            isDirect: place.delivery == nil)
+            isDirect: executor.delivery == nil)
     }
 
     mutating func take(_ content: ReceivedContent) {

@@ -48,7 +48,7 @@ extension StackChannel {
         let isDatagram: Bool
         /// Where turns run: on a queue, or on the event loop if tasks use the connection and no turn calls the program's
         /// code.
-        var place = Place.queue(nil)
+        var executor = Executor.queue(nil)
         var phase = Phase.idle
         /// The result of all current and future requests.
         var failure: Failure?

@@ -36,7 +36,7 @@ extension StackChannel {
         if case .ready = state.attempt.outcome, let report = state.attempt.report {
             state.attempt.outcome = nil
             state.sending.forgetEarly()
-            state.turn.isHeld = state.place.delivery != nil
+            state.turn.isHeld = state.executor.delivery != nil
             return .perform(.report(.ready, report))
         }
         guard let timer = state.attempt.opening.timer, state.attempt.stack?.isOpening != true else { return nil }

@@ -180,7 +180,7 @@ extension StackChannel.State {
     fileprivate mutating func takeAtOnce(
         _ content: Data, _ metadata: [any StageMetadata], _ endsMessage: Bool, _ now: Duration
     ) -> Bool {
-        guard place.isLoop, !turn.isRunning, !isDatagram, phase.isOpen, failure == nil, sending.end == .open,
+        guard executor.isLoop, !turn.isRunning, !isDatagram, phase.isOpen, failure == nil, sending.end == .open,
             attempt.outcome == nil, sending.isIdle, turn.answers.isEmpty, sending.unacknowledged == 0,
             let room = attempt.stack?.lookForOutboundRoom(), room > 0
         else { return false }

@@ -32,7 +32,7 @@ extension StackChannel {
     private func arrived(lent count: Int, _ isFinal: Bool, _ attempt: UInt64) {
         let isOnLoop = flow.loop.isCurrent
         let now = System.now
-        var place: Place?
+        var executor: Executor?
         var answer = Answer.nothing
         var read: Read?
         let first = state.withLock { state -> Work? in
@@ -44,13 +44,13 @@ extension StackChannel {
             // A turn may call the program's code, so it must not run inside one of the program's callbacks. The flow
             // never performs a stack's read there. So if the delivery is draining, the delivery itself has called this
             // function, and a turn can run here.
-            if !state.turn.isRunning, state.place.mayTurn(isOnLoop: isOnLoop) {
+            if !state.turn.isRunning, state.executor.mayTurn(isOnLoop: isOnLoop) {
                 if answer.isForTask || answer.isNothing { read = beginRead(&state) }
                 return read == nil ? takeWork(&state, now, answer) : nil
             }
             if !answer.isNothing { state.turn.answers.append(answer) }
             guard !state.turn.isRunning else { return nil }
-            place = state.place
+            executor = state.executor
             return nil
         }
         if let read {
@@ -59,7 +59,7 @@ extension StackChannel {
             endTurn(0, now)
         } else {
             proceed(first, now)
-            arrange(place)
+            arrange(executor)
         }
     }
 

@@ -16,7 +16,7 @@ extension StackChannel {
 
     /// Requests a turn on the connection's queue or loop. A running turn needs none: it looks for new work before it ends.
     func requestTurn() {
-        arrange(state.withLock { state in state.turn.isRunning ? nil : state.place })
+        arrange(state.withLock { state in state.turn.isRunning ? nil : state.executor })
     }
 
     /// Mutates the state, then runs the work that this enables: on the caller's thread if permitted, else in a new
@@ -24,19 +24,19 @@ extension StackChannel {
     func change(_ body: (inout State) -> Void) {
         let isOnLoop = flow.loop.isCurrent
         var now = Duration.zero
-        var place: Place?
+        var executor: Executor?
         let first = state.withLock { state -> Work? in
             body(&state)
             guard !state.turn.isRunning, !state.isQuiet else { return nil }
-            if state.place.isLoop, isOnLoop {
+            if state.executor.isLoop, isOnLoop {
                 now = System.now
                 return takeWork(&state, now)
             }
-            place = state.place
+            executor = state.executor
             return nil
         }
         if first != nil { proceed(first, now) }
-        arrange(place)
+        arrange(executor)
     }
 
     /// Ends a turn with a single write or read, or continues the turn if that step created more work.
@@ -68,8 +68,8 @@ extension StackChannel {
         return read
     }
 
-    func arrange(_ place: Place?) {
-        switch place {
+    func arrange(_ executor: Executor?) {
+        switch executor {
         case .loop: flow.loop.execute { self.turn() }
         case .queue: post(.calls { self.turn() })
         case nil: break
@@ -166,7 +166,7 @@ extension StackChannel {
                 if work.read == nil, state.attempt.stack?.isReady == true, state.attempt.outcome == nil {
                     work.read = state.nextRead()
                 }
-                work.action = .answer(answer, elsewhere: state.place.isLoop)
+                work.action = .answer(answer, elsewhere: state.executor.isLoop)
                 return work
             }
             switch nextStep(&state, now) {

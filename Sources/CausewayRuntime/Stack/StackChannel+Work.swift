@@ -87,7 +87,7 @@ extension StackChannel {
     }
 
     /// Where a turn runs: on the event loop or on a queue.
-    enum Place: Sendable {
+    enum Executor: Sendable {
         case loop
         /// The program's queue, if there is one; otherwise a global queue.
         case queue(Delivery?)

@@ -48,7 +48,7 @@ package final class StackChannel: Sendable {
         let opening = StackOpening(limit: limit, from: System.now, isAccepted: openings != nil)
         let attempt = state.withLock { state -> UInt64? in
             guard case .idle = state.phase else { return nil }
-            (state.place, state.phase) = (isDirect ? .loop : .queue(delivery), .open)
+            (state.executor, state.phase) = (isDirect ? .loop : .queue(delivery), .open)
             state.turn.isHeld = false
             state.receiving.restart()
             // Content that an earlier stack accepted but did not send is lost.
