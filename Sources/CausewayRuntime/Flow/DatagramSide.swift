@@ -17,12 +17,13 @@ struct DatagramSide: Sendable {
     /// Whether a delivery on the program's queue is scheduled.
     var isPosted = false
     var isDelivering = false
-    /// How many datagrams may wait.
-    var room = Room()
+    /// Determines how many datagrams may wait.
+    var holdRule = HoldRule()
     /// The number of datagrams that tasks have received since one last suspended.
     var immediateCount = 0
 
-    struct Room: Sendable {
+    /// The conditions for the number of waiting datagrams.
+    struct HoldRule: Sendable {
         /// Whether the program receives in a task on the loop's thread. The shared socket's reader must not run ahead
         /// of such a task.
         var isReadOnLoop = false
@@ -36,9 +37,9 @@ struct DatagramSide: Sendable {
     var hasAnswer: Bool { refusal != nil || !inbox.isEmpty }
 
     /// Whether the waiting datagrams exceed the mark, so that the shared socket's reader must stop.
-    var isAboveMark: Bool { inbox.isAbove(room.mark) }
+    var isAboveMark: Bool { inbox.isAbove(holdRule.mark) }
 
-    mutating func beginHold() -> Bool { inbox.hold(above: room.mark) }
+    mutating func beginHold() -> Bool { inbox.hold(above: holdRule.mark) }
 
     mutating func takeImmediately() -> (data: Data, mark: PacketMark)? {
         guard refusal == nil, immediateCount < Flow.immediateBudget, let (data, mark, _) = inbox.next(maximum: .max)

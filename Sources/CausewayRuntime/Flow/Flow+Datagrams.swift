@@ -35,7 +35,7 @@ extension Flow {
         let (delivery, isAbove) = state.withLock { state -> (Delivery?, Bool) in
             guard !state.link.isEnding else { return (nil, false) }
             for train in trains { hasRoom = state.accept(train) && hasRoom }
-            state.datagrams[0].room.isSocketDeep = isSocketDeep
+            state.datagrams[0].holdRule.isSocketDeep = isSocketDeep
             state.match(nil, &deferred)
             return (state.delivery, state.datagrams[0].isAboveMark)
         }

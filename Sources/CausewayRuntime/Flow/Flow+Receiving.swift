@@ -63,7 +63,7 @@ extension Flow {
                 state.answerLate(waiter, failure, &deferred)
             } else {
                 if state.kind == .datagram {
-                    state.datagrams[0].room.isReadOnLoop = !waiter.isOfQueue && loop.isCurrent
+                    state.datagrams[0].holdRule.isReadOnLoop = !waiter.isOfQueue && loop.isCurrent
                 }
                 state.reading.receives.append(waiter, demand)
                 state.match(nil, &deferred)
