@@ -173,7 +173,7 @@ extension Flow.State {
         guard writing.end == .sent, reading.receives.queue.hasDeliveredEnd, !link.isEnding, failure == nil,
             let owner = link.owner
         else { return }
-        writing.end = .told
+        writing.end = .reported
         deferred.resume(.ended(owner))
     }
 

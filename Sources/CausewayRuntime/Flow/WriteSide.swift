@@ -11,10 +11,10 @@ struct WriteSide: Sendable {
         case open
         /// The program has passed its last content.
         case requested
-        /// The peer has been told.
+        /// The end was sent to the peer.
         case sent
         /// The owner was notified that both directions have ended.
-        case told
+        case reported
     }
 
     /// The maximum number of immediate writes in a row before a task must suspend.

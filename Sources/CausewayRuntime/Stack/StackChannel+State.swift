@@ -131,7 +131,7 @@ extension StackChannel.State {
         guard sending.end == .requested, receiving.inbox.hasEnded, phase.isOpen, !isDatagram, sending.isIdle,
             turn.answers.isEmpty
         else { return false }
-        sending.end = .told
+        sending.end = .reported
         return true
     }
 

@@ -11,7 +11,7 @@ struct StackWriteSide: Sendable {
         /// The program has passed its last content.
         case requested
         /// The end of both directions was reported.
-        case told
+        case reported
     }
 
     /// The maximum number of bytes that may wait in the transport. Above this limit the stack keeps its output, its
@@ -46,7 +46,7 @@ struct StackWriteSide: Sendable {
     /// Forgets the output of the last attempt. Returns the sends whose content is lost with it.
     mutating func restart() -> [SendWaiter] {
         unacknowledged = 0
-        if end == .told { end = .requested }
+        if end == .reported { end = .requested }
         let lost = taken.map(\.waiter)
         taken = []
         return lost
