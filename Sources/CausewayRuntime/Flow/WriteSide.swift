@@ -172,8 +172,9 @@ struct Flight: Sendable {
     }
 
     /// Removes all entries but the first `kept`, and returns them.
-    mutating func removeAll(keeping kept: Int) -> Deque<Entry>.SubSequence {
-        let removed = entries.dropFirst(kept)
+    mutating func removeAll(keeping kept: Int) -> [Entry] {
+        // A slice would share the storage of the deque, and the removal would copy it.
+        let removed = Array(entries.dropFirst(kept))
         entries.removeLast(max(0, entries.count - kept))
         byteCount = entries.reduce(0) { $0 + $1.outbound.remaining }
         return removed
