@@ -39,8 +39,8 @@ extension FilterLayout {
     func broadcast(_ qualifiers: FilterQualifiers, netmask: UInt32?) throws(FilterMeaningError) -> FilterNode {
         switch qualifiers.proto {
         case nil, .link:
-            if case .short(let destination, _, let everybody) = addresses {
-                return .equal(linkHeader.load(1, destination), everybody)
+            if case .short(let destination, _, let broadcastAddress) = addresses {
+                return .equal(linkHeader.load(1, destination), broadcastAddress)
             }
             guard let node = hardware(MACAddress.broadcast.bits, .destination) else {
                 throw .init("'broadcast' requires hardware addresses, but the link type is \(linkType.name)")
@@ -67,7 +67,8 @@ extension FilterLayout {
             }
             switch addresses {
             case .long(let destination, _): return ofFrame(isGroup(destination))
-            case .short(let destination, _, let everybody): return .equal(linkHeader.load(1, destination), everybody)
+            case .short(let destination, _, let broadcastAddress):
+                return .equal(linkHeader.load(1, destination), broadcastAddress)
             case .wireless: return wirelessDestination(isGroup)
             case .none: throw .init("'multicast' requires hardware addresses, but the link type is \(linkType.name)")
             }

@@ -40,7 +40,7 @@ struct FilterLayout: Sendable {
         /// Six-byte addresses.
         case long(destination: Int, source: Int)
         /// One-byte addresses. The third value is the broadcast address.
-        case short(destination: Int, source: Int, everybody: UInt32)
+        case short(destination: Int, source: Int, broadcastAddress: UInt32)
         /// IEEE 802.11: the positions depend on the frame.
         case wireless
     }

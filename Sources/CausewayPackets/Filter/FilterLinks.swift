@@ -48,8 +48,8 @@ enum FilterLinks {
         case .fddi: (0, .long(destination: 1, source: 7))
         case .tokenRing: (0, .long(destination: 2, source: 8))
         case .fibreChannel: (0, .long(destination: 2, source: 10))
-        case .arcnet, .arcnetLinux: (0, .short(destination: 1, source: 0, everybody: 0))
-        case .bacnet: (0, .short(destination: 3, source: 4, everybody: 0xFF))
+        case .arcnet, .arcnetLinux: (0, .short(destination: 1, source: 0, broadcastAddress: 0))
+        case .bacnet: (0, .short(destination: 3, source: 4, broadcastAddress: 0xFF))
         case .wireless, .wirelessRadio, .wirelessAVS, .wirelessPrism, .wirelessPPI: (0, .wireless)
         default: (0, .none)
         }

@@ -13,7 +13,7 @@ extension Connector {
         /// The most informative failure so far.
         var failure: Failure?
         var facts = EstablishmentFacts()
-        /// The pending lookup of the target or of a translator.
+        /// The lookup that is pending, for the target or a translator.
         var lookup: (any NameResolving)?
         var translation = Translation.unused
         /// The proxy's relay; `nil` if there is none.
