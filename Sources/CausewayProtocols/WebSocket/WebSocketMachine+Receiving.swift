@@ -17,9 +17,6 @@ extension WebSocketMachine {
     /// Removes and returns the token of a lost ping. Its ``Event/pingLost(_:)`` does not come any more.
     package mutating func nextLostPing() -> UInt64? { pings.nextLost() }
 
-    /// Reports all pings without a pong as lost, although the connection has not ended.
-    package mutating func losePings() { pings.loseAll() }
-
     /// Decodes input or ends the connection, which may add an event. Returns `false` if neither is possible now.
     private mutating func makesProgress(atMost limit: Int) -> Bool {
         switch phase {

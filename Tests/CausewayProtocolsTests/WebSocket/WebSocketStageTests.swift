@@ -57,12 +57,17 @@ struct WebSocketStageTests {
             MessageChunk([1], metadata: [WebSocketMetadata(opcode: .ping, pingToken: token)]), at: .zero)
     }
 
-    private func lostPings(_ stage: inout WebSocketStage) -> [UInt64] {
-        var tokens: [UInt64] = []
+    /// Takes all events and returns the tokens of the pings that they report.
+    private func pings(_ stage: inout WebSocketStage) -> (answered: [UInt64], lost: [UInt64]) {
+        var (answered, lost): ([UInt64], [UInt64]) = ([], [])
         while let event = stage.nextEvent() {
-            if case WebSocketStageEvent.pingLost(let token) = event { tokens.append(token) }
+            switch event as? WebSocketStageEvent {
+            case .pingAnswered(let token)?: answered.append(token)
+            case .pingLost(let token)?: lost.append(token)
+            case .requested?, .opened?, .failed?, nil: break
+            }
         }
-        return tokens
+        return (answered, lost)
     }
 
     @Test("A ping that cannot be sent is reported as lost before the program reads the content that has arrived")
@@ -71,21 +76,38 @@ struct WebSocketStageTests {
         stage.receive(MessageChunk(frame(0x82, [5]), endsMessage: false), at: .zero)
         stage.send(MessageChunk(metadata: [WebSocketMetadata(opcode: .close)]), at: .zero)
         ping(7, on: &stage)
-        let lost = lostPings(&stage)
+        let lost = pings(&stage).lost
         let content = stage.nextInbound(atMost: .max)
         #expect(lost == [7] && content?.bytes.bytes == [5])
     }
 
-    @Test("After a hang-up, unanswered pings are lost at once, and all messages that arrived can be read")
+    @Test("After a hang-up, unanswered pings are lost at once if all that arrived fits into the buffer")
+    func lostAtHangUp() {
+        var stage = server()
+        ping(1, on: &stage)
+        ping(2, on: &stage)
+        let arrived = frame(0x82, [5]) + frame(0x8A, [1])
+        stage.receive(MessageChunk(arrived, endsMessage: false), at: .zero)
+        stage.abort(.endedEarly)
+        let (answered, lost) = pings(&stage)
+        #expect(answered == [1] && lost == [2])
+        let content = stage.nextInbound(atMost: .max)
+        #expect(content?.bytes.bytes == [5])
+    }
+
+    @Test("After a hang-up, all messages can be read, and a pong behind them answers its ping; the rest is lost then")
     func hangUp() {
         var stage = server()
         ping(1, on: &stage)
+        ping(2, on: &stage)
         let messages = (0..<3_000).map { frame(0x82, [UInt8($0 & 0xFF)]) }
-        stage.receive(MessageChunk(Array(messages.joined()), endsMessage: false), at: .zero)
+        let arrived = Array(messages.joined()) + frame(0x8A, [1])
+        stage.receive(MessageChunk(arrived, endsMessage: false), at: .zero)
         stage.abort(.endedEarly)
-        let lost = lostPings(&stage)
+        let early = pings(&stage)
         let output = stage.nextOutbound(atMost: 9)
-        #expect(lost == [1] && output == nil && !stage.takesContent && stage.status == .failed(.endedEarly))
+        #expect(early.answered.isEmpty && early.lost.isEmpty)
+        #expect(output == nil && !stage.takesContent && stage.status == .failed(.endedEarly))
         var received: [UInt8] = []
         var hasEnd = false
         while let chunk = stage.nextInbound(atMost: .max) {
@@ -94,6 +116,8 @@ struct WebSocketStageTests {
         }
         #expect(received == (0..<3_000).map { UInt8($0 & 0xFF) } && hasEnd)
         #expect(stage.status == .failed(.endedEarly))
+        let late = pings(&stage)
+        #expect(late.answered == [1] && late.lost == [2])
     }
 
     @Test("After a hang-up, compressed content is decompressed as the program reads, not at once")
