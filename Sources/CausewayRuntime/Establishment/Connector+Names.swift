@@ -52,8 +52,9 @@ extension Connector {
 
     private func found(_ addresses: [SocketAddress], _ origin: AddressOrigin) {
         guard case .name(let name, let port, let interface) = progress.target else { return }
-        let known = Set(progress.race.addresses)
-        let fresh = addresses.map { $0.with(port: port, scope: interface?.index) }.filter { !known.contains($0) }
+        // An answer or a hosts file may repeat an address, and an expired answer may come before a fresh one.
+        var known = Set(progress.race.addresses)
+        let fresh = addresses.map { $0.with(port: port, scope: interface?.index) }.filter { known.insert($0).inserted }
         noteResolution(fresh.count, origin)
         let now = System.now
         let sources = SourceAddress.toward(fresh, over: settings.requiredInterface?.name)
