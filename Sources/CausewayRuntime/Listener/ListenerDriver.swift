@@ -77,9 +77,7 @@ package final class ListenerDriver: ReadinessHandler {
 
     /// Runs Swift tasks on the loop that accepts the connections.
     package var executor: LoopExecutor { loop.executor }
-    deinit {
-        if let fd = inherited.withLock({ inherited in inherited.take() }) { Descriptor(adopting: fd).close() }
-    }
+    deinit { closeInherited() }
 
     package var state: State { progress.withLock { progress in progress.lifecycle.state } }
     package var queue: DispatchQueue? { progress.withLock { progress in progress.delivery }?.queue }
@@ -187,6 +185,7 @@ package final class ListenerDriver: ReadinessHandler {
             return (progress.socket, progress.address, progress.network.take())
         }
         network?.cancel()
+        closeInherited()
         switch socket {
         case .closed: performActions()
         case .datagrams(let datagrams): datagrams.stop { self.performActions() }
@@ -194,6 +193,12 @@ package final class ListenerDriver: ReadinessHandler {
             if case .unix(let path) = address, !path.isEmpty, path.utf8.first != 0 { LocalPath.remove(path) }
             loop.close(registration, Descriptor(adopting: fd)) { self.performActions() }
         }
+    }
+
+    /// Closes the socket from the service manager if the listener ends before it opened. The program may keep the
+    /// cancelled listener, so this does not wait for `deinit`.
+    private func closeInherited() {
+        if let fd = inherited.withLock({ inherited in inherited.take() }) { Descriptor(adopting: fd).close() }
     }
 
     // MARK: On the loop
