@@ -23,9 +23,10 @@ extension StackChannel {
 
     private func openingIsDue(_ attempt: UInt64) {
         let delay = state.withLock { state -> Duration? in
+            // A later attempt may have begun before a turn dropped this timer. That attempt has its own timer.
+            guard state.attempt.number == attempt else { return nil }
             state.attempt.opening.timer = nil
-            guard state.attempt.number == attempt, state.phase.isOpen, let stack = state.attempt.stack, stack.isOpening
-            else {
+            guard state.phase.isOpen, let stack = state.attempt.stack, stack.isOpening else {
                 state.attempt.opening.ticket = nil
                 return nil
             }
