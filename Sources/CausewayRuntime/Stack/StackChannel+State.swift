@@ -136,7 +136,7 @@ extension StackChannel.State {
     }
 
     /// Discards received content, and closes the stack once it has taken all content sent before the connection was
-    /// cancelled.
+    /// cancelled. Runs in the phase `closing`.
     ///
     /// - Returns: Whether the stack began to close.
     mutating func continueClosing(_ now: Duration) -> Bool {

@@ -12,7 +12,7 @@ extension StackChannel {
         if state.attempt.stack?.mayHaveEvent == true, let event = state.attempt.stack?.nextEvent(at: now) {
             return take(event, &state)
         }
-        if let step = nextSignOfOpening(&state) { return step }
+        if let step = nextReady(&state) { return step }
         switch state.phase {
         case .open: if let step = nextOpenStep(&state, now) { return step }
         case .draining:
@@ -25,20 +25,24 @@ extension StackChannel {
         case .closing: if let step = nextClosingStep(&state, now) { return step }
         case .idle, .closed: break
         }
-        return nextAlarm(&state)
+        return nextTimerStep(&state)
     }
 
-    /// Reports `ready`, then ends the handshakes' timer.
+    /// Reports `ready`.
     ///
     /// `ready` comes before the last handshake message is written: the peer's reaction to that message then reaches a
     /// ready connection.
-    private func nextSignOfOpening(_ state: inout State) -> Step? {
-        if case .ready = state.attempt.outcome, let report = state.attempt.report {
-            state.attempt.outcome = nil
-            state.sending.forgetEarly()
-            state.turn.isHeld = state.executor.delivery != nil
-            return .perform(.report(.ready, report))
-        }
+    private func nextReady(_ state: inout State) -> Step? {
+        guard case .ready = state.attempt.outcome, let report = state.attempt.report else { return nil }
+        state.attempt.outcome = nil
+        state.sending.forgetEarly()
+        state.turn.isHeld = state.executor.delivery != nil
+        return .perform(.report(.ready, report))
+    }
+
+    /// Drops the timer of handshakes that have ended. The stack's output and outcome come first, because they concern the
+    /// program and the peer.
+    private func nextEndOfOpening(_ state: inout State) -> Step? {
         guard let timer = state.attempt.opening.timer, state.attempt.stack?.isOpening != true else { return nil }
         state.attempt.opening.end()
         return .perform(.dropTimer(timer))
@@ -54,6 +58,7 @@ extension StackChannel {
         if loan > 0 { return .write(loan: loan) }
         if let write = state.nextWrite(now, StackWriteSide.largestWrite) { return .perform(.write(write)) }
         if let step = nextOutcome(&state) { return step }
+        if let step = nextEndOfOpening(&state) { return step }
         if state.settleSends() || state.nextDelivery(now) { return .again }
         if let read = state.nextRead() { return .read(read) }
         if state.nextMessage(now) { return .again }
@@ -99,8 +104,9 @@ extension StackChannel {
         return .again
     }
 
-    private func nextAlarm(_ state: inout State) -> Step {
+    private func nextTimerStep(_ state: inout State) -> Step {
         guard let deadline = state.attempt.stack?.lookForWakeUp(), state.turn.alarm?.deadline != deadline else {
+            if let step = nextEndOfOpening(&state) { return step }
             return .nothing
         }
         let old = state.turn.alarm?.timer
