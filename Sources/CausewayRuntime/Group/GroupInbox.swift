@@ -8,6 +8,8 @@ struct GroupInbox: Sendable {
     static let datagramLimit = 8_192
 
     private var arrivals: Deque<(arrival: DatagramArrival, socket: SharedDatagramSocket)> = []
+    /// The number of arrivals of each sender, so that a search for a sender without any costs nothing.
+    private var senders: [SocketAddress: Int] = [:]
     /// The number of delivered datagrams in the first arrival.
     private var takenCount = 0
     private var byteCount = 0
@@ -24,6 +26,7 @@ struct GroupInbox: Sendable {
         byteCount += bytes
         datagramCount += count
         arrivals.append((arrival, socket))
+        senders[arrival.peer, default: 0] += 1
         return true
     }
 
@@ -42,6 +45,7 @@ struct GroupInbox: Sendable {
             datagramCount -= train.count
             takenCount = 0
             arrivals.removeFirst()
+            forget(1, of: arrival.peer)
         }
         return GroupDatagram(
             data: data, mark: train.mark, peer: arrival.peer, destination: arrival.info.destination?.with(port: port),
@@ -50,6 +54,7 @@ struct GroupInbox: Sendable {
 
     /// Removes and returns one sender's datagrams on a socket, in order of arrival.
     mutating func take(from peer: SocketAddress, at socket: SharedDatagramSocket) -> [DatagramBatch.Train] {
+        guard senders[peer] != nil else { return [] }
         var trains: [DatagramBatch.Train] = []
         var kept: Deque<(arrival: DatagramArrival, socket: SharedDatagramSocket)> = []
         for (position, entry) in arrivals.enumerated() {
@@ -64,11 +69,18 @@ struct GroupInbox: Sendable {
             if position == 0 { takenCount = 0 }
         }
         if !trains.isEmpty { arrivals = kept }
+        forget(trains.count, of: peer)
         return trains
     }
 
+    /// Subtracts removed arrivals of a sender.
+    private mutating func forget(_ count: Int, of peer: SocketAddress) {
+        guard let known = senders[peer] else { return }
+        senders[peer] = known > count ? known - count : nil
+    }
+
     mutating func removeAll() {
-        arrivals = []
+        (arrivals, senders) = ([], [:])
         (takenCount, byteCount, datagramCount) = (0, 0, 0)
     }
 }

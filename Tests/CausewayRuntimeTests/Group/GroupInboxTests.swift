@@ -57,6 +57,20 @@ extension Runtime {
             #expect(none.isEmpty && last.map { Array($0.data) } == [9] && inbox.isEmpty)
         }
 
+        @Test("A sender's datagrams can be taken also after some of its others were delivered or taken")
+        func takenAgain() {
+            var inbox = GroupInbox()
+            for byte in UInt8(1)...3 { _ = inbox.append(arrival([byte]), from: socket) }
+            _ = inbox.next(port: 9)
+            let second = inbox.take(from: peer, at: socket)
+            _ = inbox.append(arrival([4]), from: socket)
+            let third = inbox.take(from: peer, at: socket)
+            inbox.removeAll()
+            let none = inbox.take(from: peer, at: socket)
+            #expect(second.map { Array($0.bytes) } == [[2], [3]] && third.map { Array($0.bytes) } == [[4]])
+            #expect(none.isEmpty && inbox.isEmpty)
+        }
+
         @Test("The number of bytes and datagrams is limited, and released room counts")
         func bounds() {
             var inbox = GroupInbox()
