@@ -64,6 +64,8 @@ extension StackChannel {
     struct Turn: Sendable {
         var isRunning = false
         var alarm: (deadline: Duration, timer: TimerID)?
+        /// The number of steps of deliveries since sends and the stack's timer last came first.
+        var deliveryStepCount = 0
         /// Results to report.
         var answers: Deque<Answer> = []
         /// Whether the results are held until the `ready` report is in the program's queue.

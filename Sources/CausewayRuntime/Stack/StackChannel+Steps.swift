@@ -6,8 +6,8 @@ internal import CausewayTypes
 
 extension StackChannel {
     /// Returns the next step. The order is the protocol: first what the stack reports, then its output, the program's
-    /// results, the next read, and last the program's sends. Received content is limited; sends from completions are
-    /// not.
+    /// results, the next read, and last the program's sends: a program that sends from each completion must not stop
+    /// its own receives. A peer that never pauses must not stop the sends either, see ``nextOverdueStep(_:_:)``.
     func nextStep(_ state: inout State, _ now: Duration) -> Step {
         if state.attempt.stack?.mayHaveEvent == true, let event = state.attempt.stack?.nextEvent(at: now) {
             return take(event, &state)
@@ -59,11 +59,30 @@ extension StackChannel {
         if let write = state.nextWrite(now, StackWriteSide.largestWrite) { return .perform(.write(write)) }
         if let step = nextOutcome(&state) { return step }
         if let step = nextEndOfOpening(&state) { return step }
-        if state.settleSends() || state.nextDelivery(now) { return .again }
+        if state.settleSends() { return .again }
+        if let step = nextOverdueStep(&state, now) { return step }
+        if state.nextDelivery(now) {
+            state.turn.deliveryStepCount += 1
+            return .again
+        }
         if let read = state.nextRead() { return .read(read) }
         if state.nextMessage(now) { return .again }
         if state.takeEnds(), let report = state.attempt.report { return .perform(.report(.ended, report)) }
         return nil
+    }
+
+    /// The number of steps of deliveries after which sends and the stack's timer come first once.
+    private static let deliveryStepsInARow = 16
+
+    /// While a peer sends and the program receives without a pause, a turn always finds a delivery. This gives the steps
+    /// that come after it their share.
+    private func nextOverdueStep(_ state: inout State, _ now: Duration) -> Step? {
+        guard state.turn.deliveryStepCount >= Self.deliveryStepsInARow else { return nil }
+        if let step = nextAlarm(&state) { return step }
+        state.turn.deliveryStepCount = 0
+        var hasTaken = false
+        for _ in 0..<Self.deliveryStepsInARow where state.nextMessage(now) { hasTaken = true }
+        return hasTaken ? .again : nil
     }
 
     private func nextClosingStep(_ state: inout State, _ now: Duration) -> Step? {
@@ -105,9 +124,12 @@ extension StackChannel {
     }
 
     private func nextTimerStep(_ state: inout State) -> Step {
+        nextAlarm(&state) ?? nextEndOfOpening(&state) ?? .nothing
+    }
+
+    private func nextAlarm(_ state: inout State) -> Step? {
         guard let deadline = state.attempt.stack?.lookForWakeUp(), state.turn.alarm?.deadline != deadline else {
-            if let step = nextEndOfOpening(&state) { return step }
-            return .nothing
+            return nil
         }
         let old = state.turn.alarm?.timer
         state.turn.alarm = nil

@@ -1,5 +1,6 @@
 import CausewayRuntime
 import CausewayTestKit
+import FoundationEssentials
 import Testing
 
 extension Runtime {
@@ -28,6 +29,47 @@ extension Runtime {
             let lines = log.all
             #expect(lines.filter { $0 != "other" } == (0..<100).map(String.init))
             #expect(lines.firstIndex(of: "other").map { $0 <= 20 } == true)
+            channel.close(abortively: true) {}
+            stage.settle()
+        }
+
+        @Test("A peer that never pauses does not stop the program's sends")
+        func sendsBesideReceives() {
+            let stage = Stage()
+            let channel = StackChannel(over: stage.flow, isDatagram: false)
+            let log = stage.log
+            channel.begin([StackLayer(LineStage())], within: .seconds(75)) { [weak channel] outcome in
+                if case .ready = outcome { channel?.readyIsTold() }
+            }
+            stage.settle()
+            stage.arrive("H")
+            @Sendable func send(_ number: Int) {
+                channel.send(
+                    StackMessage(
+                        Data("\(number)".utf8),
+                        waiter: .callback { _ in
+                            log.note("sent")
+                            if number < 99 { send(number + 1) }
+                        }))
+            }
+            @Sendable func receive(_ number: Int) {
+                channel.receiveMessage { _ in
+                    if number == 0 { send(0) }
+                    log.note("received")
+                    if number < 999 { receive(number + 1) }
+                }
+            }
+            receive(0)
+            stage.settle()
+            stage.arrive(String(repeating: "x\n", count: 1_000))
+            let lines = log.all
+            #expect(lines.count == 1_100)
+            // Neither direction waits for the end of the other one. How far the sends get is not fixed, because the queue runs beside
+            // the loop.
+            for part in 0..<3 {
+                let share = Set(lines[(part * 200)..<((part + 1) * 200)])
+                #expect(share == ["sent", "received"], "results \(part * 200) and later")
+            }
             channel.close(abortively: true) {}
             stage.settle()
         }
