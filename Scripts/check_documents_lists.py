@@ -3,8 +3,9 @@ import pathlib
 import re
 
 ATTACKS, ENVIRONMENT = pathlib.Path("Documentation/Attacks.md"), pathlib.Path("Documentation/Environment.md")
+SOLVED = pathlib.Path("Documentation/Solved.md")
 
-# The last cell of an attack: the file of the test, and its title.
+# The last cell of an attack, or a line of a solution: the file of the test, and its title.
 TEST_CELL = re.compile(r"`(\w+)`: (.+)")
 TITLE = re.compile(r'@Test\(\s*"((?:[^"\\]|\\.)*)"')
 FUZZER = re.compile(r"`(Fuzz\w+)`")
@@ -23,9 +24,7 @@ def check_attacks(root, report):
     """Reports rows without a test, and tests and fuzzers that do not exist. Returns the number of rows."""
     if not (root / ATTACKS).exists():
         return 0
-    titles = {}
-    for path in (root / "Tests").rglob("*.swift"):
-        titles.setdefault(path.stem, set()).update(TITLE.findall(path.read_text(encoding="utf-8")))
+    titles = titles_of(root)
     count = 0
     for number, line in enumerate((root / ATTACKS).read_text(encoding="utf-8").splitlines(), 1):
         where = f"{ATTACKS}:{number}"
@@ -35,12 +34,40 @@ def check_attacks(root, report):
         if not line.startswith("| ") or line.startswith("| the peer sends |"):
             continue
         count += 1
-        test = TEST_CELL.fullmatch(line.strip("| ").rsplit(" | ", 1)[-1])
-        if not test:
-            report(where, "the row names no test: expected '`File`: title'")
-        elif test[2] not in titles.get(test[1], ()):
-            report(where, f"{test[1]} has no test \"{test[2]}\"")
+        check_test(titles, line.strip("| ").rsplit(" | ", 1)[-1], where, report)
     return count
+
+
+def check_solved(root, report):
+    """Reports problems that name neither a test nor a check, and tests that do not exist. Returns the number of problems."""
+    if not (root / SOLVED).exists():
+        return 0
+    titles = titles_of(root)
+    problems = re.split(r"^### ", (root / SOLVED).read_text(encoding="utf-8"), flags=re.M)[1:]
+    for problem in problems:
+        where = f"{SOLVED}: {problem.splitlines()[0]}"
+        tests = re.findall(r"^- Test: (.+)$", problem, re.M)
+        if not tests and "\n- Check: " not in problem:
+            report(where, "the problem names no test: expected '- Test: `File`: title'")
+        for test in tests:
+            check_test(titles, test, where, report)
+    return len(problems)
+
+
+def titles_of(root):
+    """The titles of the tests in each file."""
+    titles = {}
+    for path in (root / "Tests").rglob("*.swift"):
+        titles.setdefault(path.stem, set()).update(TITLE.findall(path.read_text(encoding="utf-8")))
+    return titles
+
+
+def check_test(titles, text, where, report):
+    test = TEST_CELL.fullmatch(text)
+    if not test:
+        report(where, "the row names no test: expected '`File`: title'")
+    elif test[2] not in titles.get(test[1], ()):
+        report(where, f"{test[1]} has no test \"{test[2]}\"")
 
 
 def check_environment(root, report):
