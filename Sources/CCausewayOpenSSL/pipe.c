@@ -24,7 +24,7 @@ struct cw_pipe {
 
 enum {
     smallest_capacity = 4096,
-    /// An empty buffer above this capacity is freed, so that an idle connection holds no memory.
+    /// An empty buffer above this capacity is freed. An idle connection keeps at most this capacity in each direction.
     kept_capacity = 4096,
     /// Datagrams are stored with their length in front.
     header_size = sizeof(uint32_t),
