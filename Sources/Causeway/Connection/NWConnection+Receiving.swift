@@ -10,9 +10,11 @@ extension NWConnection {
 
     /// Receives at least `minimumIncompleteLength` bytes, or fewer at the end of the message or stream, and at most `maximumLength` bytes.
     ///
-    /// Several receives may be pending; each completes once, in call order. While no receive is pending, the connection reads no data from
-    /// the kernel. When the kernel's buffer is full, TCP closes the receive window, and the peer must stop sending (flow control). A length
-    /// below 1 counts as 1.
+    /// Several receives may be pending; each completes once, in call order. A length below 1 counts as 1.
+    ///
+    /// While no receive is pending, a connection without protocols above TCP reads no data from the kernel. TLS and other protocols read
+    /// ahead until their buffers are full, usually 64 KiB before and 64 KiB after decoding for each protocol. When the kernel's buffer is
+    /// full, TCP closes the receive window, and the peer must stop sending (flow control).
     @preconcurrency public func receive(
         minimumIncompleteLength: Int, maximumLength: Int,
         completion:
