@@ -68,7 +68,8 @@ public struct PacketCapture: ~Copyable {
         return index
     }
 
-    /// Returns the link type for an ARP hardware type, as in `if_arp.h`.
+    /// Returns an interface's link type, from its ARP hardware type (see `if_arp.h`); Linux cooked mode for all
+    /// interfaces.
     private static func linkType(_ interface: String?) throws(CaptureError) -> LinkType {
         guard let interface else { return .linuxCooked2 }
         switch try? PacketSockets.hardwareType(interface) {

@@ -30,7 +30,8 @@ package struct RunLoopPlace: Sendable {
 }
 
 extension [RunLoopPlace] {
-    /// Removes the places in a run loop and mode. The caller ends them when it has released its lock.
+    /// Removes and returns the places in a run loop and mode. The caller must end each of them, after it has released
+    /// its lock.
     package mutating func take(in loop: RunLoop, _ mode: RunLoop.Mode) -> [RunLoopPlace] {
         let taken = filter { $0.isIn(loop, mode) }
         removeAll { $0.isIn(loop, mode) }

@@ -4,6 +4,6 @@ package enum SystemLoad {
     /// read.
     package static var average: Double? { SmallFile.text("/proc/loadavg", limit: 128).flatMap { average(in: $0) } }
 
-    /// Returns the first number in the kernel's text.
+    /// Returns the one-minute load average: the first number in the content of `/proc/loadavg`.
     package static func average(in text: String) -> Double? { text.split(separator: " ").first.flatMap { Double($0) } }
 }

@@ -60,7 +60,8 @@ extension MulticastResponder {
             })
     }
 
-    /// Returns this host's answers to a question, without known answers; or an NSEC record if the name has no such type.
+    /// Returns this host's answers to a question, except those that the querier already knows. Returns an NSEC record
+    /// if the name has only other record types.
     private func records(for question: DNSQuestion, knowing known: Set<DNSRecord>) -> [DNSRecord] {
         guard question.recordClass == .internet || question.recordClass == .any else { return [] }
         let all = own[question.name]

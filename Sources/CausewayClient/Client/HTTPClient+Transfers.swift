@@ -80,7 +80,8 @@ extension HTTPClient {
         }
     }
 
-    /// Returns the content that an error keeps, and ends the task. A failure to read it is not thrown: the status explains more.
+    /// Reads the first bytes of a response's content, for the error to throw, and cancels the task. If reading fails,
+    /// the bytes read so far are returned: the error describes the status, not this failure.
     private func beginning(of bytes: URLSession.AsyncBytes) async throws -> Data {
         var kept = Data()
         defer { bytes.task.cancel() }

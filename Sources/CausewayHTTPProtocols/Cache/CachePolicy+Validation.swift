@@ -11,7 +11,8 @@ extension CachePolicy {
         case deliverStale
         /// The server has confirmed the stored response.
         case confirm
-        /// The server has confirmed another response. The stored one is removed, and the request is sent again without a condition.
+        /// The server has confirmed a response other than the stored one. The stored response is removed, and the
+        /// request is sent again without a condition.
         case sendAgain
     }
 

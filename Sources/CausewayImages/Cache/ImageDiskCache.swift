@@ -59,7 +59,8 @@ public final class ImageDiskCache: Sendable {
                 _ = state.withLock { $0.index.remove(name) }
                 return nil
             }
-            // Another process may have stored it in the meantime.
+            // A file that is not in the index comes from another process, which stored it after this process listed the
+            // directory. It is used unless it is older than the age limit.
             guard let record = CacheRecord(file.content), record.key == key, isListed || isYoung(record) else {
                 remove([name])
                 return nil

@@ -13,9 +13,13 @@ struct ChecksumMark: Sendable {
     /// The value of `sum` is computed.
     static let isSummed: UInt64 = 16
 
-    /// Six 8-bit values, from the lowest byte up: the flags above, the kind, the length field's offset in the header,
-    /// the checksum field's offset, the header bytes that the length field does not count, and the pseudo header's
-    /// protocol number (0 if the checksum has no pseudo header).
+    /// Six 8-bit values, from the lowest byte up:
+    /// 1. The flags declared above.
+    /// 2. The layer kind.
+    /// 3. The length field's offset in the header.
+    /// 4. The checksum field's offset in the header.
+    /// 5. The number of header bytes that the length field does not include.
+    /// 6. The protocol number in the pseudo header; 0 if the checksum has no pseudo header.
     var flags: UInt64
     var offset: Int
     var byteCount: Int

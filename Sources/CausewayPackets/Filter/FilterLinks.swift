@@ -38,7 +38,7 @@ enum FilterLinks {
         }
     }
 
-    /// Returns the link header's offset and the addresses in it.
+    /// Returns the link header's offset, and where the addresses are in that header.
     static func addresses(_ linkType: LinkType) -> (linkAt: Int, FilterLayout.Addresses) {
         let ethernet = FilterLayout.Addresses.long(destination: 0, source: 6)
         return switch linkType {

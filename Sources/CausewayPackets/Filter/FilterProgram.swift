@@ -12,7 +12,7 @@ struct FilterInstruction: Hashable, Sendable {
 
 /// A compiled filter for one link type. It evaluates packets in memory, or is converted to a program for the kernel.
 struct FilterProgram: Hashable, Sendable {
-    /// Offsets from this value on select kernel metadata, not packet bytes.
+    /// An offset at or above this value selects kernel metadata instead of packet bytes.
     static let ancillary = Int(UInt32(bitPattern: -0x1000))
     static let directionAt = ancillary + 4
     static let interfaceAt = ancillary + 8

@@ -51,7 +51,8 @@ struct ReliableQueue: Sendable {
         return log.acknowledge(count)
     }
 
-    /// A new link carries the frames; the peer has received the first `count`. Returns whether the count is possible.
+    /// Retransmits over a new link, from the first frame that the peer has not received. Returns `false` if the peer
+    /// cannot have received `count` frames.
     mutating func resume(from count: UInt64, at now: Duration) -> Bool {
         schedule.owe(frames: AcknowledgmentSchedule.frameCount, bytes: 0, at: now)
         return log.resume(from: count)

@@ -92,7 +92,7 @@ struct PairingTable: Sendable {
         if offer?.holder == peer { offer = nil }
     }
 
-    /// Whether the peer has proven the shown secret, and the secret is still valid.
+    /// Whether the peer has proven that it knows the displayed secret, and the secret has not expired.
     func isHolder(_ peer: PeerKey, at now: Duration) -> Bool {
         offer.map { $0.holder == peer && now < $0.deadline } ?? false
     }

@@ -7,9 +7,9 @@ struct FramerReading: Sendable {
         case pending(windows: Int, passesThrough: Bool)
     }
 
-    /// How far the end was passed on. Each case includes the ones before it.
+    /// How far the end of input was passed on.
     private enum End {
-        /// The framer has not been called for the end.
+        /// The framer was not called since the input ended.
         case unreported
         case reported
         /// The stage above has the end.

@@ -6,8 +6,8 @@ package import CausewayWire
 
 /// Resolves a service or a host name once, with multicast DNS.
 ///
-/// Confined to the engine's loop. The resolution ends ``gathering`` after the first address, or after ``patience``
-/// without one.
+/// The resolution ends when the time ``gathering`` has passed since the first address arrived, or when the time
+/// ``patience`` has passed without any address. Confined to the engine's loop.
 package final class ServiceResolution: Sendable {
     package typealias Completion = @Sendable (Result<[SocketAddress], NameProblem>) -> Void
 

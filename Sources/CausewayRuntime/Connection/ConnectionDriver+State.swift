@@ -39,7 +39,8 @@ extension ConnectionDriver {
         var association: (any DatagramRelay)?
         /// Why the handshake above the transport failed.
         var disagreement: Failure?
-        /// Whether the connection retried at once because the network had returned after the failed attempt.
+        /// Whether this attempt follows an immediate retry: the network may have returned while the previous attempt
+        /// failed. A second immediate retry in a row is not made.
         var wasRetriedAtOnce = false
         /// Whether the transport has failed while the program has not received all arrived content.
         var isLost = false

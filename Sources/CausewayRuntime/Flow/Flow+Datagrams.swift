@@ -142,13 +142,13 @@ extension Flow.State {
         return datagrams[0].beginHold()
     }
 
-    /// Ends a hold if the program has received half of the datagrams.
+    /// Resumes reading that was paused because of a full inbox, if the inbox is now at most half full.
     mutating func releaseHold(_ deferred: inout DeferredActions) {
         if let socket = takeReleased() { deferred.resume(.read(socket)) }
     }
 
-    /// Ends a hold if the program has received half of the datagrams. Returns the shared socket whose reader must then
-    /// continue; otherwise `nil`.
+    /// Ends the pause in reading that a full inbox caused, if the inbox is now at most half full. Returns the shared
+    /// socket to read from again; `nil` if reading was not paused, must stay paused, or does not use a shared socket.
     mutating func takeReleased() -> SharedDatagramSocket? {
         guard datagrams[0].inbox.releaseHold(), case .peer(let socket, _) = link.transport else { return nil }
         return socket

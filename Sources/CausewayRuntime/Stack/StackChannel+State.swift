@@ -30,7 +30,7 @@ extension StackChannel {
         var timer: TimerID?
     }
 
-    /// One request's result, reported to the program in a turn.
+    /// The result of one receive or send. The channel reports it to the program in one of its turns.
     enum Answer: Sendable {
         /// No result. A case, not an optional, because the runtime would copy an optional of this size field by field
         /// in each turn.

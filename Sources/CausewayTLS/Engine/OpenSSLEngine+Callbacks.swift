@@ -80,9 +80,9 @@ extension OpenSSLEngine {
 
     /// Checks the stapled OCSP response, which TLS 1.2 sends after the certificates (RFC 6066 §8).
     ///
-    /// A revocation ends the connection. An invalid response counts as missing, which matters only if the certificate
-    /// requires a response (RFC 7633 §4.3.3). An owner that validates certificates does so before the response arrives,
-    /// so this function also rejects revoked certificates accepted by the owner.
+    /// A revoked certificate ends the connection. An invalid response is treated like no response: the connection fails
+    /// only if the certificate requires one (RFC 7633 §4.3.3). If the engine's owner validates certificates, it does so
+    /// before the response arrives; this function then also rejects a revoked certificate that the owner has accepted.
     fileprivate func checkStatus() -> CInt {
         let response = stapledResponse
         let failure: TrustFailure? =

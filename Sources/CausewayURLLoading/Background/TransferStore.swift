@@ -96,7 +96,8 @@ final class TransferStore: Sendable {
         URL(fileURLWithPath: path).appendingPathComponent(Self.contentName(identifier))
     }
 
-    /// Returns the size of the content so far in bytes; `nil` if there is none, or others can change its file.
+    /// Returns the number of content bytes stored so far; `nil` if there is no content, or if other users can write the
+    /// file.
     func contentSize(_ identifier: Int) -> Int64? {
         directory.size(of: Self.contentName(identifier)).map { Int64($0) }
     }

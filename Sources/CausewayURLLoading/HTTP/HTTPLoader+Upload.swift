@@ -7,7 +7,8 @@ internal import CausewayWire
 internal import Dispatch
 internal import Foundation
 
-/// The state of a resumable upload. A separate object, so that other loads carry only a reference.
+/// The state of a resumable upload. This is a separate object, so that a load without a resumable upload needs space
+/// only for a `nil` reference.
 final class RunningUpload: Sendable {
     private let state: LockedValue<ResumableUpload>
 

@@ -80,7 +80,7 @@ package struct XMLReader: Sendable {
 
     /// Reads bytes that need no individual decision, and returns the index of the first one that does.
     private mutating func readRun(_ bytes: [UInt8], from first: Int, _ handler: Handler) -> Int {
-        // "&" ended the last piece, and no reference follows.
+        // The previous input ended with "&", and this input does not continue a reference.
         if state == .reference, pending.isEmpty, bytes[first] != 0x3B, !XMLCharacters.isReferenceStart(bytes[first]) {
             endReference(terminated: false)
         }

@@ -67,7 +67,7 @@ struct TransfersRun {
             && left[session.path] != session.pending
     }
 
-    /// Returns whether another process can leave transfers.
+    /// Returns whether another process is using the session now, and may exit before its transfers are complete.
     private static func isExpected(_ session: Session) -> Bool { session.activity != nil && session.isComplete }
 
     /// Returns at the limit, or after cancellation.
