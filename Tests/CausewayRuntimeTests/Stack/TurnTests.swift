@@ -6,16 +6,22 @@ import Testing
 extension Runtime {
     @Suite("Turns of the protocols above a flow")
     struct TurnTests {
-        @Test("A program that receives again and again lets other work of its queue run")
-        func shares() {
-            let stage = Stage()
+        /// Returns a channel that is ready.
+        private static func openChannel(on stage: Stage) -> StackChannel {
             let channel = StackChannel(over: stage.flow, isDatagram: false)
-            let (log, delivery) = (stage.log, stage.delivery)
             channel.begin([StackLayer(LineStage())], within: .seconds(75)) { [weak channel] outcome in
                 if case .ready = outcome { channel?.readyIsTold() }
             }
             stage.settle()
             stage.arrive("H")
+            return channel
+        }
+
+        @Test("A program that receives again and again lets other work of its queue run")
+        func shares() {
+            let stage = Stage()
+            let channel = Self.openChannel(on: stage)
+            let (log, delivery) = (stage.log, stage.delivery)
             @Sendable func receive(_ number: Int) {
                 channel.receiveMessage { _ in
                     if number == 0 { delivery.post(.call { log.note("other") }) }
@@ -36,13 +42,8 @@ extension Runtime {
         @Test("A peer that never pauses does not stop the program's sends")
         func sendsBesideReceives() {
             let stage = Stage()
-            let channel = StackChannel(over: stage.flow, isDatagram: false)
+            let channel = Self.openChannel(on: stage)
             let log = stage.log
-            channel.begin([StackLayer(LineStage())], within: .seconds(75)) { [weak channel] outcome in
-                if case .ready = outcome { channel?.readyIsTold() }
-            }
-            stage.settle()
-            stage.arrive("H")
             @Sendable func send(_ number: Int) {
                 channel.send(
                     StackMessage(
