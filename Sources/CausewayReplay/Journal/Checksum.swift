@@ -42,7 +42,7 @@ enum Checksum {
     }
 }
 
-/// Calculates the checksum of any part of a byte string. After one pass over the bytes, the time for a part does not
+/// Calculates checksums of parts within a byte string. After one pass over the bytes, the time for a part does not
 /// grow with its size.
 struct ChecksumIndex: Sendable {
     private static let spacing = 64

@@ -8,7 +8,7 @@ struct GroupInbox: Sendable {
     static let datagramLimit = 8_192
 
     private var arrivals: Deque<(arrival: DatagramArrival, socket: SharedDatagramSocket)> = []
-    /// The number of arrivals of each sender, so that a search for a sender without any costs nothing.
+    /// The arrival count by sender. A search for a sender without arrivals costs nothing.
     private var senders: [SocketAddress: Int] = [:]
     /// The number of delivered datagrams in the first arrival.
     private var takenCount = 0

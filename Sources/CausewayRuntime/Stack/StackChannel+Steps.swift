@@ -71,7 +71,7 @@ extension StackChannel {
         return nil
     }
 
-    /// The number of steps of deliveries after which sends and the stack's timer come first once.
+    /// How many delivery steps are taken before sends and the stack's timer come first once.
     private static let deliveryStepsInARow = 16
 
     /// While a peer sends and the program receives without a pause, a turn always finds a delivery. This gives the steps
