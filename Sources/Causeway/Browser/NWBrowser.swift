@@ -5,9 +5,11 @@ public import Dispatch
 
 /// Discovers services on the network and maintains the set of available services.
 ///
-/// The browser uses multicast DNS (RFC 6762) on all interfaces that the parameters allow. For domains other than `local` it queries the
-/// host's DNS servers (RFC 6763); these results have no interface. For application services the browser fails with `.posix(.ENOTSUP)`, for
-/// an invalid type or domain with `kDNSServiceErr_BadParam`.
+/// In the domain `local`, the browser uses multicast DNS (RFC 6762) on all interfaces that the parameters allow. For
+/// other domains it queries the host's DNS servers (RFC 6763); these results have no interface.
+///
+/// The browser fails with `.posix(.ENOTSUP)` for application services, and with `kDNSServiceErr_BadParam` for an
+/// invalid type or domain.
 ///
 /// All callbacks run on the queue given to ``start(queue:)``, in order; `cancelled` is the last one. All members may be used from any
 /// thread.
@@ -110,7 +112,7 @@ extension NWBrowser {
     public enum Descriptor: Sendable {
         /// Instances of a Bonjour service type, for example `_ipp._tcp`. A domain of `nil` means `local`.
         case bonjour(type: String, domain: String?)
-        /// Like ``bonjour(type:domain:)``, and each result's metadata contains the service's TXT record.
+        /// Like ``bonjour(type:domain:)``. In addition, each result's metadata contains the service's TXT record.
         case bonjourWithTXTRecord(type: String, domain: String?)
         /// Application services with this name. Not supported: the browser fails with `.posix(.ENOTSUP)`.
         case applicationService(name: String)
@@ -122,13 +124,14 @@ extension NWBrowser {
     public enum State: Equatable, Sendable {
         /// The browser is not started.
         case setup
-        /// The browser is browsing. Results are reported only in this state.
+        /// The browser is browsing and reports its results.
         case ready
         /// An error ended the browser. The program must still cancel it.
         case failed(NWError)
         /// The browser has ended. No callback follows.
         case cancelled
-        /// There is no usable network, or none of a unicast domain's DNS servers replies. The browser continues to send queries.
+        /// None of a unicast domain's DNS servers replies, for example because there is no network. The browser
+        /// continues to send queries. Never reported for the domain `local`.
         ///
         /// Counterpart: macOS 11, iOS 14.
         case waiting(NWError)
@@ -136,7 +139,7 @@ extension NWBrowser {
 }
 
 extension NWBrowser.Descriptor {
-    /// The query for the services.
+    /// The DNS query that finds the services.
     ///
     /// - Throws: `.posix(.ENOTSUP)` for application services, `kDNSServiceErr_BadParam` for an invalid type or domain.
     fileprivate var search: ServiceBrowse.Query {

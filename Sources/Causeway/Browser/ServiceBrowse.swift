@@ -7,7 +7,7 @@ internal import FoundationEssentials
 
 /// A running search for the instances of one service type.
 ///
-/// It collects the answers from several interfaces and messages, and reports them together.
+/// Collects the DNS answers from all interfaces, and reports changes from several messages in one call.
 final class ServiceBrowse: Sendable {
     /// Called with all results and the changes. The calls run one at a time, in order.
     typealias Handler = @Sendable (Set<NWBrowser.Result>, Set<NWBrowser.Result.Change>) -> Void
@@ -35,8 +35,8 @@ final class ServiceBrowse: Sendable {
         var hasEnded = false
     }
 
-    /// The results already reported to the program. They have their own lock, so that the engine's loop does not wait while a large result
-    /// set is built.
+    /// The results already reported to the program. A separate lock protects them: while a large result set is built,
+    /// the engine's loop does not wait.
     private struct Reported {
         var byName: [DNSName: NWBrowser.Result] = [:]
         var results: Set<NWBrowser.Result> = []

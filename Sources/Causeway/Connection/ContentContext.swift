@@ -10,8 +10,8 @@ extension NWConnection {
         /// Metadata for the message from the protocols in the stack.
         private enum Metadata {
             case objects([NWProtocolMetadata])
-            /// The metadata objects are created when the program reads them. Most programs never read them, so all datagrams with the same
-            /// header fields can share one context.
+            /// The header fields, from which metadata objects are created when the program reads them. Most programs
+            /// never read them, so all datagrams with the default fields share one context.
             case datagram(DatagramHeader)
         }
 
@@ -37,8 +37,8 @@ extension NWConnection {
 
         private let metadata: Metadata
 
-        /// Tracks the progress of the message in the send queues. `nil` for the shared contexts, because each content that is sent with a
-        /// shared context is a separate message.
+        /// Tracks the message in the send queues. `nil` for received and shared contexts: content sent with a shared
+        /// context is always a separate message.
         package let ticket: MessageTicket?
 
         /// Creates the context for a message to send.

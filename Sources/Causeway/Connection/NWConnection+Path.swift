@@ -5,8 +5,8 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension NWConnection {
-    /// The path in use, with the interface, both addresses and the gateways. Before the connection is ready, the path to its endpoint,
-    /// without addresses. `nil` before the start and after the end.
+    /// The connection's current path, with the interface, both addresses and the gateways. Until the connection is
+    /// ready, this is the path that it would use now, without addresses. `nil` before the start and after the end.
     public var currentPath: NWPath? {
         switch driver.state {
         case .setup, .failed, .cancelled: return nil
@@ -32,8 +32,8 @@ extension NWConnection {
     /// The maximum datagram size, in bytes; `nil` if there is no socket.
     private var pathDatagramSize: Int? {
         driver.flow.withDescriptor { fd in
-            // A connection from a listener may use a shared socket, which has no connected peer. In this case, use the endpoint's address
-            // family.
+            // A connection from a listener may share a socket that is not connected. Then use the address family of the
+            // endpoint.
             let isV6 = (Socket.peerAddress(fd)?.unmapped.family ?? endpoint.family) == .ipv6
             let mtu = try? Socket.get(isV6 ? .ipv6PathMTU : .ipv4PathMTU, of: fd)
             // If the socket is not connected, its path MTU is unknown; the Ethernet MTU (1,500 bytes) is used instead.
@@ -50,7 +50,7 @@ extension NWConnection {
         return NWPath(path, local: addresses.local?.unmapped, remote: addresses.remote?.unmapped, endpoint: endpoint)
     }
 
-    /// The path to the endpoint if the connection were established now.
+    /// The path that the connection would use if it were established now.
     private var awaitedPath: NWPath {
         let model = NetworkStateMonitor.shared.model
         return makePath(driver.awaitedPath(in: model))
@@ -66,7 +66,8 @@ extension NWConnection {
 extension NWPath {
     /// Creates the path of a ready connection.
     init(_ path: ConnectionPath, local: SocketAddress?, remote: SocketAddress?, endpoint: NWEndpoint) {
-        // A Unix-domain client that bound no path has no endpoint. The remote endpoint is the path to which the client connected.
+        // A Unix domain socket without a bound path has an empty address. A local endpoint is then `nil`, and a remote
+        // endpoint is the connection's `endpoint`.
         let ownEnd = local.map { NWEndpoint($0) }.flatMap { $0 == .unix(path: "") ? nil : $0 }
         let otherEnd = remote.map { NWEndpoint($0) }.flatMap { $0 == .unix(path: "") ? nil : $0 }
         self.init(

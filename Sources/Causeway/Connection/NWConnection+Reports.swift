@@ -33,8 +33,7 @@ extension NWConnection {
 
     private func makeEstablishmentReport() -> EstablishmentReport? {
         guard driver.isEstablished else { return nil }
-        // A connection from a listener is ready at once if no protocol above the transport has a handshake, so the duration in the report
-        // is 0.
+        // There is no record of how a connection from a listener was established, so the duration in its report is 0.
         guard let facts = driver.establishment else { return EstablishmentReport(duration: 0) }
         let interval = facts.previousAttempts == 0 ? .zero : facts.attemptStarted - facts.started
         return EstablishmentReport(
@@ -147,7 +146,8 @@ extension Duration {
 }
 
 extension NWConnection.EstablishmentReport.Resolution.Source {
-    /// Converts the origin of an address. Addresses from the hosts file and names with a fixed meaning count as cached answers.
+    /// Converts the origin of an address. Addresses from the hosts file, and of names such as `localhost`, count as
+    /// cached answers.
     fileprivate init(_ origin: AddressOrigin) {
         switch origin {
         case .host, .cache: self = .cache

@@ -1,8 +1,8 @@
 internal import CausewayRuntime
 
 extension NWConnection {
-    /// The reason why TLS failed, as human-readable text: the certificate, the violated rule, and advice. Only on Linux: Apple's framework
-    /// reports only an error number.
+    /// The reason why TLS failed, as human-readable text: the certificate, the violated rule, and advice. Only on
+    /// Linux: Apple's framework has only an error number.
     ///
     /// Read this when the connection waits or a request fails with `NWError.tls`. `nil` if TLS has not failed since the last attempt began,
     /// and after the connection has ended. Do not parse the text in a program; use the error number instead.

@@ -113,14 +113,15 @@ extension NWConnection {
 
     /// Starts the connection without a queue, and suspends until it is ready.
     ///
-    /// - Throws: The reason why the connection waits or failed. A waiting connection is cancelled.
+    /// - Throws: The error of the state `waiting` or `failed`, or `ECANCELED`. The connection is then cancelled.
     nonisolated(nonsending)
         package func open() async throws(NWError)
     {
         let opening = Opening()
         stateUpdateHandler = { state in opening.changed(to: state) }
         driver.start(on: nil, observer: self)
-        // A connection from a listener may already be started. Such a connection does not report its current state again.
+        // If the connection is already started, as one from a listener may be, `start` reports no state. Read the state
+        // here.
         opening.changed(to: state)
         do throws(NWError) {
             try await opening.outcome().get()
@@ -131,7 +132,7 @@ extension NWConnection {
     }
 }
 
-/// Waits for the first state that shows whether the connection is established.
+/// Waits until the connection is ready, cannot be established, or is cancelled. Later state changes have no effect.
 private final class Opening: Sendable {
     private struct Progress {
         var outcome: Result<Void, NWError>?

@@ -12,8 +12,8 @@ public import Dispatch
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public final class NWConnection: Sendable {
-    /// The program's handlers. They are allocated only when the program sets a handler; connections on a task-based server never need
-    /// handlers.
+    /// The program's handlers. They are allocated only when the program sets a handler. The connections of a task-based
+    /// server have no handlers.
     struct Handlers: Sendable {
         var state: (@Sendable (State) -> Void)?
         var viability: (@Sendable (Bool) -> Void)?
@@ -49,7 +49,7 @@ public final class NWConnection: Sendable {
         self.init(to: .hostPort(host: host, port: port), using: parameters)
     }
 
-    /// Creates a connection from an accepted or group-extracted driver.
+    /// Creates a connection for a driver that a listener has accepted or a group has extracted.
     init(_ driver: ConnectionDriver, _ destination: Destination, parameters: NWParameters) {
         self.destination = destination
         self.parameters = parameters
@@ -67,8 +67,9 @@ public final class NWConnection: Sendable {
     /// Ends the connection gracefully: pending requests complete with `ECANCELED`, the transport closes, and `cancelled` is the last
     /// callback. Further calls have no effect.
     ///
-    /// Content that the kernel has accepted still reaches the peer. Protocols above the transport, such as TLS and WebSocket, first send
-    /// content already queued, for at most two seconds. Other content not reported as processed is lost.
+    /// Content that the kernel has accepted is still sent to the peer. Protocols above the transport, such as TLS and
+    /// WebSocket, first send the queued content, for at most two seconds. All other content that was not reported as
+    /// processed is lost.
     public func cancel() { driver.cancel(.graceful, observer: self) }
 
     /// Ends the connection at once: TCP sends a reset.
@@ -93,10 +94,11 @@ extension NWConnection {
         set { update { $0.state = newValue } }
     }
 
-    /// Called with `true` when the connection is ready and packets can flow, and each time this changes: with `false` when the connection's
-    /// address, its interface or all routes are gone, with `true` when packets can flow again. If the interface replaces the connection's
-    /// address, a stream fails with `ECONNABORTED` after two seconds, unless the old address has come back. UDP instead uses another
-    /// address, if there is one, and stays viable.
+    /// Called with `true` when the connection is ready and packets can flow, and each time this changes. Packets cannot
+    /// flow (`false`) while the connection's local address, its interface or all routes are missing.
+    ///
+    /// If the interface gets a different address, a stream fails with `ECONNABORTED` after two seconds, unless the old
+    /// address comes back. A UDP connection instead moves to another address, if there is one, and stays viable.
     @preconcurrency public var viabilityUpdateHandler: (@Sendable (_ newIsViable: Bool) -> Void)? {
         get { handlers.viability }
         set {
@@ -105,9 +107,11 @@ extension NWConnection {
         }
     }
 
-    /// Called with `true` when a better path appears, and with `false` when it disappears. A path is better if a new connection to the
-    /// endpoint would use a preferred interface, or if the path works and this connection's interface does not. The connection does not
-    /// move automatically.
+    /// Called with `true` when a better path appears, and with `false` when it disappears. The connection does not move
+    /// to the better path automatically.
+    ///
+    /// A path is better if a new connection to the endpoint would use a preferred interface. It is also better if it
+    /// works while this connection's interface does not.
     @preconcurrency public var betterPathUpdateHandler: (@Sendable (_ newHasBetterPath: Bool) -> Void)? {
         get { handlers.betterPath }
         set {
@@ -125,8 +129,8 @@ extension NWConnection {
         }
     }
 
-    /// Starts to observe the path if the connection is ready. A handler that is set after the connection became ready is first called with
-    /// the current path.
+    /// Starts to observe the path if the connection is already ready. A new handler is then first called with the
+    /// current path.
     private func followPath(_ isWanted: Bool) {
         if isWanted, case .ready = driver.state { driver.followPath() }
     }
@@ -180,7 +184,8 @@ extension NWConnection: ConnectionObserver {
 }
 
 extension NWConnection {
-    /// A connection's destination. Idle server connections store only the address, which needs a third of an endpoint's memory.
+    /// A connection's destination. To save memory, idle server connections store only an address, which takes a third
+    /// of the memory of an endpoint.
     enum Destination: Sendable {
         indirect case endpoint(NWEndpoint)
         /// An Internet address without a scope.

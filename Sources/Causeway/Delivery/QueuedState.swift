@@ -2,10 +2,11 @@ internal import CausewayRuntime
 internal import CausewaySystem
 internal import Dispatch
 
-/// An object's state, reported on the program's queue. Each change is reported once, in order.
+/// An object's state, whose changes are reported on the program's queue, in order. A change before the start is not
+/// reported.
 ///
-/// Each report calls the handler set at that time, without holding a lock. Blocks passed to ``call(_:)`` before ``start(on:)`` wait for the
-/// queue. Thread-safe.
+/// Each report calls the current handler, without holding a lock. Blocks passed to ``call(_:)`` wait until
+/// ``start(on:)`` sets the queue. Thread-safe.
 final class QueuedState<State: Sendable>: Sendable {
     /// Called at each state change.
     typealias Handler = @Sendable (State) -> Void

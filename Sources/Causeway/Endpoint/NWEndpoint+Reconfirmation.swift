@@ -2,8 +2,8 @@ internal import CausewayRuntime
 internal import CausewayWire
 
 extension NWEndpoint {
-    /// Reconfirms an unreachable service on the link: browsers remove the service after ten seconds unless its host confirms it (RFC 6762
-    /// §10.4). No effect for other endpoints.
+    /// Reconfirms a service in `local` that cannot be reached: browsers remove it after ten seconds unless its host
+    /// announces it again (RFC 6762 §10.4). No effect for other endpoints.
     package func reconfirm() {
         guard case .service(let name, let type, let domain, _) = self,
             let (kind, place) = try? Self.serviceDomain(type, domain), place == .local,

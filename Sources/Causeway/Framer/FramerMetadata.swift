@@ -1,6 +1,7 @@
 internal import CausewayProtocols
 
-/// Carries a framer's message through the stack. It retains the program's object, so that its values stay available.
+/// Carries a framer's message through the stack. Retains the message object, so that the program can still read its
+/// values.
 struct FramerMetadata: StageMetadata {
     let message: NWProtocolFramer.Message
 }

@@ -38,8 +38,8 @@ extension NWProtocolFramer {
 
         /// Fails the connection with an error; `nil` stands for `.posix(.ECONNABORTED)`.
         ///
-        /// If ``NWProtocolFramerImplementation/stop(framer:)`` has returned `false`, this method completes the stop instead, and the
-        /// connection closes normally.
+        /// After ``NWProtocolFramerImplementation/stop(framer:)`` has returned `false`, call this method when the
+        /// framer is done: the connection then closes normally.
         public func markFailed(error: NWError?) { host?.markFailed(error) }
 
         /// Passes received bytes to a closure, which returns the number of bytes to skip.
@@ -77,7 +77,8 @@ extension NWProtocolFramer {
         ///   - length: The number of bytes. 0 with `isComplete` ends a message.
         ///   - message: The metadata of the message.
         ///   - isComplete: Whether the message ends with these bytes.
-        /// - Returns: Whether all bytes have arrived. If not, the rest is delivered when it arrives; until then there is nothing to parse.
+        /// - Returns: Whether all bytes have arrived. If not, the rest is delivered when it arrives, and until then the
+        ///   framer gets no input.
         public func deliverInputNoCopy(length: Int, message: NWProtocolFramer.Message, isComplete: Bool) -> Bool {
             host?.deliverInputNoCopy(length, message, isComplete) ?? false
         }

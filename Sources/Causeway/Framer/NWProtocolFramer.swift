@@ -23,7 +23,8 @@ public class NWProtocolFramer: NWProtocol, @unchecked Sendable {
     /// Create one definition for each framer and share it: definitions are compared by reference.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
-    // SAFETY: the only stored property added here is an immutable metatype. Its objects are created on their connection's queue.
+    // SAFETY: the only stored property added here is an immutable metatype. Framers of this type are created on the
+    // queues of their connections.
     public final class Definition: NWProtocolDefinition, @unchecked Sendable {
         /// The framer's class.
         package let implementation: any NWProtocolFramerImplementation.Type

@@ -40,7 +40,8 @@ extension NWConnectionGroup {
         _ content: Data?, to target: GroupTarget, _ message: Message, _ completion: @escaping SendCompletion
     ) {
         let metadata = message.protocolMetadata(definition: NWProtocolIP.definition) as? NWProtocolIP.Metadata
-        // If the program passes a received message as the context, its header fields describe the received datagram and do not apply.
+        // The header fields of a received message describe the received datagram. Ignore them if the program sends with
+        // that message as the context.
         let trafficClass =
             message.remoteEndpoint == nil ? metadata?.trafficClass(connectionClass: parameters.serviceClass) : nil
         let outbound = GroupOutbound(content, to: target, trafficClass: trafficClass, completion: completion)
@@ -54,7 +55,7 @@ extension NWConnectionGroup {
 }
 
 extension NWConnectionGroup {
-    /// An extracted connection before it becomes an `NWConnection`.
+    /// The parts from which an extracted `NWConnection` is created.
     struct Extracted {
         var driver: ConnectionDriver
         var peer: SocketAddress
@@ -78,7 +79,7 @@ extension NWConnectionGroup {
         NWConnection(from: self, to: endpoint, using: options)
     }
 
-    /// Returns an extracted connection to the group: cancels the connection, so that the group receives the peer's datagrams again.
+    /// Cancels an extracted connection, so that the group receives the peer's datagrams again.
     ///
     /// Received data not yet read by the program is lost.
     ///

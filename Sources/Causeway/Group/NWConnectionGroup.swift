@@ -146,7 +146,8 @@ extension NWConnectionGroup: GroupObserver {
 
     package func groupReleased() { update { $0 = Handlers() } }
 
-    /// The maximum number of connections created automatically for senders. It limits memory use by datagrams with forged source addresses.
+    /// The maximum number of connections created automatically for senders. The limit bounds the memory that datagrams
+    /// with forged source addresses can use up.
     private static let connectionLimit = 65_536
 
     private func deliver(_ datagram: GroupDatagram, to receiving: Receiving) {

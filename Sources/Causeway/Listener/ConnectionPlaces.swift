@@ -3,7 +3,7 @@ internal import CausewaySystem
 /// Limits a listener's open connections. Further connections wait in the kernel's accept queue.
 package final class ConnectionPlaces: Sendable {
     private let listener: NWListener
-    /// Ended connections not yet added back to the listener's limit.
+    /// The number of ended connections not yet added to the listener's limit.
     private let freed = LockedValue(0)
 
     /// - Parameter count: The maximum number of open connections. Create this object before the listener starts.
@@ -20,7 +20,7 @@ package final class ConnectionPlaces: Sendable {
         }
     }
 
-    /// Raises the listener's limit if it is 0 and other connections have ended. Call this when a connection has arrived.
+    /// Adds the ended connections to the listener's limit if the limit is 0. Call this when a connection has arrived.
     package func refill() { freed.withLock { give(&$0) } }
 
     /// Raises the limit only when it is 0: the listener decrements it on each accept, and a concurrent write would lose a decrement.

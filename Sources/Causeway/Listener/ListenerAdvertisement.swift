@@ -38,8 +38,8 @@ final class ListenerAdvertisement: Sendable {
         follow()
     }
 
-    /// Advertises another service; `nil` ends the advertisement. A service with the same name and type keeps its registration and only
-    /// replaces its TXT record.
+    /// Advertises another service; `nil` ends the advertisement. If only the TXT record differs from the current
+    /// service, the registration stays and the record is replaced.
     func change(to service: NWListener.Service?) {
         let (id, text) = progress.withLock { progress -> (RegistrationID?, [UInt8]?) in
             defer { progress.service = service }

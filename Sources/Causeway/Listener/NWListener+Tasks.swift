@@ -14,7 +14,7 @@ extension NWListener {
     ///
     /// - Parameters:
     ///   - startsConnections: Pass `false` if `body` starts the connection.
-    ///   - finishesConnections: Whether to wait for the connections, instead of cancelling them, after ``cancel()``.
+    ///   - finishesConnections: Whether connections may finish after ``cancel()``. Otherwise their tasks are cancelled.
     /// - Throws: The listener's error.
     package func run(
         startsConnections: Bool = true, finishesConnections: Bool = false,
@@ -104,8 +104,8 @@ private final class AcceptedConnections: Sendable {
 
     /// Returns the next connection; `nil` after the last connection.
     ///
-    /// Cancellation: ignored. ``NWListener/run(startsConnections:_:)`` cancels the listener; the listener's last state change then ends the
-    /// wait.
+    /// Cancellation: ignored. ``NWListener/run(startsConnections:finishesConnections:_:)`` cancels the listener; the
+    /// listener's last state change then ends the wait.
     nonisolated(nonsending) func next() async -> NWConnection? {
         await withUnsafeContinuation { consumer in
             let (connection, isDecided) = state.withLock { state -> (NWConnection?, Bool) in
@@ -132,8 +132,8 @@ private final class ServedConnections: Sendable {
 
     init(_ body: @escaping @Sendable (NWConnection) async -> Void) { self.body = body }
 
-    /// Adds a connection and returns its index in the list. Call this in the connection's task: `Flow.makeHome()` assigns the current task
-    /// to the connection's flow.
+    /// Adds a connection and returns its index in the list. Call this in the connection's task: `Flow.makeHome()` makes
+    /// the current task the home task of the connection's flow.
     func add(_ connection: NWConnection) -> Int32 {
         connection.driver.flow.makeHome()
         return places.withLock { places in

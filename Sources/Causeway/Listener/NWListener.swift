@@ -155,10 +155,12 @@ extension NWListener {
 
     /// The service to advertise. It can be set, changed and removed (`nil`) at any time.
     ///
-    /// If the service cannot be registered, the listener fails; if the service is invalid and set before the start, the listener does not
-    /// become ready. The errors are `kDNSServiceErr_NameConflict` if another host has the name and renaming is not allowed,
-    /// `kDNSServiceErr_BadParam` for an invalid type or name, `ENOTSUP` for a domain other than `local`, and
-    /// `kDNSServiceErr_ServiceNotRunning` if another program uses port 5353 exclusively.
+    /// If the service cannot be registered, the listener fails. With an invalid service, it already fails at the start,
+    /// before it becomes ready. The errors are:
+    /// - `kDNSServiceErr_NameConflict` if another host has the name and renaming is not allowed;
+    /// - `kDNSServiceErr_BadParam` for an invalid type or name;
+    /// - `ENOTSUP` for a domain other than `local`;
+    /// - `kDNSServiceErr_ServiceNotRunning` if another program uses port 5353 exclusively.
     public var service: NWListener.Service? {
         get { handlers.withLock { $0.service } }
         set {
@@ -185,7 +187,8 @@ extension NWListener {
 
     /// Calls the registration handler on the listener's queue, ordered with the state changes.
     ///
-    /// In ``run(startsConnections:_:)`` a listener has no queue. Its handler runs on the caller's thread and forwards the change to a task.
+    /// During ``run(startsConnections:finishesConnections:_:)`` the listener has no queue. The handler then runs on the
+    /// thread that calls this method, and passes the change to a task.
     func registered(_ change: ServiceRegistrationChange) {
         let tell: @Sendable () -> Void = { [weak self] in self?.handlers.withLock { $0.registration }?(change) }
         guard let queue else { return tell() }
@@ -233,7 +236,8 @@ extension NWListener: ListenerObserver {
         update { handlers in handlers = Handlers(service: handlers.service) }
     }
 
-    /// Returns the endpoint of the peer. For a Unix domain peer without a bound path, this is the listener's own path.
+    /// Returns the peer's endpoint. If the peer is a Unix domain socket without a bound path, returns the listener's
+    /// own path.
     private func destination(of peer: SocketAddress?) -> NWConnection.Destination {
         guard let peer, peer != .unix(path: "") else { return .init(peer: driver.address ?? .unix(path: "")) }
         return .init(peer: peer)

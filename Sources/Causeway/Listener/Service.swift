@@ -11,7 +11,7 @@ extension NWListener {
         /// The service type, for example `_ipp._tcp` (RFC 6763 §4.1.2). Empty for an application service.
         public let type: String
 
-        /// The domain; `nil` for the default domains.
+        /// The domain; `nil` for `local`.
         public let domain: String?
 
         /// Whether the registration fails on a name conflict, instead of choosing another name (default: `false`).
@@ -21,8 +21,8 @@ extension NWListener {
 
         private var record: Data?
 
-        /// Whether the name is known to be unique, for example because it has enough random digits. The service is then advertised at once,
-        /// without probing (RFC 6762 §8.1), under its own host name.
+        /// Whether the name is certainly unique, for example because of its random digits. Such a service is advertised
+        /// at once, without probing (RFC 6762 §8.1), under a separate host name.
         package var isKnownUnique = false
 
         /// The name passed to ``init(applicationService:)``.

@@ -15,7 +15,7 @@ public final class MigratingConnection: Sendable {
     private struct State: Sendable {
         /// The connection for exchanges.
         var current: NWConnection?
-        /// The replacement being established. `isNextReady` is set when it can replace `current`.
+        /// A connection that is being established to replace `current`. `isNextReady` is `true` when it is ready.
         var next: NWConnection?
         var isNextReady = false
         var isBusy = false
@@ -51,7 +51,7 @@ public final class MigratingConnection: Sendable {
     /// - Parameter body: Sends and receives. The connection is ready; do not keep a reference to it.
     /// - Throws: The error of `body`, or `NWError.posix`: `ECANCELED` after ``cancel()``, or the reason why there is no connection.
     ///
-    /// Cancellation: the exchange ends with an error.
+    /// Cancellation: the exchange ends with an error. While it waits for earlier exchanges, it ends only after them.
     public func exchange<Answer: Sendable>(
         _ body: @Sendable (NWConnection) async throws -> Answer
     ) async throws -> Answer {
@@ -111,7 +111,8 @@ public final class MigratingConnection: Sendable {
         turn?.resume()
     }
 
-    /// Replaces the current connection with the next one if that is ready. Called only while no exchange is running.
+    /// Replaces the current connection with the next one, if the next one is ready. Called only while no exchange uses
+    /// a connection.
     ///
     /// - Returns: The old connection; `nil` if there was no old connection or nothing was replaced.
     private static func takeOver(_ state: inout State) -> NWConnection? {
@@ -170,7 +171,8 @@ public final class MigratingConnection: Sendable {
         let (old, waiter, isCurrent) = state.withLock { state in
             guard state.next === connection else { return (nil as NWConnection?, nil as Waiter?, false) }
             state.isNextReady = true
-            // If an exchange waits for a connection, it is not running yet, so the connection can be replaced.
+            // Do not replace a connection that an exchange is using. If there is no current connection, the exchange is
+            // waiting for this one.
             guard !state.isBusy || state.current == nil else { return (nil, nil, false) }
             let old = Self.takeOver(&state)
             return (old, state.waiter.take(), true)

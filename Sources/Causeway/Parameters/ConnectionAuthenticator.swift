@@ -19,7 +19,7 @@ package protocol AuthenticationContext: AnyObject, Sendable {
     func next(_ token: [UInt8]?, then: @escaping @Sendable (String?) -> Void)
 }
 
-/// A connection's authentication, whose first message may already exist.
+/// The authentication of one connection. Its first message may already exist.
 package struct BegunAuthentication: Sendable {
     package let context: any AuthenticationContext
     /// The first `Proxy-Authorization` value; `nil` if the context has not created it yet.

@@ -16,7 +16,8 @@ extension NWParameters {
         settings.ip.priority = values.serviceClass.socketPriority
         settings.tcp.isMultipath = settings.transport == .tcp && values.multipathServiceType != .disabled
         let protocols = defaultProtocolStack.applicationProtocols
-        // If TCP is the top of the stack, the SYN would carry the program's content, so `allowFastOpen` must be set too.
+        // Without protocols above TCP, the SYN would carry the program's content, so the program must set
+        // `allowFastOpen` too.
         settings.tcp.fastOpen = settings.tcp.fastOpen && (values.allowFastOpen || !protocols.isEmpty)
         settings.defersConnect =
             protocols.last is NWProtocolTLS.Options || protocols.last is NWProtocolWebSocket.Options
@@ -35,7 +36,8 @@ extension NWParameters.Values {
     /// Throws an error if a required protection is not available.
     fileprivate func requireWhatExists(usesProxies: Bool) throws(NWError) {
         let context = privacyContext.settings
-        // If the caller cannot use proxies, they count as failed: continue only if a direct connection is then allowed.
+        // If the caller does not use proxies, treat all proxies as failed: continue only if a direct connection is
+        // allowed.
         let mayGoDirect = usesProxies || proxies.preferNone || context.proxies.allSatisfy(\.allowFailover)
         guard mayGoDirect, !context.requiresEncryptedNames, !names.requiresDNSSECValidation else {
             throw .posix(.ENOTSUP)

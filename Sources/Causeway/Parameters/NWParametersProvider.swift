@@ -1,4 +1,4 @@
-/// A type that holds parameters and changes them in a chain of calls.
+/// A type with parameters that a chain of method calls can change.
 ///
 /// Each method sets the ``NWParameters`` property with its name and returns the receiver.
 ///

@@ -55,9 +55,11 @@ package struct PACLocation: Sendable, CustomStringConvertible {
         try DocumentFetch(authority: authority, target: target, limit: PACSource.limit)
     }
 
-    /// Returns the redirect target. A redirect from `https` to `http` is rejected, because the target could be forged.
+    /// Returns the redirect target. A redirect from `https` to `http` is rejected: with `http`, other hosts on the path
+    /// could change the script.
     ///
-    /// - Throws: `.posix(.EPROTONOSUPPORT)` for such a redirect and for other schemes.
+    /// - Throws: `.posix(.EPROTONOSUPPORT)` for such a redirect and for other schemes, `.posix(.EPROTO)` or
+    ///   `.posix(.EINVAL)` for an invalid URL.
     func redirected(to text: String) throws(NWError) -> PACLocation {
         guard let url = URL(string: text, relativeTo: url)?.absoluteURL else { throw .posix(.EPROTO) }
         let other = try PACLocation(url)

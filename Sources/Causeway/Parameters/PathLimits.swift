@@ -12,7 +12,8 @@ package struct PathLimits: Hashable, Sendable {
     package var prohibitsConstrained = false
     package var allowsUltraConstrained = false
 
-    /// The same limits, with `nil` in place of an empty list: both prohibit nothing.
+    /// The same limits, with each empty list replaced by `nil`. Both prohibit nothing, and limits with the same effect
+    /// must be equal as keys of a cache.
     var normalized: PathLimits {
         var limits = self
         if prohibitedInterfaces?.isEmpty == true { limits.prohibitedInterfaces = nil }

@@ -6,8 +6,8 @@ internal import Synchronization
 extension NWParameters {
     /// Isolates caches and settings for a set of connections from all other connections.
     ///
-    /// If a context requires encrypted name resolution or an unsupported proxy kind, its connections fail with `.posix(.ENOTSUP)`. A
-    /// connection without this protection would reveal the protected data.
+    /// If a context requires encrypted name resolution or an unsupported proxy kind, its connections fail with
+    /// `.posix(.ENOTSUP)`, because without this protection they would reveal names or addresses.
     ///
     /// Counterpart: macOS 11, iOS 14.
     // SAFETY: `debugDescription` is immutable, and a lock protects everything else.
@@ -72,8 +72,8 @@ extension NWParameters {
 
         /// The proxies for connections in this context, most preferred first. Default: none.
         ///
-        /// Listeners, groups, and connections that no proxy can carry fail with `.posix(.ENOTSUP)`, unless all proxies have
-        /// ``ProxyConfiguration/allowFailover`` or ``NWParameters/preferNoProxies`` is set.
+        /// Proxies carry neither listeners nor groups, nor some connections. All these fail with `.posix(.ENOTSUP)`,
+        /// unless every proxy has ``ProxyConfiguration/allowFailover`` or ``NWParameters/preferNoProxies`` is set.
         ///
         /// Counterpart: macOS 14, iOS 17.
         public var proxyConfigurations: [ProxyConfiguration] {

@@ -1,8 +1,8 @@
 internal import CausewayProtocols
 internal import CausewaySystem
 
-/// Records one proxy's authentication challenges, and the credential for them. A caller, such as a `URLSession`, can obtain the credential
-/// after a refusal.
+/// Records one proxy's authentication challenges, and the credential for them. After a refusal, a caller such as a
+/// `URLSession` reads the challenges and supplies the credential.
 package final class ProxyChallenges: Sendable {
     /// The protocol between this host and a proxy.
     package enum Kind: Sendable {
@@ -18,7 +18,8 @@ package final class ProxyChallenges: Sendable {
         package var challenges: [String]
         /// Whether the proxy rejected a credential.
         package var hadCredential: Bool
-        /// Whether a credential was available. It may be unsent: a proxy can close the connection after its challenge.
+        /// Whether a credential was available. It may not have been sent: a proxy can close the connection after its
+        /// challenge.
         package var hasCredential: Bool
         /// The tunnel destination, as `host:port`.
         package var destination: String
@@ -34,7 +35,7 @@ package final class ProxyChallenges: Sendable {
         var credential: ProxyConfiguration.Credential?
         /// Authenticates later connections with a multi-message scheme.
         var authenticator: (any ConnectionAuthenticator)?
-        /// Authentications with a first message, one for each of the next connections.
+        /// Authentications whose first message already exists. Each of the next connections takes one.
         var begun: [BegunAuthentication] = []
         /// Credentials for forwarded requests.
         var forwarded = ForwardedCredentials()
@@ -78,8 +79,8 @@ package final class ProxyChallenges: Sendable {
         }
     }
 
-    /// Sets a multi-message scheme for later connections, with a separate context for each connection. It takes precedence over the
-    /// credential until the proxy refuses it.
+    /// Sets a multi-message scheme for later connections, with a separate context for each connection. Until the proxy
+    /// refuses the scheme, connections use the scheme instead of the credential.
     ///
     /// - Parameter begun: Authentication for the next connection, with its first message.
     package func answer(with authenticator: any ConnectionAuthenticator, _ begun: BegunAuthentication) {
@@ -130,7 +131,7 @@ package final class ProxyChallenges: Sendable {
     /// - Parameters:
     ///   - refusal: The refusal.
     ///   - hasCredential: Whether a credential was available.
-    ///   - destination: The final tunnel destination, even if this proxy leads to another proxy.
+    ///   - destination: The end of the whole tunnel, even if the next hop after this proxy is another proxy.
     func note(_ refusal: ProxyRefusal, hasCredential: Bool, of destination: TunnelDestination) {
         let now = System.now
         state.withLock { state in

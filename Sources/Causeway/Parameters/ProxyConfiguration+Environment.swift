@@ -34,7 +34,7 @@ extension ProxyConfiguration {
         return try ProxyConfiguration(automaticConfiguration: url)
     }
 
-    /// The result of ``environment(forScheme:_:)`` for one endpoint, and its origin: a variable or an exception.
+    /// The proxy from ``environment(forScheme:_:)`` for one endpoint, and the variable or exception that determined it.
     package struct EnvironmentDecision: Sendable {
         /// The variable with the proxy for the scheme, if any.
         package var variable: String?

@@ -3,10 +3,13 @@ public import FoundationEssentials
 
 /// A proxy to connect through.
 ///
-/// A connection uses the first proxy in its context that applies to its endpoint. If that proxy fails, it uses the next applicable proxy.
-/// It connects directly only if all applicable proxies allow this. The proxy resolves names. SOCKS 5 and HTTP CONNECT are supported, and
-/// SOCKS 5 also carries UDP (RFC 1928 §7); relays are not supported. If no proxy can carry a connection and a direct connection is not
-/// allowed, the connection fails with `.posix(.ENOTSUP)`. Unix domain sockets and services on the link never use a proxy.
+/// A connection uses the first proxy in its context that applies to its endpoint. If that proxy fails, the connection
+/// uses the next applicable proxy. It connects directly only if all applicable proxies allow this. Unix domain sockets
+/// and Bonjour services never use a proxy. The proxy resolves names.
+///
+/// SOCKS 5 and HTTP CONNECT are supported; SOCKS 5 also carries UDP (RFC 1928 §7). MASQUE and oblivious HTTP relays are
+/// not supported. If no proxy can carry a connection and a direct connection is not allowed, the connection fails with
+/// `.posix(.ENOTSUP)`.
 ///
 /// Counterpart: macOS 14, iOS 17.
 public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
@@ -32,8 +35,8 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         package var customMirror: Mirror { Mirror(self, children: []) }
     }
 
-    /// Holds the credential. A program can apply a credential to a constant configuration, so this is a class, shared by copies of a
-    /// configuration.
+    /// Stores the credential. This is a class, because ``applyCredential(username:password:)`` must also change a
+    /// constant configuration and all its copies.
     private final class CredentialBox: Sendable {
         let credential = LockedValue<Credential?>(nil)
     }
@@ -62,8 +65,8 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         kind = .socksV5(socksv5Proxy)
     }
 
-    /// Creates an HTTP proxy with the CONNECT method (RFC 9110 §9.3.6). For `http` URLs, a `URLSession` sends requests to it in absolute
-    /// form (RFC 9112 §3.2.2).
+    /// Creates an HTTP proxy with the CONNECT method (RFC 9110 §9.3.6). A `URLSession` does not use CONNECT for `http`
+    /// URLs: it sends the proxy requests in absolute form (RFC 9112 §3.2.2).
     ///
     /// - Parameters:
     ///   - httpCONNECTProxy: The proxy's endpoint.
@@ -95,7 +98,8 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
 
     /// Creates a chain of proxies, nearest first: each proxy is reached through the previous one. Only on Linux.
     ///
-    /// The chain's domains and ``allowFailover`` apply; those of its elements are ignored. Each element keeps its own credential.
+    /// The domain lists and ``allowFailover`` of the chain apply, and those of its elements are ignored. Each element
+    /// keeps its own credential.
     ///
     /// - Parameter chain: SOCKS 5 and HTTP CONNECT proxies, at least one.
     public init(chain: [ProxyConfiguration]) {
@@ -104,16 +108,25 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
 
     /// Creates a configuration with a script that selects the proxies for each connection (proxy auto-configuration, PAC). Only on Linux.
     ///
-    /// The script is fetched, without any proxy, when a connection first needs it. The script is cached as its server allows (maximum: one
-    /// hour; default: five minutes). The script runs in a separate process that can only compute and look up names, for at most five
-    /// seconds. The engine is Duktape 2.7 (`libduktape.so.207`), which is loaded only to run a script.
+    /// The script is fetched without a proxy when a connection first needs it, and is cached as its server allows
+    /// (maximum: one hour; default: five minutes). It runs for at most five seconds, in a separate process that can
+    /// only compute and look up names. The engine is Duktape 2.7 (`libduktape.so.207`), which is loaded only to run a
+    /// script.
     ///
-    /// The proxies in the script's result are tried in order; `DIRECT` is a direct connection. The script receives the destination URL,
-    /// without credentials, and without path and query for an encrypted scheme; for a host and port it receives `https://host:port/`, and
-    /// for `http` URLs in a `URLSession` it receives `http://host:port/`. If the script cannot be fetched or fails, this counts as a failed
-    /// proxy. Without ``allowFailover`` the connection then waits with an error of the fetch, or with `ENOEXEC` for an error in the script,
-    /// `ETIMEDOUT` if the script runs too long or its process ends, `ELIBACC` if Duktape is missing, or `ENOTSUP` for a result without a
-    /// usable entry. ``NWConnection/proxyFailureReason`` has details.
+    /// The proxies in the script's result are tried in order; `DIRECT` is a direct connection. The script receives one
+    /// of these URLs:
+    /// - the destination URL, without credentials; for an encrypted scheme also without path and query;
+    /// - `http://host:port/` for `http` URLs in a `URLSession`;
+    /// - `https://host:port/` for a host and port.
+    ///
+    /// If the script cannot be fetched or fails, this counts as a failed proxy. Without ``allowFailover`` the
+    /// connection then waits with the error of the fetch, or with one of these errors:
+    /// - `ENOEXEC`: an error in the script;
+    /// - `ETIMEDOUT`: the script ran too long, or its process ended;
+    /// - `ELIBACC`: Duktape is missing;
+    /// - `ENOTSUP`: the result has no usable entry.
+    ///
+    /// ``NWConnection/proxyFailureReason`` has details.
     ///
     /// - Parameter url: The `http` or `https` URL of the script. The configuration's credential is sent to the proxies only if the script
     ///   was fetched with `https`.

@@ -60,7 +60,8 @@ public final class NWPathMonitor: CustomDebugStringConvertible, Sendable {
     public func start(queue: DispatchQueue) {
         guard lifecycle.start(on: queue) else { return }
         watch.listen { [lifecycle] path in lifecycle.move(to: path) }
-        // If another thread called `cancel()` after the first line of this method, it found no watch to stop. Stop the watch here.
+        // If another thread calls `cancel()` between the first two lines of this method, the watch has no listener to
+        // remove yet. Stop the watch here.
         if lifecycle.hasEnded { watch.stop() }
     }
 

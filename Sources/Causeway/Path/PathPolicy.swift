@@ -14,14 +14,14 @@ package enum PathPolicy: Equatable, Sendable {
 }
 
 extension NWPath {
-    /// Creates the path to the network in general: interfaces with a default route, most preferred first. Without a default route,
-    /// interfaces with an address.
+    /// Creates the path to the network in general. It lists the interfaces with a default route, most preferred first.
+    /// If there is no default route, it lists the interfaces with an address.
     package init(_ model: NetworkModel, policy: PathPolicy) {
         var constraints = PathConstraints()
         switch policy {
         case .any: self.init(model, constraints)
         case .only(.loopback):
-            // No default route uses loopback, so the loopback interface is selected even without a default route.
+            // No default route uses the loopback interface, so do not require one.
             self.init(model.path(over: model.interfaces.filter { $0.isCarrying && $0.isLoopback }, []))
         case .only(let type):
             constraints.requiredType = type

@@ -51,8 +51,8 @@ final class PathWatch: Sendable {
         return id
     }
 
-    /// Removes a listener. If no listener is left, the watch ends in the same critical section: otherwise a listener added by another
-    /// thread at that moment would lose its watch.
+    /// Removes a listener. If no listener is left, the watch ends in the same critical section: otherwise another
+    /// thread could add a listener in between, and this listener would get no reports.
     func forget(_ id: UInt64) {
         // Release the listener outside the lock: its `deinit` may call this object.
         let (removed, ended) = progress.withLock { progress in

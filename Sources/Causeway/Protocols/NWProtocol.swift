@@ -13,12 +13,12 @@ public class NWProtocol: @unchecked Sendable {
 /// A connection or listener reads the options when it is created; later changes do not affect it. Options can be read and changed from any
 /// thread.
 ///
-/// To add a protocol, create a subclass that passes its definition to `init(definition:)`, keeps its values in a `Mutex` and overrides
-/// `copyOptions()`.
+/// To add a protocol to this library, create a subclass that passes its definition to `init(definition:)`, protects its
+/// values with a lock and overrides `copyOptions()`.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
-// SAFETY: `definition` is immutable, and each subclass protects its values with a `Mutex`. `OptionConcurrencyTests` reads and writes them
-// from many threads.
+// SAFETY: `definition` is immutable, and each subclass protects its values with a lock. `OptionConcurrencyTests` reads
+// and writes them from many threads.
 public class NWProtocolOptions: @unchecked Sendable {
     /// The configured protocol.
     package let definition: NWProtocolDefinition
@@ -36,7 +36,7 @@ public class NWProtocolOptions: @unchecked Sendable {
 /// The base class for protocol metadata, about one message or a whole connection.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
-// SAFETY: `definition` is immutable, and each subclass stores its values in a `Mutex` or as constants.
+// SAFETY: `definition` is immutable, and each subclass stores its values behind a lock or as constants.
 public class NWProtocolMetadata: @unchecked Sendable {
     /// The protocol, and the key for ``NWConnection/ContentContext/protocolMetadata(definition:)``.
     package let definition: NWProtocolDefinition

@@ -10,7 +10,7 @@ package enum HostFinding: Sendable {
     case addresses([NWEndpoint.Host])
     /// The name does not exist, or has no address.
     case absent
-    /// No server answered.
+    /// The lookup failed: no server replied, or the servers replied with errors.
     case unknown
 
     /// Looks up a name's addresses, as a connection does.
@@ -32,8 +32,8 @@ package enum HostFinding: Sendable {
         return { resolution.cancel() }
     }
 
-    /// Returns the result if it needs no query, as for `localhost` and the names in the hosts file; otherwise `nil`. May
-    /// read the file, so do not call it on an event loop.
+    /// Returns the result for a name that needs no query, such as `localhost` or a name in the hosts file; otherwise
+    /// `nil`. May read that file, so do not call this method on an event loop.
     package static func known(_ name: String) -> HostFinding? {
         guard let events = ResolverEngine.shared.known(NameRequest(name), mayRead: true) else { return nil }
         var (found, problem): ([NWEndpoint.Host], NameProblem?) = ([], nil)
@@ -47,10 +47,10 @@ package enum HostFinding: Sendable {
         return HostFinding(found, problem)
     }
 
-    /// Whether multicast DNS resolves the name, which needs a link but no route.
+    /// Whether the name is resolved with multicast DNS, which works without a route.
     package static func isOfLink(_ name: String) -> Bool { DNSName.host(name)?.name.isOfLink ?? false }
 
-    /// Creates the result from a lookup's addresses and its final problem.
+    /// Creates the result from a lookup's addresses and its error; `nil` for no error.
     package init(_ addresses: [NWEndpoint.Host], _ problem: NameProblem?) {
         guard addresses.isEmpty else {
             self = .addresses(addresses)

@@ -55,7 +55,8 @@ public struct HostResolver: Sendable {
     ///   resolver then uses neither the hosts file nor multicast DNS, and does not cache answers.
     public init(server: NWEndpoint? = nil) { self.server = server }
 
-    /// Looks up the addresses of a name, in the order used by connections (RFC 6724 §6).
+    /// Looks up the addresses of a name. They are sorted as for a connection (RFC 6724 §6). With a ``server``, IPv6
+    /// addresses come first.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`. The call can be repeated.
     ///

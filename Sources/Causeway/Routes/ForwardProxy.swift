@@ -10,13 +10,13 @@ package final class ForwardProxy: RequestForwarding {
     private let challenges: ProxyChallenges
     private let authority: ProtectionSpace.Authority
 
-    /// Returns `nil` if the last proxy is not an HTTP proxy.
+    /// Returns `nil` if the proxy, or the last proxy of a chain, is not an HTTP proxy.
     package init?(_ proxy: ProxyConfiguration) {
         guard let last = proxy.forwardingProxy, case .httpCONNECT(let endpoint, let tls) = last.kind,
             case .hostPort(let host, let port) = endpoint
         else { return nil }
         self.proxy = last
-        // Without a table, only this connection records the challenges.
+        // Without a challenge table, the challenges are recorded for this connection only.
         challenges = last.challenges ?? ProxyChallenges(of: endpoint, tls == nil ? .http : .https)
         authority = .proxy(host: "\(host)", port: port.rawValue)
     }
@@ -73,8 +73,9 @@ package final class ForwardProxy: RequestForwarding {
 }
 
 extension NWParameters.PrivacyContext {
-    /// Returns a key for an endpoint's forwarding proxies if every plain request uses them; `nil` if a connection may instead be direct,
-    /// use a tunnel, or use a script-selected proxy. Connections with equal keys can carry each other's requests.
+    /// Returns a key that identifies the forwarding proxies for an endpoint, if all plain requests to the endpoint use
+    /// them. Returns `nil` if a connection may instead be direct, use a tunnel, or use a script-selected proxy.
+    /// Connections with equal keys can carry each other's requests.
     package func forwardingRoute(to endpoint: NWEndpoint) -> String? {
         let known = settings.proxies
         guard !known.isEmpty, case .some(.some(let destination)) = try? TunnelDestination(endpoint) else { return nil }

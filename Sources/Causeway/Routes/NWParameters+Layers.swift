@@ -20,7 +20,8 @@ extension NWParameters {
         let protocols = defaultProtocolStack.applicationProtocols
         guard !protocols.isEmpty || !passage.isEmpty else { return nil }
         let isDatagram = defaultProtocolStack.transportProtocol is NWProtocolUDP.Options
-        // Build from the bottom up: the first element of the list is nearest to the program.
+        // Build from the bottom up. The elements of `protocols` are in the opposite order: the first one is nearest to
+        // the program.
         var recipes = passage.map { Recipe.passage($0) }
         var carrier = isDatagram ? TLVStage.Carrier.datagrams : .stream
         for options in protocols.reversed() {
@@ -55,15 +56,15 @@ extension NWParameters {
             openings: peerSpeaksFirst ? UnfinishedOpenings() : nil)
     }
 
-    /// Whether the client sends first in the lowest application protocol's handshake. `false` for the program's framers, because their
-    /// message order is unknown.
+    /// Whether the client sends the first message of the handshake directly above the transport. `false` for the
+    /// program's framers, because it is unknown which side sends first.
     private var peerSpeaksFirst: Bool {
         let lowest = defaultProtocolStack.applicationProtocols.last
         return lowest is NWProtocolTLS.Options || lowest is NWProtocolWebSocket.Options
     }
 }
 
-/// One protocol in a stack, with the parts shared by all connections.
+/// One protocol in a stack, with the settings that all connections share.
 private enum Recipe: Sendable {
     case security(TLSConfiguration)
     case webSocket(NWProtocolWebSocket.Options)
@@ -72,9 +73,9 @@ private enum Recipe: Sendable {
     case values(over: TLVStage.Carrier)
     case passage(ProxyStep)
 
-    /// Creates the shared parts for a protocol.
+    /// Creates the shared settings for a protocol.
     ///
-    /// - Parameter carrier: The transport below the protocol.
+    /// - Parameter carrier: Whether a stream, messages or datagrams are below the protocol.
     init(
         _ options: NWProtocolOptions, isServer: Bool, isDatagram: Bool, allowsEarlyData: Bool = false,
         over carrier: TLVStage.Carrier = .stream

@@ -4,9 +4,11 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension NWParameters {
-    /// Returns the routes to an endpoint through proxies, most preferred first; empty if no proxy applies to the endpoint.
+    /// Returns the routes to an endpoint, most preferred first, if proxies apply to it. Empty if no proxy applies, or
+    /// if none of them can carry the connection and a direct connection is allowed.
     ///
-    /// - Throws: `.posix(.ENOTSUP)` if only unusable proxies apply, `.posix(.EINVAL)` for invalid domain lists and chains.
+    /// - Throws: `.posix(.ENOTSUP)` if no applicable proxy can carry the connection and a direct connection is not
+    ///   allowed, `.posix(.EINVAL)` for invalid domain lists and chains.
     func makeRoutes(to endpoint: NWEndpoint) throws(NWError) -> [Route] {
         let values = values
         guard let destination = try TunnelDestination(endpoint) else { return [] }
@@ -76,9 +78,11 @@ enum ProxyStep: Sendable {
     case socks(TunnelDestination, ProxyConfiguration, for: TunnelDestination)
     /// CONNECT handshake: the next destination, the proxy, and the final destination after all steps.
     case connect(TunnelDestination, ProxyConfiguration, for: TunnelDestination)
-    /// An HTTP proxy that forwards requests, and the first request's destination. Authenticates the connection if the proxy requires that.
+    /// Forwarding of requests by an HTTP proxy: the first request's destination and the proxy. If the proxy requires
+    /// that, this step authenticates the connection.
     case forward(TunnelDestination, ProxyConfiguration)
-    /// Adds the SOCKS 5 header to each datagram (RFC 1928 §7). A separate connection to the proxy has requested the relay.
+    /// Adds the SOCKS 5 header to each datagram (RFC 1928 §7). The relay was requested over a separate connection to
+    /// the proxy.
     case relay(TunnelDestination)
     /// No proxy: the connection goes directly to the endpoint.
     case direct
@@ -145,9 +149,11 @@ extension TunnelCredential {
 }
 
 extension TunnelDestination {
-    /// Creates a destination for a proxy; `nil` for endpoints that no proxy can reach: services on the link, and Unix domain sockets.
+    /// Creates a destination for a proxy; `nil` for endpoints that no proxy can reach, such as services and Unix domain
+    /// sockets.
     ///
-    /// - Throws: `.dns` for a name that no DNS message can carry; such a name must not bypass the proxies.
+    /// - Throws: `.dns` for a name that is not a valid DNS name, `.posix(.EINVAL)` for a URL without a host or port.
+    ///   With `nil` instead of an error, the connection would bypass the proxies.
     init?(_ endpoint: NWEndpoint) throws(NWError) {
         switch endpoint {
         case .hostPort(let host, let port): try self.init(host, port.rawValue)
@@ -181,7 +187,7 @@ extension ProxyChallengeTable {
 }
 
 extension ProxyConfiguration {
-    /// Whether the proxy opens a separate connection for each of the program's connections.
+    /// Whether the proxy opens a separate connection to the destination for each of the program's connections.
     package var isTunnel: Bool {
         switch kind {
         case .socksV5, .httpCONNECT: true
@@ -193,7 +199,8 @@ extension ProxyConfiguration {
     /// Whether the proxy can forward HTTP requests, directly or as the last one in a chain.
     package var canForward: Bool { forwardingProxy != nil }
 
-    /// The HTTP proxy for forwarding requests: in a chain, the last proxy; `nil` if that is not an HTTP proxy.
+    /// The HTTP proxy that can forward requests: this proxy, or the last proxy of a chain. `nil` if that proxy uses
+    /// another protocol.
     var forwardingProxy: ProxyConfiguration? {
         switch kind {
         case .httpCONNECT: self
@@ -202,7 +209,7 @@ extension ProxyConfiguration {
         }
     }
 
-    /// Whether the proxy relays datagrams. A proxy behind another proxy cannot.
+    /// Whether the proxy relays datagrams. This is not possible through a chain of several proxies.
     package var relaysDatagrams: Bool {
         switch kind {
         case .socksV5: true

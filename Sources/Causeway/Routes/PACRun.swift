@@ -66,7 +66,8 @@ final class PACRun: Sendable {
 
     /// Stores a closure for cancelling the current step, or calls it immediately if the run was already cancelled.
     ///
-    /// - Parameter unlessHeld: Whether to keep a closure that is already stored: the next step may have started and stored its closure.
+    /// - Parameter unlessHeld: Whether to keep a closure that is already stored, because the next step may have started
+    ///   and stored its own closure.
     private func hold(_ cancel: @escaping @Sendable () -> Void, unlessHeld: Bool = false) {
         let isWanted = state.withLock { state in
             guard state.completion != nil else { return false }

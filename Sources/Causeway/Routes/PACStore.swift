@@ -7,7 +7,7 @@ internal import CausewaySystem
 /// Thread-safe.
 final class PACStore: Sendable {
     typealias Outcome = Result<DocumentFetch.Document, RouteProblem>
-    /// Prepares a fetch. The fetch calls the closure once, unless the fetch is cancelled first.
+    /// Prepares a fetch. After its start, the fetch calls the closure once, unless it is cancelled first.
     typealias Fetcher =
         @Sendable (
             PACLocation, PathLimits, @escaping @Sendable (Outcome) -> Void

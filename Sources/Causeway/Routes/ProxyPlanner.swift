@@ -4,8 +4,8 @@ internal import CausewaySystem
 internal import CausewayTypes
 
 extension NWParameters {
-    /// Creates the settings for one connection. They contain the routes through the privacy context's proxies, or a planner that finds
-    /// these routes.
+    /// Creates the settings for one connection. They contain the routes through the privacy context's proxies or, if a
+    /// script selects proxies, a planner that finds the routes later.
     ///
     /// - Parameter scripts: Supplies proxy scripts.
     func makeConnectionSettings(
@@ -31,7 +31,8 @@ extension ProxyConfiguration {
     /// Creates the configuration for a script-selected proxy; `nil` if the proxy is unusable.
     func naming(_ address: ProxyAddress) -> ProxyConfiguration? {
         guard let proxy = try? ProxyConfiguration(address) else { return nil }
-        // Any host on the path could have modified a script fetched over plain HTTP: its proxies get no credential.
+        // A script fetched over plain HTTP could have been modified on the way, so the proxies that it selects get no
+        // credential.
         guard script?.isTrusted == true else { return proxy }
         if let credential { proxy.applyCredential(username: credential.username, password: credential.password) }
         return challengeTable.map { proxy.recordingChallenges(in: $0) } ?? proxy
@@ -89,7 +90,7 @@ final class ProxyPlanner: RoutePlanner {
         return (try? parameters.route(through: proxy, to: endpoint, destination)).map { [$0] } ?? []
     }
 
-    /// Returns all routes, or an error if there are no routes.
+    /// Returns the given routes and, if it is allowed, the direct route; an error if there are no routes.
     func outcome(_ routes: [Route], _ problem: RouteProblem?) -> Result<[Route], RouteProblem> {
         var routes = routes
         if mayGoDirect, let direct = try? parameters.directRoute(to: endpoint) {

@@ -51,9 +51,9 @@ public enum CFAllocator: Sendable {}
 /// The default allocator.
 public let kCFAllocatorDefault: CFAllocator? = nil
 
-/// An error of the Security interface, or of another one with Core Foundation names.
+/// An error of the Security interface, or of another interface with Core Foundation names.
 public final class CFError: Error, CustomStringConvertible, Sendable {
-    /// The code of an interface whose errors are no `NWError` values.
+    /// A domain, code and text that replace those derived from the `NWError`.
     private struct Named: Sendable {
         var domain: CFErrorDomain
         var code: Int
@@ -69,7 +69,7 @@ public final class CFError: Error, CustomStringConvertible, Sendable {
         named = nil
     }
 
-    /// Creates an error with the code of another domain than that of the Security interface.
+    /// Creates an error with its own domain, code and text, instead of those derived from the `NWError`.
     package init(_ error: NWError, domain: CFErrorDomain, code: Int, text: String) {
         underlyingError = error
         named = Named(domain: domain, code: code, text: text)
@@ -91,7 +91,7 @@ public func CFErrorGetCode(_ error: CFError) -> Int { error.code }
 /// The domain of an error code.
 public typealias CFErrorDomain = CFString
 
-/// Returns the domain of an error code. That of the Security interface is `NSOSStatusErrorDomain`.
+/// Returns the domain of an error's code. The Security interface has the domain `NSOSStatusErrorDomain`.
 public func CFErrorGetDomain(_ error: CFError) -> CFErrorDomain { error.domain }
 
 /// Replaces `Unmanaged<CFArray>`, because `Unmanaged` supports only classes. Both methods return the array.

@@ -2,9 +2,10 @@ package import CausewayProtocols
 internal import CausewayTLS
 
 extension NTLMFunctions {
-    /// The functions of OpenSSL. Without its legacy provider, they return `nil`.
+    /// The functions for NTLM, from OpenSSL. They return `nil` if OpenSSL or its legacy provider is missing.
     package static var library: NTLMFunctions { LibraryNTLM.functions }
 
-    /// The reason why ``library`` has no functions, with the package to install; `nil` if it has them. The first use loads the provider.
+    /// The reason why the functions in ``library`` return `nil`, and the package to install. `nil` if the functions
+    /// work. The first use loads the provider.
     package static var libraryProblem: String? { LibraryNTLM.problem }
 }

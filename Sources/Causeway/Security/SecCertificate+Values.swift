@@ -24,7 +24,7 @@ public func SecCertificateCopyNotValidAfterDate(_ certificate: SecCertificate) -
 ///
 /// - Parameters:
 ///   - certificate: The certificate to read.
-///   - keys: The fields to return; `nil` for all. Other keys have no value.
+///   - keys: The fields to return; `nil` for all. Unknown keys are ignored.
 ///   - error: `errSecDecode` if the certificate is malformed, `errSecParam` if an element of `keys` is not a string.
 /// - Returns: `nil` on an error.
 ///

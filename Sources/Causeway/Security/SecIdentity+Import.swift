@@ -3,7 +3,7 @@ public import CausewayTypes
 public import FoundationEssentials
 
 extension SecIdentity {
-    /// Creates an identity from the TLS engine's form.
+    /// Creates an identity from an identity of the TLS engine.
     package convenience init(_ identity: TLSIdentity) {
         self.init(
             certificate: SecCertificate(data: Data(identity.certificates[0].der)), privateKey: SecKey(.engine(identity))
@@ -64,7 +64,7 @@ extension sec_identity_t {
         do throws(TLSFailure) {
             switch identity.privateKey.material {
             case .engine(let material):
-                // An identity's key may have got another certificate with SecIdentityCreate.
+                // `SecIdentityCreate` may have combined the key with another certificate, so compare the certificates.
                 if chain.isEmpty, let made = material as? TLSIdentity,
                     made.certificates[0].der.elementsEqual(identity.certificate.data)
                 {

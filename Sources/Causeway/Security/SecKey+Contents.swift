@@ -25,7 +25,7 @@ public func SecTrustCopyKey(_ trust: SecTrust) -> SecKey? {
 @discardableResult
 public func SecTrustCopyPublicKey(_ trust: SecTrust) -> SecKey? { SecTrustCopyKey(trust) }
 
-/// Returns the public key that belongs to a key: an equal key if it is public, otherwise the other half of the pair.
+/// Returns the public key of a private key. For a public key, returns an equal key.
 ///
 /// Counterpart: macOS 10.12, iOS 10.
 @discardableResult
@@ -136,10 +136,11 @@ extension SecKey {
     }
 }
 
-/// Keys are equal if both are public or both private and they have the same value, regardless of their origin. Certificate pinning needs
-/// this comparison.
+/// Two public keys, or two private keys, are equal if they have the same value, regardless of their origin. Certificate
+/// pinning needs this comparison.
 extension SecKey: Hashable {
-    /// Whether both keys are public, or both private, and have the same value. A malformed key equals only itself.
+    /// Whether both keys are public, or both private, and have the same value. A malformed public key has the value of
+    /// its bytes; a malformed private key equals only itself.
     public static func == (lhs: SecKey, rhs: SecKey) -> Bool {
         if lhs === rhs { return true }
         guard let likeness = lhs.likeness else { return false }
@@ -154,7 +155,7 @@ extension SecKey: Hashable {
         var bytes: Data
     }
 
-    /// The values that equality compares; `nil` for a malformed key, which equals only itself.
+    /// The values that equality compares; `nil` for a malformed private key, which equals only itself.
     private var likeness: Likeness? {
         switch material {
         case .encoded(let data):

@@ -8,7 +8,7 @@ public import FoundationEssentials
 ///     There is no keychain and no Secure Enclave: ``kSecAttrIsPermanent`` and ``kSecAttrTokenID`` are errors. Other attributes are
 ///     without effect.
 ///   - error: `errSecParam`, or `errSecUnimplemented` for a key that would be stored outside of the program's memory.
-/// - Returns: `nil` on an error. An RSA key takes up to several seconds.
+/// - Returns: The key; `nil` on an error. Generating an RSA key can take several seconds.
 ///
 /// Counterpart: macOS 10.12, iOS 10.
 @discardableResult
@@ -69,7 +69,7 @@ private func publicKey(_ der: [UInt8]) throws(CFError) -> SecKey {
     return SecKey(.encoded(Data(der)))
 }
 
-/// Calls the engine. Its errors about the bytes become `errSecParam`, as on Apple platforms.
+/// Calls the TLS engine. Errors for malformed keys become `errSecParam`, as on Apple platforms.
 private func engine<R>(_ body: () throws(TLSFailure) -> R) throws(CFError) -> R {
     do throws(TLSFailure) {
         return try body()
@@ -130,7 +130,7 @@ private struct KeyRequest {
         }
     }
 
-    /// Refuses attributes that would store the key: ignoring them would lose a key that the program means to find again.
+    /// Refuses attributes that would store the key. If they were ignored, the program could not find the key later.
     private static func refuseStorage(_ attributes: CFDictionary) throws(CFError) {
         if let value = attributes[kSecAttrIsPermanent], !["false", "0"].contains(text(value)) {
             throw CFError(

@@ -86,7 +86,7 @@ extension SecKey {
         }
     }
 
-    /// Returns the engine's form of an algorithm.
+    /// Returns the TLS engine's signature scheme for an algorithm.
     ///
     /// - Throws: `errSecParam` if this key does not support it, or for an input of the wrong length.
     fileprivate func scheme(

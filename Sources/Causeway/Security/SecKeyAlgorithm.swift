@@ -7,7 +7,7 @@ public struct SecKeyAlgorithm: RawRepresentable, Hashable, Sendable {
     /// The name of the algorithm, such as `algid:sign:ECDSA:message-X962:SHA256`.
     public let rawValue: CFString
 
-    /// Creates an algorithm from its name. Keys support only the algorithms below.
+    /// Creates an algorithm from its name. Keys support only the algorithms that this type has constants for.
     public init(rawValue: CFString) {
         self.rawValue = rawValue
     }
@@ -41,7 +41,7 @@ public struct SecKeyAlgorithm: RawRepresentable, Hashable, Sendable {
     }
 }
 
-/// An operation of a key. Keys of this library sign and verify.
+/// An operation with a key. Only signing and verifying are supported.
 ///
 /// Counterpart: macOS 10.12, iOS 10.
 public enum SecKeyOperationType: Int, Sendable {

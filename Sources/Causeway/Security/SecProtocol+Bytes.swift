@@ -3,8 +3,8 @@ public import Dispatch
 // Overloads for pointers to unsigned bytes. C functions accept text as signed or unsigned bytes. If both overloads match, as for a string
 // literal, Swift prefers the overload for signed bytes.
 
-/// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5). Returns `nil` before the handshake is complete, and if the length is
-/// not positive.
+/// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5). Returns `nil` before the handshake is complete,
+/// and if a length is not positive.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @_disfavoredOverload
@@ -15,8 +15,9 @@ public func sec_protocol_metadata_create_secret(
     signed(label, label_len) { sec_protocol_metadata_create_secret(metadata, label_len, $0, exporter_length) }
 }
 
-/// Derives key material from the session and a context (RFC 5705 §4, RFC 8446 §7.5). Returns `nil` before the handshake is complete, and if
-/// a length is not positive.
+/// Derives key material from the session and a context (RFC 5705 §4, RFC 8446 §7.5). Returns `nil` before the handshake
+/// is complete, if the length of the label or of the result is not positive, and if the length of the context is
+/// negative.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @_disfavoredOverload

@@ -178,8 +178,8 @@ public func sec_protocol_metadata_challenge_parameters_are_equal(
         && left.distinguishedNames == right.distinguishedNames && left.peer.certificates == right.peer.certificates
 }
 
-/// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5). Returns `nil` before the handshake is complete, and if the length is
-/// not positive.
+/// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5). Returns `nil` before the handshake is complete,
+/// and if a length is not positive.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
@@ -189,8 +189,9 @@ public func sec_protocol_metadata_create_secret(
     export(metadata, bytes(label, label_len), nil, exporter_length)
 }
 
-/// Derives key material from the session and a context (RFC 5705 §4, RFC 8446 §7.5). Returns `nil` before the handshake is complete, and if
-/// a length is not positive.
+/// Derives key material from the session and a context (RFC 5705 §4, RFC 8446 §7.5). Returns `nil` before the handshake
+/// is complete, if the length of the label or of the result is not positive, and if the length of the context is
+/// negative.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult

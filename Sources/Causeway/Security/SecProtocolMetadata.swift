@@ -22,7 +22,7 @@ package struct SecProtocolMetadataValues: Sendable {
 
     package init() {}
 
-    /// What the peer sent to authenticate itself.
+    /// The data with which the peer has authenticated itself.
     package struct Peer: Sendable {
         /// The peer's certificates, leaf first.
         package var certificates: [SecCertificate] = []
@@ -41,7 +41,7 @@ package struct SecProtocolMetadataValues: Sendable {
 // swift-format-ignore: TypeNamesShouldBeCapitalized
 public final class sec_protocol_metadata_t: Sendable {
     private let storage: LockedValue<SecProtocolMetadataValues>
-    /// The strings that ``lend(_:)`` has returned. They stay valid as long as this object exists.
+    /// The C strings that ``lend(_:)`` has returned. This object owns them.
     private let lent = LockedValue<[String: BorrowedString]>([:])
 
     package init(_ values: SecProtocolMetadataValues = SecProtocolMetadataValues()) {
@@ -74,7 +74,7 @@ private final class BorrowedString: Sendable {
         address = UInt(bitPattern: text.makeCString())
     }
 
-    // The address belongs to memory that this object has allocated, so it is never 0.
+    // The address is never 0, because `makeCString()` allocates memory even for an empty string.
     var pointer: UnsafePointer<CChar> { UnsafePointer(bitPattern: address)! }
 
     deinit { UnsafePointer<CChar>(bitPattern: address)?.deallocate() }

@@ -56,7 +56,7 @@ extension SecProtocolOptionValues {
         package var identity: Data
     }
 
-    /// The pre-shared keys and how the peers agree on one.
+    /// The pre-shared keys, and the settings for the choice of one key.
     package struct PreSharedKeys: Sendable, Equatable {
         package var keys: [PreSharedKey] = []
         /// The server's hint.

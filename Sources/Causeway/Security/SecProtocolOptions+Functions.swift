@@ -3,7 +3,8 @@ internal import FoundationEssentials
 
 // Each function stores its arguments. The TLS engine reads them when a connection is created.
 
-/// Returns whether two options have the same settings. Two blocks are equal if a single call set both.
+/// Returns whether two options have the same settings. Blocks are equal only if the same call set them, as in an
+/// options object and its copy.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 @discardableResult

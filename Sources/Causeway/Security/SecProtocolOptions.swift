@@ -53,7 +53,7 @@ package struct SecProtocolBlock<Block>: Sendable, Equatable {
         self.queue = queue
     }
 
-    /// Whether a single call set both blocks.
+    /// Whether the same call set both blocks, as in an options object and its copy.
     package static func == (lhs: Self, rhs: Self) -> Bool { lhs.block === rhs.block }
 }
 

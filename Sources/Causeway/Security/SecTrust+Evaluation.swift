@@ -45,7 +45,7 @@ extension SecTrust {
         }
     }
 
-    /// Whether the reason why the chain is not trusted is that it leads to no trusted authority.
+    /// Whether the chain is not trusted because it leads to no trusted authority.
     package var lacksKnownRoot: Bool {
         let values = values
         for policy in values.policies {
@@ -59,7 +59,7 @@ extension SecTrust {
         return false
     }
 
-    /// Returns the validation for one policy, with the settings of the program and the connection.
+    /// Returns the validation for one policy, with the settings of the connection and the program's changes to them.
     func question(_ policy: SecPolicy, _ values: Values) throws(TLSFailure) -> PeerTrust {
         let question =
             if let original = values.original, original.policy == policy {

@@ -3,8 +3,7 @@ internal import CausewayTypes
 internal import CausewayWire
 public import FoundationEssentials
 
-/// The violations of one certificate that the user accepted: for each policy, the rules that the certificate violated when the user
-/// accepted it.
+/// The rule violations that the user has accepted for one certificate, grouped by policy.
 package struct TrustExceptions: Hashable, Sendable {
     /// The ``Certificate/fingerprint`` of the leaf.
     let fingerprint: [UInt8]
@@ -59,8 +58,9 @@ extension SecPolicy {
     }
 }
 
-/// Returns the leaf's current violations as data to store; `nil` if there is no valid leaf certificate. With this data,
-/// ``SecTrustSetExceptions(_:_:)`` later accepts the leaf in spite of these violations. The program must ask the user first.
+/// Returns the leaf's current violations as data to store; `nil` if there is no valid leaf certificate. Later,
+/// ``SecTrustSetExceptions(_:_:)`` with this data accepts the leaf in spite of these violations. The program must ask
+/// the user first.
 ///
 /// Violations that cannot be ignored are left out: a malformed certificate, a weak key or digest, a revocation, a pin mismatch.
 ///
@@ -82,7 +82,7 @@ public func SecTrustCopyExceptions(_ trust: SecTrust) -> CFData? {
 /// The evaluation still fails for all other violations, including the same violation in the certificate of another host.
 ///
 /// Counterpart: macOS 10.9, iOS 4.
-/// - Returns: `true` if the data is for this leaf. Otherwise `false`, and the exceptions are removed too.
+/// - Returns: `true` if the data is for this leaf. Otherwise `false`; earlier exceptions are then removed.
 @discardableResult
 public func SecTrustSetExceptions(_ trust: SecTrust, _ exceptions: CFData?) -> Bool {
     let leaf = trust.values.certificates.first.flatMap { try? Certificate(der: [UInt8]($0.data)) }

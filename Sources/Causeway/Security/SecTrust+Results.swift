@@ -72,14 +72,14 @@ public func SecTrustEvaluateAsyncWithError(
     return errSecSuccess
 }
 
-/// Sets the validation time; the default is the current time. A date that is not a number is refused with `errSecParam`.
+/// Sets the validation time; the default is the current time. Returns `errSecParam` for a date whose time is NaN.
 ///
 /// Counterpart: macOS 10.3, iOS 2.
 @discardableResult
 public func SecTrustSetVerifyDate(_ trust: SecTrust, _ verifyDate: CFDate) -> OSStatus {
     let seconds = verifyDate.timeIntervalSince1970.rounded(.down)
     guard !seconds.isNaN else { return errSecParam }
-    // Dates beyond the integers have the meaning of the last one before.
+    // A time that does not fit into `Int64` becomes the smallest or largest `Int64`.
     trust.update { $0.time = Int64(exactly: seconds) ?? (seconds < 0 ? .min : .max) }
     return errSecSuccess
 }

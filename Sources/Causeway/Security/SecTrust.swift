@@ -39,7 +39,8 @@ public final class SecTrust: Hashable, Sendable {
         /// A closure that replaces the usual evaluation of the chain. The closure returns `nil` if the chain is trusted, otherwise the
         /// error.
         package var evaluate: (@Sendable (SecTrust) -> NWError?)?
-        /// The validation of the TLS engine and the equivalent policy; `nil` if the program created the trust object.
+        /// The validation that the TLS engine requested, and the equivalent policy. `nil` if the program created the
+        /// trust object.
         var original: (question: PeerTrust, policy: SecPolicy)?
         /// The violations that the program accepts.
         package var exceptions: TrustExceptions?
@@ -113,7 +114,8 @@ public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: Any) -> OSStatus 
     return errSecSuccess
 }
 
-/// Sets the only anchors to trust. ``SecTrustSetAnchorCertificatesOnly(_:_:)`` can enable the system's anchors again.
+/// Sets the only anchors to trust. ``SecTrustSetAnchorCertificatesOnly(_:_:)`` with `false` adds the system's anchors
+/// again. `nil` restores the original anchors.
 @discardableResult
 public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: CFArray?) -> OSStatus {
     guard let anchorCertificates else {
@@ -131,7 +133,7 @@ public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificate
     return errSecSuccess
 }
 
-/// Sets whether to trust only the anchors that were set, without the system's anchors.
+/// Sets whether to trust only the anchors from ``SecTrustSetAnchorCertificates(_:_:)``, and not the system's anchors.
 @discardableResult
 public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus {
     trust.update { $0.trustsSystemAnchors = !anchorCertificatesOnly }

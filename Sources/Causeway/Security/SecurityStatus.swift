@@ -52,7 +52,7 @@ public let errSecHostNameMismatch: OSStatus = -67602
 public let errSecInvalidExtendedKeyUsage: OSStatus = -67609
 /// The authority is not allowed to sign certificates.
 public let errSecInvalidCertAuthority: OSStatus = -67826
-/// A rule of the program rejected the certificate.
+/// A check of the program rejected the certificate.
 public let errSecVerifyActionFailed: OSStatus = -67825
 /// A host presents the certificate of an authority as its own certificate.
 public let errSecCertificateIsCA: OSStatus = -67902
@@ -95,7 +95,7 @@ extension CFError {
         self.init(underlying, domain: "NSOSStatusErrorDomain", code: Int(status), text: text)
     }
 
-    /// The result code of the Security interface for this error. The TLS code of the same error is a different number.
+    /// The result code of the Security interface for this error. It differs from the code in `NWError.tls`.
     var status: OSStatus {
         switch underlyingError {
         case .tls(errSSLCertExpired): errSecCertificateExpired

@@ -5,15 +5,16 @@ package import FoundationEssentials
 ///
 /// Completions may run on any thread, even before `receive` or `send` returns. They must not block.
 package protocol ByteStream: Sendable {
-    /// Receives at least one byte, unless the stream ends. Only one receive at a time.
+    /// Receives at least one byte, unless the stream ends. The caller waits for the completion before the next receive.
     func receive(atMost limit: Int, _ completion: @escaping @Sendable (ByteArrival) -> Void)
 
-    /// Sends bytes, and calls the completion when the stream has processed them. Only one send at a time.
+    /// Sends bytes, and calls the completion when the stream has processed them. The caller waits for the completion
+    /// before the next send.
     ///
     /// - Parameter isFinal: Whether to end the sending direction after the content. Content with `isFinal` must be empty.
     func send(_ content: Data, isFinal: Bool, _ completion: @escaping @Sendable (NWError?) -> Void)
 
-    /// Closes the stream. Aborts it if `isInterrupted` is `true`.
+    /// Closes the stream gracefully, or aborts it if `isInterrupted` is `true`.
     func close(isInterrupted: Bool)
 }
 

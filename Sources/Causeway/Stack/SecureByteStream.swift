@@ -8,7 +8,7 @@ package import FoundationEssentials
 
 /// TLS over a byte stream that is already open, for protocols with a command such as STARTTLS (RFC 3207).
 ///
-/// State changes happen under one lock. The resulting actions are performed in order, by one thread at a time, without the lock.
+/// A lock protects the state machine. Its actions are performed in order, by one thread at a time, without the lock.
 package final class SecureByteStream: ByteStream {
     private struct State: SequencedState {
         var machine: SecureMachine

@@ -3,7 +3,7 @@ internal import CausewayTLS
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// The state machine for TLS over a byte stream. It takes calls from above and results from below, and returns actions.
+/// The state machine for TLS over a byte stream. Its events are the owner's calls and the results of the stream below.
 struct SecureMachine: Sendable {
     typealias Reader = @Sendable (ByteArrival) -> Void
     typealias Writer = @Sendable (NWError?) -> Void
@@ -37,7 +37,7 @@ struct SecureMachine: Sendable {
     private var hasInputEnded = false
     private var reader: (limit: Int, completion: Reader)?
     private var writer: Writer?
-    /// The stream's failure. It takes precedence over the resulting TLS failure.
+    /// The error of the stream below. It is reported instead of the TLS failure that it causes.
     private var transportError: NWError?
     private(set) var actions: [Action] = []
 
@@ -119,7 +119,8 @@ struct SecureMachine: Sendable {
         if let error {
             transportError = transportError ?? error
             endWriting(error)
-            // If a receive is pending, it first delivers earlier bytes and then reports the end.
+            // Do not abort while a receive is pending: it can still deliver bytes that arrived earlier, and then
+            // reports the end.
             if !isReceiving { stage.abort(.init(error)) }
         }
         pump()

@@ -23,8 +23,8 @@ package struct TLSConfiguration: Sendable {
         var settings = try values.settings(isServer: isServer, isDatagram: isDatagram)
         settings.logsKeys = logsKeys
         if allowsEarlyData { settings.isEarlyDataEnabled = true }
-        // Load the anchors on a background thread, because this takes milliseconds. The anchors are needed only after the peer's reply, one
-        // round trip later.
+        // Load the anchors on a background thread, because this takes milliseconds. They are needed only when the
+        // peer's reply has arrived, one round trip later.
         if settings.peerAuthentication != .none, settings.trust.includesSystemAnchors {
             DispatchQueue.global(qos: .userInitiated).async { TrustStore.prepareSystemAnchors() }
         }
@@ -43,7 +43,7 @@ package struct TLSConfiguration: Sendable {
         peerName(host).flatMap { context.earlyProtocol(host: $0, port: port) }
     }
 
-    /// The server name. The one in the options has precedence.
+    /// The server name from the options; if there is none, the connection's host.
     private func peerName(_ host: NWEndpoint.Host?) -> NWEndpoint.Host? {
         values.serverName.map { NWEndpoint.Host($0) } ?? host
     }

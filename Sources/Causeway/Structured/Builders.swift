@@ -46,8 +46,8 @@ where Top: NetworkProtocolOptions, repeat each P: NetworkProtocolOptions {
         self.parameters = parameters
     }
 
-    /// - Parameter stack: An element, or a tuple of elements. Tuple elements are read with reflection, because Swift cannot extract a
-    ///   parameter pack from a tuple that also has other members.
+    /// - Parameter stack: An element, or a tuple of elements. The tuple is read with reflection, because Swift cannot
+    ///   extract a parameter pack from a tuple with other elements before the pack.
     private static func make(_ stack: Any, initial: NWParameters?) -> NWParameters {
         if let top = stack as? Top { return NWParameters(top: top, initial: initial) }
         let elements = Mirror(reflecting: stack).children.map { child in

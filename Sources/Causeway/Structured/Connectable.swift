@@ -52,7 +52,7 @@ public struct BonjourListenerProvider: ListenerProvider, Sendable {
     /// The service to register.
     public let service: NWListener.Service
 
-    /// Describes a service. If the name is `nil`, the host name is used. If the domain is `nil`, the default domains are used.
+    /// Describes a service. If the name is `nil`, the host name is used. If the domain is `nil`, `local` is used.
     public init(name: String? = nil, type: String, domain: String? = nil, txtRecord: NWTXTRecord? = nil) {
         service = NWListener.Service(name: name, type: type, domain: domain, txtRecord: txtRecord?.data)
     }

@@ -30,7 +30,7 @@ public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConverti
         case failed(NWError)
         /// The browser has ended.
         case cancelled
-        /// There is no usable network now.
+        /// None of a unicast domain's DNS servers replies. The browser continues to send queries.
         case waiting(NWError)
     }
 
@@ -77,7 +77,7 @@ public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConverti
     /// Browses until the task is cancelled or the browser fails. Each time the results change, calls a closure with all current results.
     /// Can be called only once.
     ///
-    /// Changes during a closure call are combined: after the closure has returned, it is called once with the latest results.
+    /// If the results change while the closure runs, it is called once more afterwards, with the latest results.
     ///
     /// - Throws: The closure's error; the browser's error; `.posix(.EALREADY)` for a second call.
     ///
@@ -148,7 +148,8 @@ extension NetworkBrowser {
         return try outcome.get()
     }
 
-    /// Handles events until the closure returns a value or an error occurs. After task cancellation there are no more events.
+    /// Handles events until the closure returns a value or an error occurs. Task cancellation ends the sequence of
+    /// events.
     private func follow<Return>(
         _ events: AsyncStream<Event>, of browser: NWBrowser, _ visit: @escaping Visitor<Return>
     ) async throws -> Return {

@@ -35,7 +35,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
     public enum State: Equatable, Sendable {
         /// The listener has been created and not started.
         case setup
-        /// There is no usable network now.
+        /// Never reported: a listener needs no network.
         case waiting(NWError)
         /// The listener accepts connections.
         case ready
@@ -96,8 +96,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
         listener.service = provider?.service
     }
 
-    /// Sets a closure that is called at each state change, in the closure's own isolation. If the closure belongs to no actor and `run` is
-    /// called on the event loop, the closure is called on the event loop too, and must not block.
+    /// Sets a closure that is called at each state change, in the closure's own isolation. A closure without an actor
+    /// must not block: if `run` is called on an event loop, the closure runs on the same loop.
     @discardableResult
     public func onStateUpdate(
         @_inheritActorContext _ handler:
@@ -128,8 +128,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
         return self
     }
 
-    /// How many more connections to accept. Each accepted connection decrements the value. At 0, connections wait in the kernel's queue
-    /// until the program raises it.
+    /// The number of connections that the listener may still accept. Each accepted connection decrements the value. At
+    /// 0, connections wait in the kernel's queue until the program raises the value.
     public var newConnectionLimit: Int {
         get { listener.newConnectionLimit }
         set { listener.newConnectionLimit = newValue }

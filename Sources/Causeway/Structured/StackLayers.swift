@@ -25,10 +25,10 @@ package struct StackLayers: Sendable {
         return layers
     }
 
-    /// Adds a later element from the builder list, together with the elements below it.
+    /// Adds an element that follows the top element in a builder list, and the elements below the added one.
     ///
-    /// Each added element replaces the options in its layer: transport, network, or the application protocol with the same definition. A
-    /// new application protocol is added below the other application protocols.
+    /// The element replaces the transport or network options, or the application protocol with the same definition. An
+    /// application protocol with a new definition is added below the other application protocols.
     package mutating func adopt(_ element: any StackElement) {
         switch element.layer {
         case .internet(let options): internet = options
@@ -66,7 +66,7 @@ extension StackElement {
 }
 
 extension NWParameters {
-    /// Creates parameters from a builder list: its top element and the other elements.
+    /// Creates parameters from the elements of a builder list: the top element and all others.
     package convenience init(
         top: any NetworkProtocolOptions, others: [any NetworkProtocolOptions] = [], initial: NWParameters? = nil
     ) {

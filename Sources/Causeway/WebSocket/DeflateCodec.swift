@@ -5,8 +5,9 @@ package import CausewayWire
 
 /// Compresses and decompresses WebSocket messages with zlib (RFC 7692 §7.2).
 ///
-/// Each direction allocates its zlib state at its first compressed message: at most 256 KiB for sending and 40 KiB for receiving, half as
-/// much for each window bit less. Without context takeover, the state is freed after each message.
+/// Each direction allocates its zlib state at its first compressed message: at most 256 KiB for sending and 40 KiB for
+/// receiving. A window that is one bit smaller needs half the memory. Without context takeover, the state is freed
+/// after each message.
 package final class DeflateCodec: WebSocketCodec {
     /// The parameters for one direction.
     private struct Direction: Sendable {

@@ -9,7 +9,7 @@ extension NWProtocolWebSocket {
     /// let context = NWConnection.ContentContext(identifier: "greeting", metadata: [metadata])
     /// ```
     ///
-    /// A connection's metadata holds the handshake result. All members may be used from any thread.
+    /// The metadata object of a connection contains the handshake result. All members may be used from any thread.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     // SAFETY: a lock protects the only mutable state.

@@ -83,8 +83,9 @@ extension NWProtocolWebSocket {
             set { update { $0.skipHandshake = newValue } }
         }
 
-        /// Message compression (default: `nil`, none). Set ``maximumMessageSize``, which limits the decompressed size: a message can expand
-        /// 1,000-fold. With ``skipHandshake`` nothing is compressed, because compression is negotiated in the handshake.
+        /// Message compression (default: `nil`, none). Also set ``maximumMessageSize``, which limits the decompressed
+        /// size, because a message can expand 1,000-fold. With ``skipHandshake`` nothing is compressed, because
+        /// compression is negotiated in the handshake.
         ///
         /// Counterpart: none.
         public var compression: NWProtocolWebSocket.Compression? {

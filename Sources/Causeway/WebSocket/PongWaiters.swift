@@ -3,8 +3,8 @@ internal import Dispatch
 
 /// Stores the pong handlers for all unanswered pings. The key is the ping's identifier in the protocol stages.
 ///
-/// There is one instance per process: when a program creates a ping's metadata, it is not yet known which connection attempt will send the
-/// ping.
+/// All connections share one instance: when a ping's metadata is created, it is not yet known which connection attempt
+/// will send the ping.
 final class PongWaiters: Sendable {
     static let shared = PongWaiters()
 

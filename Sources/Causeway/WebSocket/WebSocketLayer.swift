@@ -8,8 +8,8 @@ internal import FoundationEssentials
 /// - Parameters:
 ///   - isServer: Whether a listener accepted the connection.
 ///   - endpoint: For a client, the connection's endpoint, which determines the requested resource.
-///   - isSecure: Whether TLS is below WebSocket. This determines the default port, which the `Host` field omits. The URL scheme `wss` has
-///     the same effect as `true`.
+///   - isSecure: Whether TLS is below WebSocket. This determines the default port, which the `Host` field omits. The
+///     URL schemes `wss` and `https` have the same effect as `true`.
 /// - Throws: `.posix(.EINVAL)` for an invalid header field in a client's request, `.posix(.ENOTSUP)` if compression is required and not
 ///   available.
 func makeWebSocketLayer(

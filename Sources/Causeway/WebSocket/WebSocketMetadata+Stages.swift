@@ -7,7 +7,7 @@ extension NWProtocolWebSocket.Metadata {
         let closing = WebSocketClosing(code: WebSocketCloseCode(rawValue: closeCode.number))
         return switch opcode {
         case .text: WebSocketMetadata(opcode: .text)
-        // A continuation frame cannot begin a message, so such a message is sent as a binary one.
+        // A continuation frame cannot begin a message. Send a message with this opcode as a binary message.
         case .binary, .cont: WebSocketMetadata(opcode: .binary)
         case .close: WebSocketMetadata(opcode: .close, closing: closing)
         case .ping: WebSocketMetadata(opcode: .ping, pingToken: pongToken())

@@ -5,9 +5,9 @@ internal import CausewayTypes
 internal import Dispatch
 internal import FoundationEssentials
 
-/// Fetches one proxy script over separate connections, which use no proxy.
+/// Fetches one proxy script without a proxy. Each redirect opens a new connection.
 ///
-/// All methods except ``cancel()`` run on the fetch's queue.
+/// Requests and responses are handled on the fetch's queue. ``start()`` and ``cancel()`` may be called from any thread.
 final class PACFetch: PACFetching {
     typealias Outcome = PACStore.Outcome
 

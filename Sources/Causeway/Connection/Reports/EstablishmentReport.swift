@@ -119,7 +119,7 @@ extension NWConnection.EstablishmentReport {
         public let definition: NWProtocolDefinition
         /// The duration of the handshake, in seconds.
         public let handshakeDuration: TimeInterval
-        /// The round-trip time that the handshake measured, in seconds.
+        /// The round-trip time in seconds, as the kernel measured it for TCP; otherwise the duration of the handshake.
         public let handshakeRTT: TimeInterval
 
         package init(definition: NWProtocolDefinition, handshakeDuration: TimeInterval, handshakeRTT: TimeInterval) {

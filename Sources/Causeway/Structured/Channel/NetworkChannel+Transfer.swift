@@ -98,7 +98,7 @@ extension NetworkChannel {
         guard let plainFlow, metadata.isEmpty else {
             return try await sendMessage(content, other: metadata, isFinal: isFinal)
         }
-        // Content that the transport accepts at once needs no suspension and no nested frame.
+        // If the transport accepts the content at once, this call does not suspend and allocates no other async frame.
         let attempt = plainFlow.writeNow(content, isFinal)
         guard case .done(let failure) = attempt else { return try await finish(plainFlow, content, isFinal, attempt) }
         if let failure { throw failure.networkError }

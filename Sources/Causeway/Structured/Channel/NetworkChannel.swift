@@ -7,8 +7,8 @@ internal import Synchronization
 /// The base class for connections, streams and datagram flows in the structured API. A channel has a state, and the send and receive
 /// operations of its topmost protocol.
 ///
-/// Every operation may be called from any task and any actor, and does not change the thread. Several receive operations may wait at the
-/// same time; they complete in call order.
+/// Every operation may be called from any task and any actor, and continues in the caller's isolation. Several receive
+/// operations may wait at the same time; they complete in call order.
 ///
 /// Cancellation: ends only the task's pending operation, with `.posix(.ECANCELED)`. No byte is lost, and the channel stays usable.
 ///
@@ -39,9 +39,9 @@ where ApplicationProtocol: NetworkProtocolOptions {
     }
 
     package let connection: NWConnection
-    /// The transport flow if no protocols are above it, and whether the driver must be notified of content. Both are copied to this object
-    /// for speed: with a thousand connections the working set exceeds the CPU cache, so each additional object read costs about a hundred
-    /// instructions.
+    /// The transport flow; `nil` if there are protocols above it. `isContentAwaited` tells whether the driver must be
+    /// notified of content. Both values are copied to this object for speed: with a thousand connections the working
+    /// set exceeds the CPU cache, and reading another object costs about a hundred instructions.
     let plainFlow: Flow?
     let isContentAwaited: Bool
     private let number = channelCount.wrappingAdd(1, ordering: .relaxed).newValue
@@ -82,9 +82,10 @@ where ApplicationProtocol: NetworkProtocolOptions {
         connection.metadata(definition: definition)
     }
 
-    /// Returns a report on how the channel was established. Starts the channel if necessary, and waits until it is ready.
+    /// Returns a report on how the channel was established. Starts the channel if necessary, and waits until it is
+    /// ready. For a channel from a listener, the report contains only the duration 0.
     ///
-    /// - Throws: `.posix(.ENODATA)` for a channel from a listener, or the channel's error.
+    /// - Throws: The channel's error; `.posix(.ENODATA)` if the channel ends before the report is complete.
     ///
     /// Cancellation: throws `.posix(.ECANCELED)`; the channel continues.
     nonisolated(nonsending)
@@ -149,8 +150,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
     @usableFromInline
     var stackSource: any AnyObject & Sendable { stackListing }
 
-    /// Returns the record of the stack's protocols. The first call creates it, after content was received: by then all handshakes are
-    /// complete, and the stack does not change any more.
+    /// Returns the record of the stack's protocols. The first call creates the record. This happens after content was
+    /// received, when all handshakes are complete and the stack no longer changes.
     private func stackRecord() -> any StackListing {
         guard let channel = connection.driver.channel else { return connection.driver.flow }
         if let record = storedRecord.withLock({ $0 }) { return record }

@@ -53,7 +53,7 @@ extension NetworkConnection where ApplicationProtocol == QUIC {
         try await use()
     }
 
-    /// Opens a stream with protocols above it. Starts the tunnel if necessary.
+    /// Opens a stream and adds protocols above the stream. Starts the tunnel if necessary.
     ///
     /// - Throws: `.posix(.ENOTSUP)`, because QUIC is not implemented.
     ///
@@ -84,7 +84,8 @@ extension NetworkConnection where ApplicationProtocol == QUIC {
         try await use()
     }
 
-    /// Runs a closure for each stream that the peer opens, with protocols above it. Can be called only once.
+    /// Runs a closure for each stream that the peer opens, and adds protocols above the stream. Can be called only
+    /// once.
     ///
     /// - Throws: `.posix(.ENOTSUP)`, because QUIC is not implemented.
     ///

@@ -18,7 +18,7 @@ public import CausewayTypes
 // SAFETY: the added properties are immutable and `Sendable`.
 public final class NetworkConnection<ApplicationProtocol>: NetworkChannel<ApplicationProtocol>, @unchecked Sendable
 where ApplicationProtocol: NetworkProtocolOptions {
-    /// Whether this library knows the endpoint's type.
+    /// Whether the initializer got an endpoint that this library can read.
     private let hasEndpoint: Bool
     /// QUIC tunnel settings before the tunnel is established; `nil` for other connections.
     private let storedTunnel: NWProtocolQUIC.Metadata?
@@ -53,7 +53,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
         return storedTunnel
     }
 
-    /// The path in use. `nil` before the connection is ready.
+    /// The connection's current path, or until it is ready, the path that it would use now. `nil` before the start and
+    /// after the end.
     public var currentPath: NWPath? { connection.currentPath }
 
     /// The local address and port. `nil` before the connection is ready.
@@ -79,8 +80,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
             ) -> Void
     ) -> Self {
         let watch = watch()
-        // The handler must not keep the connection alive, so the reference is weak. The handler is called only while other code has a
-        // reference to the connection.
+        // The handler must not keep the connection alive, so the closure has only a weak reference. After the
+        // connection is released, the handler is no longer called.
         watch.setReport { [weak self, calls = watch.calls] state in
             guard let self else { return }
             calls.add { await handler(self, State(state)) }

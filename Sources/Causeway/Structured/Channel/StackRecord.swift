@@ -21,7 +21,8 @@ extension Flow: StackListing {
     }
 }
 
-/// Records a connection's protocols, because the stack is released when the connection ends.
+/// Records a connection's protocols for metadata that the program reads after the connection has ended and released its
+/// stack.
 final class StackRecord: StackListing {
     private let flow: Flow
     /// The metadata sources, lowest protocol first.
@@ -61,7 +62,7 @@ package struct LowerProtocols: Sendable {
 
     init() { (listing, header, messages) = (nil, nil, []) }
 
-    /// - Parameter own: The message protocol's own metadata type.
+    /// - Parameter own: The metadata type of the message's own protocol, which is left out of the list.
     init<Own: StageMetadata>(_ listing: any StackListing, _ received: ReceivedContent, without own: Own.Type) {
         self.listing = listing
         header = listing is Flow ? received.packet.map { DatagramHeader($0) } ?? DatagramHeader() : nil

@@ -17,10 +17,11 @@ public struct UDP: DatagramProtocol, Sendable {
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
-        /// The datagram header. When the program reads ``other``, metadata objects are created from it.
+        /// The datagram's header fields, from which metadata objects are created when the program reads ``other``.
         package let header: DatagramHeader
 
-        /// Metadata from the elements below.
+        /// The datagram's metadata, one object per protocol: ``NWProtocolIP/Metadata``, then
+        /// ``NWProtocolUDP/Metadata``.
         public var other: [NWProtocolMetadata] { [header.makeIPMetadata(), NWProtocolUDP.Metadata()] }
     }
 

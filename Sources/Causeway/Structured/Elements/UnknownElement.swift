@@ -1,6 +1,6 @@
 extension NetworkProtocolOptions {
-    /// The element to use in a stack. This library has no options for a program-defined element type, so ``UnknownElement`` replaces it,
-    /// and connections fail with `.posix(.ENOTSUP)`. The element is never omitted.
+    /// This element, or ``UnknownElement`` for a program-defined type, for which this library has no options. A stack
+    /// with ``UnknownElement`` makes connections fail with `.posix(.ENOTSUP)`: no element is silently left out.
     package var stackElement: any StackElement { (self as? any StackElement) ?? UnknownElement() }
 }
 
@@ -13,6 +13,6 @@ package struct UnknownElement: StackElement {
 
     package var layer: StackLayers.Layer { .application(NWProtocolOptions(definition: Self.definition)) }
     package var below: (any StackElement)? { nil }
-    /// The default protocol below: TCP. Any transport would do, because connections with this element always fail.
+    /// The default element below. The choice of TCP does not matter, because connections with this element always fail.
     package var impliedBelow: (any StackElement)? { TCP() }
 }
