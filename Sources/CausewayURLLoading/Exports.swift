@@ -1,5 +1,5 @@
-// Causeway types that declarations in this module use. A source file that imports this module can name them without another import, as
-// sources for Apple platforms do that import only Foundation.
+// Causeway types that declarations in this module use. A source file that imports only this module can name them, like
+// a source file for Apple platforms that imports only Foundation.
 @_exported public import struct Causeway.ProxyConfiguration
 @_exported public import enum Causeway.SSLProtocol
 @_exported public import class Causeway.SecCertificate

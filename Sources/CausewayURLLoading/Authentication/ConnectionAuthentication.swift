@@ -11,18 +11,19 @@ package final class ConnectionAuthentication: Sendable {
         /// The scheme name in header fields.
         package var name: String { scheme?.name ?? rawValue }
 
-        /// Whether the first message never suffices, so that its request needs no content.
+        /// Whether the handshake always needs a second message. The first request then needs no content, because the
+        /// server rejects it.
         package var needsAnswer: Bool { scheme?.needsAnswer ?? false }
 
-        /// Why this scheme cannot be used, with what to install; `nil` if it can.
+        /// The reason why this scheme cannot be used, and what to install; `nil` if it can be used.
         package var problem: String? { scheme?.mechanism.problem }
     }
 
     private let scheme: ConnectionScheme
     private let context: any NegotiateContext
 
-    /// Creates a connection's context. Returns `nil` without the library, without a user for NTLM, and without system credentials for
-    /// Negotiate.
+    /// Creates a connection's context. Returns `nil` if the scheme's library is missing, and for NTLM without a user
+    /// name.
     ///
     /// - Parameters:
     ///   - host: The host name of the server or proxy.
@@ -36,7 +37,7 @@ package final class ConnectionAuthentication: Sendable {
         self.context = context
     }
 
-    /// Returns the `Authorization` value for the next request; `nil` if there is none, because the negotiation failed or is over.
+    /// Returns the `Authorization` value for the next request; `nil` if the negotiation has failed or is complete.
     ///
     /// Cancellation: has no effect. The call can wait for network servers, such as a Kerberos KDC.
     ///

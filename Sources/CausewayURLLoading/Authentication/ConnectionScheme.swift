@@ -7,12 +7,13 @@ struct ConnectionScheme: Sendable {
     /// The scheme name in header fields.
     let name: String
     let mechanism: any NegotiateMechanism
-    /// Whether the first message never suffices, so that its request has no content.
+    /// Whether the handshake always needs a second message. The first request then has no content, because the server
+    /// rejects it.
     let needsAnswer: Bool
     /// The authentication method constant.
     let method: String
 
-    /// Returns why a host's challenge cannot be answered, with what to install; `nil` if it can.
+    /// Returns the reason why a host's challenge cannot be answered, and what to install; `nil` if it can be answered.
     ///
     /// - Parameter place: The host, such as `The server www.example.com`.
     func obstacle(at place: String) -> String? {

@@ -26,8 +26,8 @@ struct CredentialTable: Sendable {
         entries[space].flatMap { entry in entry.defaultUser.flatMap { entry.credentials[$0] } }
     }
 
-    /// Stores a credential that has a user name. It becomes the default also if the protection space has none. Returns whether that changed
-    /// anything.
+    /// Stores a credential that has a user name. It becomes the default if `asDefault` is `true` or if the protection
+    /// space has no default. Returns whether the table changed.
     mutating func store(_ credential: URLCredential, for space: URLProtectionSpace, asDefault: Bool) -> Bool {
         guard credential.persistence != .none, let user = credential.user else { return false }
         let old = entries[space]
@@ -84,7 +84,7 @@ extension CredentialTable {
     /// Restores changes whose write failed, so that the next write includes them.
     mutating func restore(_ taken: Changes) { changes?.formUnion(taken.keys) }
 
-    /// Adopts the file's permanent credentials for spaces without unwritten changes.
+    /// Replaces the permanent credentials with those in the file, except for spaces with unwritten changes.
     mutating func adopt(_ file: [URLProtectionSpace: Entry]) {
         for space in Set(file.keys).union(entries.keys) where changes?.contains(space) != true {
             var entry = file[space] ?? Entry()

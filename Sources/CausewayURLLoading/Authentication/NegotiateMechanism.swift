@@ -6,7 +6,8 @@ internal import Foundation
 
 /// A source of security contexts for Negotiate authentication (RFC 4559).
 protocol NegotiateMechanism: Sendable {
-    /// Why no contexts can be created, with what to install; `nil` if they can. The first access can load a library.
+    /// The reason why contexts cannot be created, and what to install; `nil` if they can be created. The first access
+    /// can load a library.
     var problem: String? { get }
 
     /// Creates a context; `nil` if that fails.
@@ -50,7 +51,7 @@ struct GSSMechanism: NegotiateMechanism {
 
 /// A GSSAPI security context. Credentials are never delegated to the server.
 final class GSSContext: NegotiateContext {
-    /// The library's context. The lock guards its only use.
+    /// The library's context. It is used only under this lock.
     private let handle: LockedValue<Unchecked<OpaquePointer>>
 
     init?(service: String, user: String?, password: String?) {

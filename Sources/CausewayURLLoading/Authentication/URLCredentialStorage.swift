@@ -26,7 +26,7 @@ extension NSNotification.Name {
         place: .current(StoreDirectory.programName, in: ProcessInfo.processInfo.environment))
     private let table: LockedValue<CredentialTable>
     private let vault: CredentialVault?
-    /// Set by the initializer, after this object exists.
+    /// Writes the file; `nil` without a file. It is set last, because its closure refers to this object.
     private let writer = LockedValue<StoreWriter?>(nil)
 
     /// Creates an empty storage in memory.
@@ -66,8 +66,8 @@ extension NSNotification.Name {
         withTable { $0.entries.mapValues(\.credentials) }
     }
 
-    /// Stores a credential that has a user name. If the protection space has no default credential, it becomes the default. A credential
-    /// whose persistence is ``URLCredential/Persistence/none`` is not stored.
+    /// Stores a credential that has a user name. The credential becomes the default if the protection space has no
+    /// default. A credential whose persistence is ``URLCredential/Persistence/none`` is not stored.
     open func set(_ credential: URLCredential, for space: URLProtectionSpace) {
         store(credential, for: space, asDefault: false)
     }
@@ -188,13 +188,13 @@ extension NSNotification.Name {
         return table.withLock { body(&$0) }
     }
 
-    /// Adopts credentials that other processes have written, so that they can be removed, too.
+    /// Adopts credentials that other processes have written to the vault, so that a following removal includes them.
     private func adoptFile() {
         guard let read = vault?.read().map({ CredentialTable.decode($0) }) else { return }
         withTable { $0.adopt(read) }
     }
 
-    /// Writes this process's changes to the vault, and adopts those of other processes.
+    /// Writes this process's changes to the vault, and adopts the changes of other processes.
     private func save() {
         let changes = withTable { $0.takeChanges() }
         guard let vault, !changes.isEmpty else { return }
@@ -214,7 +214,8 @@ extension NSNotification.Name {
 }
 
 extension URLCredentialStorage {
-    /// Stores an accepted credential if its persistence asks for that. The first one in a protection space becomes the default.
+    /// Stores a credential that a server or proxy has accepted, unless its persistence is `none`. The first credential
+    /// of a protection space becomes the default.
     func keep(_ credential: URLCredential, for space: URLProtectionSpace, _ task: URLSessionTask) {
         guard credential.persistence != .none else { return }
         if defaultCredential(for: space) == nil {

@@ -130,7 +130,7 @@ public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServ
     /// The authentication realm; `nil` if the authentication method has no realm.
     open var realm: String? { values.realm }
 
-    /// Whether the credential is not sent in clear text.
+    /// Whether the credential is protected in transit, by the authentication method or by TLS.
     open var receivesCredentialSecurely: Bool {
         switch values.method {
         case NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,

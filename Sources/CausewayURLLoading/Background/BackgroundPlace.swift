@@ -2,9 +2,9 @@ internal import Foundation
 
 /// Where a session stores its tasks.
 enum BackgroundPlace: Sendable {
-    /// Not a background session.
+    /// The session is not a background session.
     case foreground
-    /// In memory, so tasks end with the process: in test runners and without a home directory.
+    /// Tasks are stored in memory and end with the process. This is so in test runners and without a home directory.
     case memory
     /// The directory cannot be used, so tasks fail.
     case unusable

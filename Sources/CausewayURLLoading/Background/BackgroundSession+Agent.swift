@@ -19,7 +19,7 @@ extension BackgroundSession {
     /// - Parameter root: The directory of all sessions.
     func useAgent(in root: String) { state.withLock { $0.agent.root = root } }
 
-    /// Starts the agent unless it runs or has nothing to do.
+    /// Starts the agent process, unless it already runs or no task is queued.
     func ensureAgent() {
         let (root, beginsWatch) = state.withLock { state -> (String?, Bool) in
             guard state.access == .active, !state.queue.isEmpty, state.record.isComplete, let root = state.agent.root

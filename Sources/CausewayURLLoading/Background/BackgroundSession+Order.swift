@@ -78,14 +78,14 @@ extension BackgroundSession {
         ensureAgent()
     }
 
-    /// Returns whether a discretionary session starts nothing, because the system load exceeds the number of processors.
+    /// Returns whether a discretionary session must wait, because the system load exceeds the number of processors.
     private func waitsForLowLoad(at now: Duration) -> Bool {
         guard isDiscretionary else { return false }
         let (load, processorCount) = (SystemLoad.average, ProcessInfo.processInfo.activeProcessorCount)
         return state.withLock { $0.wakeUp.busyWait.waits(load: load, processorCount: processorCount, at: now) }
     }
 
-    /// A wake-up of the session. A timer cannot be cancelled, but a later one replaces it.
+    /// A wake-up of the session. A timer cannot be cancelled; a timer with an outdated number has no effect.
     private struct Timer: Sendable {
         var number: Int
         var wait: Duration
@@ -93,7 +93,7 @@ extension BackgroundSession {
     }
 
     private func start(_ timer: Timer) {
-        // Long waits are checked again periodically, because the clock may be set.
+        // A wait is limited to 60 s and then calculated again, because the wall clock may have been changed.
         let milliseconds = min(timer.wait, .seconds(60)) / .milliseconds(1)
         timer.queue.asyncAfter(deadline: .now() + .milliseconds(Int(milliseconds.rounded(.up)))) { [weak self] in
             self?.fired(timer.number)

@@ -5,9 +5,9 @@ internal import Foundation
 
 /// The transfers in a background session: the store, the locks, and the order in which tasks run.
 ///
-/// There are two locks. The program holds the first one as long as its session exists; a second session with the same identifier is
-/// refused. The second lock belongs to the transferring process. `nw transfers` takes it only while no program holds the first lock, and
-/// releases it when a program appears and waits for it.
+/// There are two locks. The program holds the first lock as long as its session exists; a second session with the same
+/// identifier is refused. The process that transfers holds the second lock. `nw transfers` takes the second lock only
+/// while no program holds the first one. It releases the second lock when a program has taken the first one.
 final class BackgroundSession: Sendable {
     /// The kind of process that uses the session.
     enum Role: Sendable {
@@ -20,7 +20,7 @@ final class BackgroundSession: Sendable {
     enum Access: Sendable {
         /// The session transfers.
         case active
-        /// The program waits until `nw transfers` has released the lock.
+        /// The program waits until `nw transfers` has released the second lock.
         case waiting
         /// Another session owns the identifier.
         case refused
@@ -72,7 +72,7 @@ final class BackgroundSession: Sendable {
     let isDiscretionary: Bool
     let state: LockedValue<State>
 
-    /// Opens a session's store. The program must then call ``start(_:)``.
+    /// Opens a session's store. ``start(_:)`` must be called afterwards.
     init(_ store: TransferStore, _ settings: SessionSettings, role: Role, program: String = StoreDirectory.programName)
     {
         self.store = store
@@ -138,7 +138,8 @@ final class BackgroundSession: Sendable {
         if !waits { body() }
     }
 
-    /// Whether the session may end once it has no tasks: the stored tasks have been restored, or stay in the store.
+    /// Whether the session may end once it has no tasks: its stored tasks have been restored, or they stay in the
+    /// store.
     var mayEnd: Bool { state.withLock { $0.restoring.isOver || $0.isLeaving } }
 
     private func restore(in session: URLSession) {
@@ -171,7 +172,7 @@ final class BackgroundSession: Sendable {
         for body in release() { body() }
     }
 
-    /// Releases the locks and returns the calls waiting for that.
+    /// Releases the locks and returns the calls that wait for the session to close.
     private func release() -> [@Sendable () -> Void] {
         let (locks, calls) = state.withLock { state in
             defer {

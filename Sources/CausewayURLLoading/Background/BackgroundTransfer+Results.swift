@@ -29,7 +29,7 @@ extension BackgroundTransfer {
         body.file?.remove()
     }
 
-    /// Records that the result is complete. The file has been closed.
+    /// Records that the result is complete. A download's file must have been closed.
     func finished(_ response: URLResponse?) throws(LoadFailure) {
         let body = state.withLock { state in
             defer { state.body.file = nil }

@@ -4,7 +4,8 @@ internal import Foundation
 
 /// The persistent state of a background task.
 ///
-/// A transfer writes its record before the task depends on it, so that the next process finds a state from which it can continue.
+/// The record is written before the task depends on it, so that another process can continue from the record after a
+/// crash.
 final class BackgroundTransfer: Sendable {
     /// The response body of an upload.
     struct Body {
@@ -18,8 +19,8 @@ final class BackgroundTransfer: Sendable {
         var record: TransferRecord
         /// The partial content that the next response may continue.
         var resumption: Resumption?
-        /// The number of downloaded bytes at the start of the attempt, or of uploaded bytes that the server has confirmed, to detect
-        /// progress.
+        /// Detects progress. For a download: the number of bytes received before the attempt. For an upload: the number
+        /// of bytes that the server has confirmed.
         var progress: Int64 = 0
         /// Downloaded bytes since the file was last synchronized.
         var unsynchronized = 0
@@ -38,7 +39,7 @@ final class BackgroundTransfer: Sendable {
     let session: BackgroundSession
     let identifier: Int
     let state: LockedValue<State>
-    /// Whether the transfer has ended. The lock orders the record writes.
+    /// Whether the transfer has ended. The lock also keeps record writes in order.
     private let hasEnded = LockedValue(false)
     var store: TransferStore { session.store }
 
@@ -58,8 +59,8 @@ final class BackgroundTransfer: Sendable {
     /// Changes the record and writes it. Returns whether it was written. Has no effect after the end.
     @discardableResult
     func update(_ change: (inout TransferRecord) -> Void) -> Bool {
-        // The file is written with the lock held: otherwise an older record could replace a newer one, or a late write could bring back a
-        // transfer that has ended, in a store that another process may own by then.
+        // The file is written under the lock. Otherwise an older record could replace a newer one, or a late write
+        // could restore an ended transfer in a store that another process owns by then.
         hasEnded.withLock { hasEnded in
             guard !hasEnded else { return false }
             var record = record
@@ -95,7 +96,7 @@ final class BackgroundTransfer: Sendable {
     /// The remaining seconds until the resource timeout expires.
     func remaining(of limit: TimeInterval) -> TimeInterval {
         guard limit > 0, let started = record.started else { return limit }
-        // If the clock was set back, the task has not started in the future.
+        // If the clock was set back, `started` can be in the future. The elapsed time is then 0.
         let elapsed = max(Date().timeIntervalSince1970 - started, 0)
         return max(limit - elapsed, 0.001)
     }
@@ -155,7 +156,7 @@ final class BackgroundTransfer: Sendable {
         state.withLock { $0.record.content.validator != nil && moved > $0.progress }
     }
 
-    /// Returns whether the server has confirmed more upload bytes than before.
+    /// Returns whether the server has confirmed more upload bytes since the last call.
     func hasProgressed(_ upload: ResumableUpload?) -> Bool {
         guard let upload, upload.resource != nil else { return false }
         return state.withLock { state in
@@ -182,12 +183,13 @@ final class BackgroundTransfer: Sendable {
         update { $0.uploadState = data }
     }
 
-    /// The stored upload that continues; `nil` if it starts over.
+    /// The stored state of the upload to continue; `nil` if the upload starts over.
     var upload: ResumableUpload? { record.uploadState.flatMap { UploadResumeData($0) }?.upload }
 
     // MARK: The content of a download
 
-    /// Creates the file for a full response. The old content is removed first, so that no validator is stored with other content.
+    /// Creates the file for a full response. The old content is removed first, so that the new validator is never
+    /// stored with old content.
     func newFile(for response: URLResponse?, of request: URLRequest?, _ current: URLRequest?) throws(LoadFailure)
         -> FileSink
     {
@@ -209,7 +211,7 @@ final class BackgroundTransfer: Sendable {
 
     /// Adopts the file of a download that the program cancelled with resume data. Without the file, the transfer starts over.
     func takeOver(_ resumption: Resumption) {
-        // Opening locks the file, because another download may use it.
+        // The file is opened to lock it, because another download may use it.
         guard let file = FileSink(continuing: resumption.file, at: resumption.offset) else { return }
         let moved: Void? = try? FileManager.default.moveItem(at: resumption.file, to: store.contentURL(identifier))
         try? file.close()
@@ -240,14 +242,14 @@ final class BackgroundTransfer: Sendable {
         }
     }
 
-    /// Ends the transfer. Nothing stays in the store, because the program has received the completion. In `nw transfers`, and when the
-    /// session leaves its tasks, everything stays.
+    /// Ends the transfer and removes its files, because the program has received the completion. The files stay in the
+    /// store in `nw transfers`, and for cancelled tasks of a session that leaves its tasks.
     ///
     /// - Parameter isCancelled: Whether the task was cancelled.
     func ended(isCancelled: Bool) {
         hasEnded.withLock { hasEnded in
             hasEnded = true
-            // With the lock held, so that no write follows.
+            // The files are removed under the lock, so that no record is written afterwards.
             if !session.keepsTask(isCancelled: isCancelled) { session.forget(identifier) }
         }
         session.remove(identifier)

@@ -34,7 +34,8 @@ package struct BackgroundTransfers: Sendable {
 
     /// How a run of a session ended.
     package enum Outcome: Sendable {
-        /// No task is left that can run here. `finished` counts results, and `left` tasks that only the program can continue.
+        /// No task is left that `nw transfers` can run. `finished` counts results, and `left` tasks that only the
+        /// program can continue.
         case completed(finished: Int, left: Int)
         /// The program is running again.
         case handedOver
@@ -98,7 +99,7 @@ package struct BackgroundTransfers: Sendable {
 
     // MARK: The agent
 
-    /// The lock of the agent process that programs start on demand. It is released with the value.
+    /// The lock of the agent process that programs start on demand. The lock is released when this value is released.
     package struct AgentLock: Sendable {
         fileprivate let lock: FileLock
     }
@@ -128,7 +129,7 @@ package struct BackgroundTransfers: Sendable {
         var checkCount = 0
         while store.isLocked(.owner) {
             checkCount += 1
-            // See ``TransferStore/lock(_:)``.
+            // Another process can hold the lock briefly, see ``TransferStore/lock(_:)``.
             guard checkCount < 3 else { return .busy }
             await Self.pause()
         }
@@ -147,7 +148,7 @@ package struct BackgroundTransfers: Sendable {
             finished: after?.items.count { $0.state == "finished" } ?? 0, left: after?.pending.count ?? 0)
     }
 
-    /// Returns whether the program came back before the last task completed.
+    /// Returns whether the program has started again before the last task completed.
     private func wait(for session: URLSession, _ store: TransferStore) async -> Bool {
         while !Task.isCancelled, session.core.tasks.contains(where: { $0.state == .running }) {
             if store.isLocked(.owner) { return true }

@@ -1,7 +1,7 @@
 internal import Causeway
 internal import Foundation
 
-// The names of the properties are keys of the file.
+// The property names are the keys in the file.
 extension SessionRecord {
     struct Timeouts: Codable, Equatable, Sendable {
         private var requestTimeout: Double
@@ -53,7 +53,7 @@ extension SessionRecord {
             usesNoProxy = settings.proxyDictionary != nil
         }
 
-        /// Returns whether a record can describe these settings: without proxies of their own.
+        /// Returns whether a record can describe these settings. It cannot describe a session's own proxies.
         static func describes(_ settings: SessionSettings.Transport) -> Bool {
             settings.proxies.isEmpty && settings.proxyDictionary?.isEmpty != false
         }
@@ -101,7 +101,7 @@ extension SessionRecord {
             storesCredentials = settings.credentials != nil
         }
 
-        /// Returns whether a record can describe these settings: without stores of their own.
+        /// Returns whether a record can describe these settings. It can only describe the shared stores, or none.
         static func describes(_ settings: SessionSettings.Stores) -> Bool {
             settings.cookies.map { $0 === HTTPCookieStorage.shared } ?? true
                 && settings.credentials.map { $0 === URLCredentialStorage.shared } ?? true

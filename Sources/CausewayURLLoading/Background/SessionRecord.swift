@@ -6,11 +6,12 @@ struct SessionRecord: Equatable, Sendable {
     static let name = "session"
 
     var identifier: String
-    /// The program's name, whose cookies and credentials apply.
+    /// The name of the program whose cookies and credentials are used.
     var program: String
     /// The highest task identifier so far.
     var lastIdentifier = 0
-    /// Whether the stored values describe the session completely. `URLProtocol` classes and proxies cannot be stored.
+    /// Whether the stored values describe the session completely. A session's own proxies, cookie storage and
+    /// credential storage cannot be stored.
     var isComplete: Bool
     private var timeouts: Timeouts
     private var access: Access
@@ -47,7 +48,7 @@ struct SessionRecord: Equatable, Sendable {
 extension SessionRecord: Codable {
     private enum CodingKeys: CodingKey { case identifier, program, lastIdentifier, isComplete }
 
-    /// Reads a record. Its parts have no containers of their own: all values are in one dictionary.
+    /// Reads a record. The values of all parts are in one dictionary.
     init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         identifier = try values.decode(String.self, forKey: .identifier)

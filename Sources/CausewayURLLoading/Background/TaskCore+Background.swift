@@ -1,14 +1,14 @@
 internal import CausewayProtocols
 internal import Foundation
 
-/// Background tasks, which wait for their turn and are retried.
+/// Background tasks. They wait in the session's queue and are retried after failures.
 extension TaskCore {
-    /// The maximum number of records from earlier attempts in the metrics.
+    /// The maximum number of transaction records that are kept from earlier attempts.
     private static let maximumRecords = 100
 
     // MARK: Attempts
 
-    /// Starts an attempt. The session calls this when the task's turn has come.
+    /// Starts an attempt. The session calls this when the queue lets the task run.
     func startTransfer() {
         perform { [self] _ in
             guard plan.transfer?.takeDelayedStart() == true, let originalRequest else { return attempt(nil) }
@@ -41,7 +41,7 @@ extension TaskCore {
         attachBody(to: askingForRest(observed(session.core.favorable(session.core.completed(request)))))
     }
 
-    /// Returns whether a failure only ends the attempt, because the background task will be retried.
+    /// Returns whether the background task will be retried, so that the failure ends only the attempt.
     func retries(after failure: LoadFailure) -> Bool {
         guard let transfer = plan.transfer, failure.mayPass else { return false }
         let (isOver, file, received, loader) = state.withLock { state in
@@ -61,7 +61,8 @@ extension TaskCore {
             state.content.file = nil
             state.counts.sent = 0
             state.load.upload = nil
-            // The next attempt begins with the first request. Attempts over several days must not fill the memory.
+            // The next attempt begins with the original request. The number of records is limited, because a task can
+            // be retried for days.
             state.load.redirectCount = 0
             state.load.transactions = Array(state.load.transactions.suffix(Self.maximumRecords))
         }
@@ -71,7 +72,8 @@ extension TaskCore {
         return true
     }
 
-    /// Handles an expired timeout: the idle timeout only ends the attempt of a transfer, the resource timeout ends each task.
+    /// Handles an expired timeout. The idle timeout of a background transfer ends only the attempt. All other timeouts
+    /// end the task.
     func timedOut(at now: Duration) {
         let isOnlyIdle = state.withLock { state in
             guard plan.transfer != nil, state.clock.resourceDeadline.map({ $0 > now }) ?? true else { return false }
@@ -82,7 +84,8 @@ extension TaskCore {
         perform { $0.finish(LoadFailure(.timedOut)) }
     }
 
-    /// Whether a response must not be delivered, because only the program can handle it. `nw transfers` leaves the task to the program.
+    /// Whether only the program can handle a response, such as an authentication challenge. `nw transfers` does not
+    /// deliver it and leaves the task to the program.
     func isLeftToProgram(_ response: URLResponse) -> Bool {
         guard plan.transfer?.keepsResults == true, let status = (response as? HTTPURLResponse)?.statusCode else {
             return false
@@ -90,7 +93,7 @@ extension TaskCore {
         return status == 401 || status == 407
     }
 
-    /// Stores that the server has created an upload resource.
+    /// Stores the upload's state after the server has created an upload resource.
     func noteUpload() {
         guard let transfer = plan.transfer, transfer.isUpload, let originalRequest,
             let upload = state.withLock({ $0.load.loader as? HTTPLoader })?.upload
@@ -109,7 +112,7 @@ extension TaskCore {
 
     // MARK: Results
 
-    /// Records that the content is complete. Returns `false` if that failed, and the task with it.
+    /// Records that the content is complete. If that fails, fails the task and returns `false`.
     func storeResult(_ transfer: BackgroundTransfer) -> Bool {
         do throws(LoadFailure) {
             try transfer.finished(state.withLock { $0.content.response })
@@ -120,7 +123,7 @@ extension TaskCore {
         }
     }
 
-    /// Removes a failed task's file. `nw transfers` leaves it to the program.
+    /// Removes a failed task's file. `nw transfers` leaves the file to the program.
     func abandon(_ file: FileSink?) {
         guard let file else { return }
         if plan.transfer?.keepsResults == true { try? file.close() } else { file.remove() }

@@ -12,8 +12,8 @@ final class TransferAgent: Sendable {
     static let arguments = ["transfers", "run", "--until-idle"]
     /// The file name of the agent's lock.
     static let lockName = "agent.lock"
-    /// The minimum time between two starts: a process that was just started does not hold the lock yet, and one that fails must not be
-    /// restarted in a loop.
+    /// The minimum time between two starts. A process that was just started does not hold the lock yet, and a process
+    /// that fails must not be restarted in a loop.
     private static let minimumInterval = Duration.seconds(10)
 
     static let shared = TransferAgent()
@@ -43,7 +43,7 @@ final class TransferAgent: Sendable {
         }
         guard isFirst else { return }
         queue.async { [self] in
-            // Cleared first, so that a later call checks again for tasks that this check may miss.
+            // The flag is cleared before the check, so that a call during the check causes another check.
             state.withLock { $0.isChecking = false }
             startNow(root)
         }
@@ -64,7 +64,8 @@ final class TransferAgent: Sendable {
         }
     }
 
-    /// Returns the lock's directory, the parent of all sessions; `nil` if it is missing or accessible to others.
+    /// Returns the lock's directory, which is next to the directory of all sessions; `nil` if it is missing or
+    /// accessible to others.
     static func directory(for root: String, isCreated: Bool) -> PrivateDirectory? {
         PrivateDirectory(parent(of: root) + "/agent", isCreated: isCreated)
     }
@@ -73,7 +74,7 @@ final class TransferAgent: Sendable {
         URL(fileURLWithPath: root).deletingLastPathComponent().path
     }
 
-    /// The process environment: the starting program's, with the directory that this program uses.
+    /// The agent's environment: this program's environment, with the state directory that this program uses.
     private static func environment(for root: String) -> [String: String] {
         var values = ProcessInfo.processInfo.environment
         values["XDG_STATE_HOME"] = URL(fileURLWithPath: parent(of: root)).deletingLastPathComponent().path
@@ -111,8 +112,8 @@ final class TransferAgent: Sendable {
         guard !name.contains("/") else {
             return .missing(reason: "\(variable) is neither a name nor an absolute path: \(name)")
         }
-        // Relative folders would depend on the current directory. Other programs are called `nw` as well, but only this one knows the
-        // variable.
+        // Relative folders would depend on the current directory. Another program can also have the name `nw`, but only
+        // Causeway's command contains the name of the variable.
         let folders = (environment["PATH"] ?? "").split(separator: ":").filter { $0.hasPrefix("/") }
         let path = folders.lazy.map { "\($0)/\(name)" }
             .first { DetachedProcess.isProgram($0, containing: variable) }

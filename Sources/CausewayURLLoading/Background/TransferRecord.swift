@@ -2,7 +2,7 @@ internal import CausewayHTTPProtocols
 internal import CausewayWire
 internal import Foundation
 
-/// The stored state of a background task: a property list after a line with its checksum.
+/// The stored state of a background task: a line with a checksum, followed by a property list.
 struct TransferRecord: Codable, Sendable {
     /// The task values that the program can change.
     struct Options: Codable, Equatable, Sendable {
@@ -95,10 +95,10 @@ struct TransferRecord: Codable, Sendable {
         Array(Hexadecimal.text(CacheChecksum.of(bytes)).utf8)
     }
 
-    /// Returns whether a transfer can load a request. A request read from a file must not read other files.
+    /// Returns whether a transfer can load a URL. A stored request must not make a process read local files.
     static func supports(_ url: URL?) -> Bool { ["http", "https"].contains(url?.scheme?.lowercased()) }
 
-    /// Whether all values are in range. A checksum does not protect against a faulty program.
+    /// Whether all values are in range. The checksum is also correct if a faulty program wrote wrong values.
     private var isSane: Bool {
         let times = [started, options.earliestBegin].compactMap { $0 }
         return identifier > 0 && times.allSatisfy { abs($0) < 1e12 } && (0...1).contains(options.priority)

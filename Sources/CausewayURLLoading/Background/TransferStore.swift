@@ -27,8 +27,8 @@ final class TransferStore: Sendable {
 
     // MARK: Locks
 
-    /// Takes a lock if it is free. Retries for 100 ms: another process can hold it briefly, and after a kill, a forked child keeps it until
-    /// it executes its program.
+    /// Takes a lock if it is free. Retries for 100 ms, because another process can hold the lock briefly. A forked
+    /// child of a killed process also keeps the lock until it calls `exec`.
     func lock(_ lock: Lock) -> FileLock? {
         for _ in 0..<20 {
             if let taken = directory.lock(lock.rawValue) { return taken }
@@ -67,7 +67,8 @@ final class TransferStore: Sendable {
     @discardableResult
     func write(_ record: TransferRecord) -> Bool {
         guard let content = record.encoded else { return false }
-        // A power failure can damage a record that is not synchronized, and the task with it.
+        // The record is synchronized to disk, because a power failure could otherwise damage it, and the task would be
+        // lost.
         return directory.replace(Self.name(record.identifier), with: [content], isSynchronized: true)
     }
 
@@ -82,7 +83,8 @@ final class TransferStore: Sendable {
         let entries = directory.list()
         directory.removeAbandoned(entries)
         for entry in entries where entry.name.hasPrefix("content-") {
-            // The list can be older than a new task's record. A record is always written before the content.
+            // The list may be outdated, so the record is looked up again: a task's record is always written before its
+            // content.
             if directory.size(of: "task-" + entry.name.dropFirst(8)) == nil { directory.remove(entry.name) }
         }
     }

@@ -19,7 +19,8 @@ extension URLSession {
         self.init(core: SessionCore(settings, delegate: delegate, queue: queue, background: place))
     }
 
-    /// Why no background task can run: another session has the identifier, or the directory cannot be used. Otherwise `nil`.
+    /// The reason why no background task can run: another session uses the identifier, or the directory cannot be used.
+    /// Otherwise `nil`.
     package var transferObstacle: URLError.Code? {
         switch core.background {
         case .unusable: .cannotCreateFile
@@ -62,7 +63,7 @@ extension URLSession {
 }
 
 extension SessionCore {
-    /// Refuses a task that background sessions do not support, and stores one that outlives the process.
+    /// Traps if background sessions do not support a task. Stores a task that outlives the process.
     func planned(_ plan: TaskPlan, _ identifier: Int, _ request: URLRequest?) -> TaskPlan {
         Self.check(plan)
         switch background {
@@ -80,7 +81,8 @@ extension SessionCore {
         if let session = background.session { session.afterRestoring(body) } else { body() }
     }
 
-    /// Returns a request that waits for a favorable network if the session is discretionary.
+    /// Returns the request for a discretionary session, which must not use expensive or constrained networks. Other
+    /// sessions do not change the request.
     func favorable(_ request: URLRequest) -> URLRequest {
         guard settings.access.isDiscretionary else { return request }
         var request = request
@@ -88,7 +90,8 @@ extension SessionCore {
         return request
     }
 
-    /// Traps like Apple's exceptions: after the process ends, there is no handler to call and no data in memory.
+    /// Traps where Apple's platforms throw an exception: after the process has ended, there is no completion handler to
+    /// call and no data to send.
     private static func check(_ plan: TaskPlan) {
         guard plan.failure == nil else { return }
         switch plan.outlet {

@@ -4,15 +4,15 @@ internal import Foundation
 
 /// How a request uses the cache.
 enum CacheUse: Sendable {
-    /// Follows the rules of HTTP.
+    /// The request follows the rules of HTTP.
     case byProtocol
-    /// A stored response of any age, otherwise the network.
+    /// A stored response of any age is used. If there is none, the network is used.
     case anyAge
-    /// A stored response of any age, never the network.
+    /// A stored response of any age is used. The network is never used.
     case onlyStored
-    /// A stored response after validation.
+    /// A stored response is used after the server has validated it.
     case validating
-    /// No stored response.
+    /// Stored responses are not used.
     case none
 
     init(_ policy: NSURLRequest.CachePolicy) {
@@ -61,8 +61,8 @@ final class CacheQuestion: Sendable {
         return needsAnswer && answer(from: entry) == nil ? (.forward, nil) : (decision, entry)
     }
 
-    /// Returns an entry's response as this request needs it: without content for HEAD, with part of the content for a range. `nil` if the
-    /// entry cannot answer the request.
+    /// Returns an entry's response in the form that this request needs: without content for HEAD, with part of the
+    /// content for a range request. Returns `nil` if the entry cannot answer the request.
     func answer(from entry: CacheEntry) -> CachedURLResponse? {
         let cached = entry.response
         if method == "HEAD" {
@@ -102,7 +102,7 @@ extension CacheEntry {
             return head.answers(fields, isLenient: isLenient) ? entries[0] : nil
         }
         let heads = entries.compactMap(\.head)
-        // Responses of other protocols have no stored head, and one entry for each URL.
+        // Responses of other protocols have no stored head. There is only one entry for each URL.
         guard heads.count == entries.count else { return entries.last }
         return StoredResponse.index(in: heads, for: fields, isLenient: isLenient).map { entries[$0] }
     }

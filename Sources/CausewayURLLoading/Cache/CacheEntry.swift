@@ -2,7 +2,8 @@ internal import CausewayHTTPProtocols
 internal import CausewayWire
 internal import Foundation
 
-/// A stored response with the values that decide about its reuse. An object, because each cache lookup copies it several times.
+/// A stored response with the values that decide about its reuse. It is a class, because each cache lookup copies it
+/// several times.
 final class CacheEntry: Sendable {
     /// The response for the program, without header fields that must not be stored or reused.
     let response: CachedURLResponse
@@ -32,7 +33,7 @@ final class CacheEntry: Sendable {
         self.head = head
     }
 
-    /// Returns a cached response with these fields, or the same object if it has them.
+    /// Returns a cached response with the given header fields; the same object if it already has them.
     private static func response(
         _ cached: CachedURLResponse, _ http: HTTPURLResponse, _ fields: FieldSection
     ) -> CachedURLResponse {
@@ -49,7 +50,8 @@ final class CacheEntry: Sendable {
         return CacheEntry(response: Self.response(response, http, head.usableFields), head: head, stored: now)
     }
 
-    /// Returns a partial entry combined with the content of older partial entries for its URL (RFC 9111 §3.4), otherwise the same entry.
+    /// Returns a partial entry combined with the content of older partial entries for its URL (RFC 9111 §3.4). Other
+    /// entries are returned unchanged.
     ///
     /// - Parameters:
     ///   - older: The URL's entries.

@@ -32,7 +32,8 @@ extension DiskCache {
         if mustSchedule { writing.async { [self] in flush() } }
     }
 
-    /// Writes the changes. If there were any, another flush is scheduled, and ``change(_:)`` leaves further changes to it.
+    /// Writes pending changes. If there were any, schedules another flush, which also writes the changes made until
+    /// then.
     private func flush() {
         let count = writeChanges()
         let goesOn = state.withLock { state in
@@ -44,7 +45,7 @@ extension DiskCache {
 
     /// Writes pending changes and returns their number. Called on the queue.
     ///
-    /// Creates a removed directory again, but only if there are changes: a user may have removed it on purpose.
+    /// If a user has removed the directory, it is created again, but only if there are changes to write.
     @discardableResult
     private func writeChanges() -> Int {
         let hasChanges = state.withLock { !$0.changes.isEmpty }
@@ -81,13 +82,14 @@ extension DiskCache {
         }
     }
 
-    /// Returns a partial entry combined with parts in files, which need not be in memory.
+    /// Returns a partial entry combined with the parts in files. Memory may not contain these parts.
     private func combined(_ entry: CacheEntry, _ key: MemoryCache.Key, _ hash: UInt64) -> CacheEntry {
         let stored = (0..<CacheEntry.maximumVariants).compactMap { storedEntry(hash, $0, key) }
         return entry.combined(with: stored, limit: capacity / 20)
     }
 
-    /// Returns an entry's slot: that of an entry it replaces, a free one, or that of the oldest entry.
+    /// Returns the slot for an entry: the slot of an entry that it replaces, otherwise a free slot, otherwise the slot
+    /// of the oldest entry.
     private func slot(for entry: CacheEntry, _ key: MemoryCache.Key, _ hash: UInt64) -> Int {
         var oldest = (slot: 0, stored: Date.distantFuture)
         var free: Int?
@@ -116,7 +118,8 @@ extension DiskCache {
         let names = state.withLock { state in state.index?.evict(to: state.capacity) ?? [] }
         for name in names { directory.remove(name) }
         let changed = directory.changed
-        // The index holds these changes already. Changes by other processes at the same time are noticed with their next change.
+        // The index already contains these removals. A change that another process makes at the same moment is noticed
+        // only when that process changes the directory again.
         state.withLock { state in state.lastChange = changed }
     }
 

@@ -22,7 +22,7 @@ final class DiskCache: Sendable {
 
     /// The minimum time between two flushes, which combines changes to the same key.
     static let flushInterval = DispatchTimeInterval.milliseconds(50)
-    /// The time after which files from other processes are noticed.
+    /// The interval at which the directory is checked for files from other processes.
     private static let comparisonInterval = Duration.seconds(5)
 
     private let path: String
@@ -53,7 +53,7 @@ final class DiskCache: Sendable {
         return isAbsent
     }
 
-    /// Reads a key's entries on a queue, and calls a closure with them there.
+    /// Reads a key's entries on a queue. Calls the closure with them on that queue.
     func read(_ key: MemoryCache.Key, then: @escaping @Sendable ([CacheEntry]) -> Void) {
         reading.async { [self] in then(entries(for: key)) }
     }
@@ -117,7 +117,8 @@ final class DiskCache: Sendable {
         return adopt(PrivateDirectory(location), replacing: nil)
     }
 
-    /// Returns the directory. If it was removed, the directory now at its path replaces it, with the same checks. Called on the queue.
+    /// Returns the directory. If the directory was removed, a directory that now exists at its path replaces it after
+    /// the same checks. Called on the queue.
     ///
     /// - Parameter isCreated: Whether a missing directory is created.
     func presentDirectory(isCreated: Bool) -> PrivateDirectory? {
@@ -128,7 +129,8 @@ final class DiskCache: Sendable {
 
     private var location: String { path + "/URLCache-1" }
 
-    /// Reads the index of an opened directory and keeps both, unless this cache's directory is no longer `old`.
+    /// Reads the index of an opened directory, and uses both. If the cache has replaced `old` meanwhile, returns its
+    /// current directory instead.
     private func adopt(_ opened: PrivateDirectory?, replacing old: PrivateDirectory?) -> PrivateDirectory? {
         let (changed, entries) = (opened?.changed ?? 0, opened?.list() ?? [])
         let index = DiskIndex(entries)

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A disk cache's pending changes, limited in size: what a slow disk cannot keep up with is not stored.
+/// A disk cache's pending changes, limited in size. Responses that a slow disk cannot store in time are dropped.
 struct DiskChanges: Sendable {
     /// A change to one key's files.
     struct Change: Sendable {

@@ -12,7 +12,7 @@ struct DiskIndex: Sendable {
         var lastUse: Int
     }
 
-    /// The size at which larger files are counted, so that the sum cannot overflow: a sparse file can have any size.
+    /// The largest size that is counted for a file, so that the sum cannot overflow: a sparse file can have any size.
     private static let maximumSize = 1 << 40
 
     private var slots: [UInt64: [Int: Record]] = [:]
@@ -20,7 +20,8 @@ struct DiskIndex: Sendable {
     /// The total file size in bytes.
     private(set) var usage = 0
 
-    /// Creates an index from directory entries, ordered by modification time as the time of last use. Other files are ignored.
+    /// Creates an index from directory entries. The modification time is used as the time of last use. Other files are
+    /// ignored.
     init(_ entries: [PrivateDirectory.Entry]) {
         for entry in entries.sorted(by: { $0.changed < $1.changed }) {
             if let (hash, slot) = Self.parse(entry.name) { note(hash, slot, size: entry.size) }
@@ -56,7 +57,7 @@ struct DiskIndex: Sendable {
     /// Removes the least recently used files until at most `capacity` bytes remain. Returns their names.
     mutating func evict(to capacity: Int) -> [String] {
         guard usage > capacity else { return [] }
-        // Evicts 10 % more, so that not each new file evicts another one.
+        // 10 % more is evicted, so that the next new files do not each cause an eviction.
         let goal = capacity / 10 * 9
         var all: [(hash: UInt64, slot: Int, lastUse: Int)] = []
         for (hash, records) in slots {
@@ -74,7 +75,8 @@ struct DiskIndex: Sendable {
 
     // MARK: Names
 
-    /// Returns the hash value of a key (FNV-1a). Different keys with the same value displace each other: a file holds its key.
+    /// Returns the hash value of a key (FNV-1a). Keys with the same hash value replace each other's files. A file
+    /// contains its key, so a lookup never returns the response of another key.
     static func hash(_ key: MemoryCache.Key) -> UInt64 { FNV1a.hash64(key.text.utf8) }
 
     static func name(_ hash: UInt64, _ slot: Int) -> String {

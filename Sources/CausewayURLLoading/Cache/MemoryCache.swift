@@ -37,11 +37,12 @@ struct MemoryCache: Sendable {
     static let overhead = 64
 
     private var slots: [Key: Slot] = [:]
-    /// Keys in order of use. A record is outdated if its slot has been used again since.
+    /// Keys in order of use. A record is outdated if the key's slot has been used again later.
     private var uses: [(key: Key, use: Int)] = []
     private var oldest = 0
     private var useCount = 0
-    /// The number of removals, so that a read that began before a removal does not restore removed entries.
+    /// The number of removals. A file read that began before a removal compares this number, so that it does not
+    /// restore removed entries.
     private(set) var changeCount = 0
     /// The total cost of all entries in bytes.
     private(set) var usage = 0
@@ -65,7 +66,7 @@ struct MemoryCache: Sendable {
     /// Whether there are entries for a key.
     func contains(_ key: Key) -> Bool { slots[key] != nil }
 
-    /// Stores an entry if it fits, and removes the entries it replaces in any case.
+    /// Stores an entry if it fits. Removes the entries that it replaces, even if the entry itself does not fit.
     mutating func store(_ entry: CacheEntry, for key: Key) {
         if replaceOnly(key, by: entry) { return }
         let old = slots[key]?.entries ?? []
@@ -125,7 +126,7 @@ struct MemoryCache: Sendable {
     private mutating func noteUse(of key: Key, at place: Dictionary<Key, Slot>.Index) {
         useCount += 1
         slots.values[place].lastUse = useCount
-        // Programs often load one URL repeatedly.
+        // Programs often load one URL repeatedly. Consecutive uses of a key share one record.
         guard oldest == uses.count || uses[uses.count - 1].key != key else {
             return uses[uses.count - 1].use = useCount
         }

@@ -3,7 +3,8 @@ internal import CausewayWire
 internal import Foundation
 
 extension URLCache {
-    /// Whether this object uses the methods of ``URLCache``, and not those of a program's subclass.
+    /// Whether this object is a plain ``URLCache``. The methods of a program's subclass must be called instead of
+    /// internal ones.
     var isPlain: Bool { type(of: self) == URLCache.self }
 
     /// Returns a request's header fields with those that a session adds to every request.

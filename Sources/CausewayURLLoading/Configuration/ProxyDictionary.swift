@@ -4,8 +4,8 @@ internal import Foundation
 
 /// Reads a proxy settings dictionary with CFNetwork keys.
 ///
-/// Programs write such dictionaries in several forms. A form that names a proxy leads to that proxy or to an error, never to a direct
-/// connection: a proxy counts as enabled if its host, port or script is there, unless its enabling key is false.
+/// Programs write such dictionaries in several forms. If a dictionary names a proxy, requests use the proxy or fail;
+/// they never bypass it. A proxy is enabled if its host, port or script is set, unless its enabling key is false.
 struct ProxyDictionary {
     /// The keys for one proxy.
     private struct Keys {
@@ -21,7 +21,8 @@ struct ProxyDictionary {
             enable: kCFNetworkProxiesSOCKSEnable, host: kCFNetworkProxiesSOCKSProxy, port: kCFNetworkProxiesSOCKSPort)
     }
 
-    /// The known keys. A dictionary that is not empty must have one; otherwise, for example with a misspelled key, it is not valid.
+    /// The known keys. A dictionary without any of them is invalid, for example because a key is misspelled, unless it
+    /// is empty.
     private static let known = [
         kCFNetworkProxiesHTTPEnable, kCFNetworkProxiesHTTPProxy, kCFNetworkProxiesHTTPPort,
         kCFNetworkProxiesHTTPSEnable, kCFNetworkProxiesHTTPSProxy, kCFNetworkProxiesHTTPSPort,
@@ -43,14 +44,14 @@ struct ProxyDictionary {
     ///   discovered; `.posix(.EPROTONOSUPPORT)` for SOCKS 4 and FTP proxies.
     func proxies(for scheme: String) throws(NWError) -> [ProxyConfiguration] {
         guard values.isEmpty || values.contains(anyOf: Self.known) else { throw .posix(.EINVAL) }
-        // Without discovery, requests would bypass the proxy.
+        // Discovery is not supported. Without this error, requests would bypass the proxy.
         guard try values.flag(kCFNetworkProxiesProxyAutoDiscoveryEnable) != true else { throw .posix(.ENOTSUP) }
         var proxies: [ProxyConfiguration] = []
         if let script = try script() { proxies.append(script) }
         if let typed = try typedProxy() { proxies.append(typed) }
         let keys = scheme == "https" ? Keys.https : .http
         if try isNamed(keys) { proxies.append(ProxyConfiguration(httpCONNECTProxy: try endpoint(keys))) }
-        // A dictionary with a proxy type uses these keys for the proxy of that type.
+        // If the dictionary has the type SOCKS, `typedProxy()` has already used these keys.
         if values.text(kCFProxyTypeKey) != kCFProxyTypeSOCKS, try isNamed(.socks) {
             proxies.append(try values.socksProxy(at: try endpoint(.socks)))
         }
@@ -62,7 +63,7 @@ struct ProxyDictionary {
         return proxies
     }
 
-    /// Adds the exceptions, and the credential for proxies without one.
+    /// Adds the excluded domains, and the dictionary's credential to proxies that have none.
     private func complete(_ proxies: inout [ProxyConfiguration]) {
         let exceptions = (values[kCFNetworkProxiesExceptionsList] as? [Any])?.map { "\($0)" } ?? []
         for index in proxies.indices {

@@ -28,7 +28,7 @@ public let kCFNetworkProxiesFTPPort = "FTPPort"
 public let kCFNetworkProxiesFTPPassive = "FTPPassive"
 /// The host names that are connected to directly, without a proxy.
 public let kCFNetworkProxiesExceptionsList = "ExceptionsList"
-/// Whether host names without a dot are connected to directly, without a proxy.
+/// Whether host names without a dot are connected to directly, without a proxy. Has no effect.
 public let kCFNetworkProxiesExcludeSimpleHostnames = "ExcludeSimpleHostnames"
 /// Whether a PAC script selects the proxy.
 public let kCFNetworkProxiesProxyAutoConfigEnable = "ProxyAutoConfigEnable"
@@ -43,8 +43,8 @@ public let kCFProxyUsernameKey = "kCFProxyUsernameKey"
 /// The password for a proxy.
 public let kCFProxyPasswordKey = "kCFProxyPasswordKey"
 
-// Keys for one proxy in dictionaries from `CFNetworkCopyProxiesForURL`. `connectionProxyDictionary` accepts them, too: that proxy is then
-// used for all schemes.
+// Keys for one proxy, in dictionaries from `CFNetworkCopyProxiesForURL`. If `connectionProxyDictionary` contains such
+// keys, the proxy that they describe is used for all schemes.
 
 /// The type of a proxy, such as ``kCFProxyTypeSOCKS``.
 public let kCFProxyTypeKey = "kCFProxyTypeKey"

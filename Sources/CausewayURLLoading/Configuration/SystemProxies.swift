@@ -1,17 +1,18 @@
 public import Causeway
 public import Foundation
 
-/// Returns the system's proxies, read from environment variables (`ProxyConfiguration`), with the keys of
-/// `URLSessionConfiguration.connectionProxyDictionary` and without credentials. The dictionary is empty if there are none, or if a variable
-/// is not valid.
+/// Returns the system's proxies from environment variables (`ProxyConfiguration`), as a dictionary with the keys of
+/// `URLSessionConfiguration.connectionProxyDictionary`. Credentials are left out, and so is a proxy whose variable is
+/// not valid.
 ///
 /// Counterpart: macOS 10.6, iOS 2.
 public func CFNetworkCopySystemProxySettings() -> UnmanagedDictionary? {
     UnmanagedDictionary(SystemProxies.settings(ProcessInfo.processInfo.environment))
 }
 
-/// Returns the proxies that a settings dictionary has for a URL, in order: dictionaries with ``kCFProxyTypeKey`` and the proxy's location.
-/// Without a proxy for the URL, the type is ``kCFProxyTypeNone``. The array is empty if the dictionary is not valid: loads with it fail.
+/// Returns the proxies for a URL from a settings dictionary, in order. Each is a dictionary with ``kCFProxyTypeKey``
+/// and the proxy's location. If the URL needs no proxy, the type is ``kCFProxyTypeNone``. If the settings dictionary is
+/// not valid, the array is empty, and loads with these settings fail.
 ///
 /// - Parameters:
 ///   - url: The URL.

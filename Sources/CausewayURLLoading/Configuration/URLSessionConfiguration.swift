@@ -31,13 +31,18 @@ public import Foundation
 
     /// Returns a new configuration for transfers that outlive the program. It has no cache and always waits for connectivity.
     ///
-    /// Downloads, and uploads of files, are stored in private files. They are retried until `timeoutIntervalForResource` expires, and
-    /// continue when the program creates a session with the same identifier again, also after a crash. Create it soon after the launch: the
-    /// tasks are in ``URLSession/getAllTasks(completionHandler:)``, and the delegate receives the results of finished ones, then
-    /// ``URLSessionDelegate/urlSessionDidFinishEvents(forBackgroundURLSession:)``. While the program is not running, the command
-    /// `nw transfers` continues them. A session with tasks starts it if it is in `PATH`, or if the variable `CAUSEWAY_TRANSFERS_COMMAND`
-    /// has its path; otherwise a message goes to the system log. A task must have a delegate instead of a completion handler. If another
-    /// session uses the identifier, tasks fail with `URLError.backgroundSessionInUseByAnotherProcess`.
+    /// Downloads, and uploads of files, are stored in private files and retried until `timeoutIntervalForResource`
+    /// expires. When the program runs again, also after a crash, it should soon create a session with the same
+    /// identifier. The tasks are then in ``URLSession/getAllTasks(completionHandler:)``. The delegate receives the
+    /// results of finished tasks, followed by
+    /// ``URLSessionDelegate/urlSessionDidFinishEvents(forBackgroundURLSession:)``.
+    ///
+    /// While the program is not running, the command `nw transfers` continues the tasks. A session with tasks starts
+    /// the command if it is in `PATH`, or if the variable `CAUSEWAY_TRANSFERS_COMMAND` contains its path. Otherwise it
+    /// writes a message to the system log.
+    ///
+    /// A task must have a delegate instead of a completion handler. If another session uses the identifier, tasks fail
+    /// with `URLError.backgroundSessionInUseByAnotherProcess`.
     ///
     /// Counterpart: macOS 10.10, iOS 8.
     open class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
@@ -171,9 +176,9 @@ public import Foundation
 
     /// The proxy settings, with CFNetwork keys. An empty dictionary means no proxy. The default is `nil`, which uses the system's proxies.
     ///
-    /// A dictionary that names a proxy leads to that proxy or to an error, also without its enabling key, such as
-    /// ``kCFNetworkProxiesSOCKSEnable``. Each scheme has its own keys, and SOCKS serves all. ``kCFProxyTypeKey`` names one proxy for all
-    /// schemes.
+    /// If the dictionary names a proxy, loads use that proxy or fail, even without its enabling key, such as
+    /// ``kCFNetworkProxiesSOCKSEnable``. Each scheme has its own keys; the SOCKS keys apply to all schemes.
+    /// ``kCFProxyTypeKey`` names one proxy for all schemes.
     open var connectionProxyDictionary: [AnyHashable: Any]? {
         get { settings.transport.proxyDictionary }
         set { settings.transport.proxyDictionary = newValue }
@@ -209,8 +214,8 @@ public import Foundation
         set { settings.http.usesPipelining = newValue }
     }
 
-    /// Message compression for WebSocket tasks (RFC 7692). The default is `nil`, which offers none to servers. The size limit for received
-    /// messages applies after decompression.
+    /// Message compression for WebSocket tasks (RFC 7692). With `nil`, which is the default, tasks offer no
+    /// compression. The size limit for received messages applies after decompression.
     ///
     /// Counterpart: none.
     open var webSocketCompression: URLSessionWebSocketTask.Compression? {

@@ -4,8 +4,8 @@ internal import CausewaySystem
 internal import DequeModule
 internal import Foundation
 
-/// Delivers the callbacks of a connection or download to its delegate, in order and one at a time, in run loops or on an operation queue,
-/// which need not be serial.
+/// Delivers the callbacks of a connection or download to its delegate, in order and one at a time. The callbacks run in
+/// run loops, or on an operation queue, which need not be serial.
 final class ConnectionEvents<Delegate>: Sendable {
     typealias Event = @Sendable (Delegate) -> Void
 
@@ -94,8 +94,8 @@ final class ConnectionEvents<Delegate>: Sendable {
         queue?.addOperation { [self] in run() }
     }
 
-    /// Runs callbacks until none is pending. While one thread does so, other threads leave their callbacks to it. A callback that runs its
-    /// run loop receives further callbacks inside it.
+    /// Runs callbacks until none is pending. While one thread runs callbacks, other threads leave theirs to it. If a
+    /// callback runs its thread's run loop, further callbacks are delivered inside that callback.
     private func run() {
         let current = ObjectIdentifier(Thread.current)
         let outer = state.withLock { $0.runner }
@@ -103,7 +103,7 @@ final class ConnectionEvents<Delegate>: Sendable {
         while let (event, delegate) = next(for: current, isNested: outer != nil) { event(delegate.value) }
     }
 
-    /// Returns the next callback, or ends this thread's turn.
+    /// Returns the next callback. If there is none, returns `nil`, and another thread may run callbacks.
     private func next(for thread: ObjectIdentifier, isNested: Bool) -> (Event, Unchecked<Delegate>)? {
         state.withLock { state in
             guard state.runner == nil || state.runner == thread else { return nil }

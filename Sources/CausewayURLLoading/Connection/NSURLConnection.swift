@@ -74,7 +74,7 @@ public import Foundation
         guard isFirst else { return }
         if !events.hasPlace { events.schedule(in: .current, .default) }
         events.add { [self] delegate in
-            // The delegate receives the first request before it is sent.
+            // The delegate can change the first request before it is sent.
             let session = Self.session(usingCredentials: delegate.connectionShouldUseCredentialStorage(self))
             guard let delegate = delegate as? any NSURLConnectionDataDelegate else { return load(request, in: session) }
             guard let first = delegate.connection(self, willSend: request, redirectResponse: nil) else {

@@ -8,8 +8,8 @@ public import Foundation
     func connection(_ connection: NSURLConnection, didFailWithError error: any Error)
     /// Returns whether stored credentials may be used. The default is `true`.
     func connectionShouldUseCredentialStorage(_ connection: NSURLConnection) -> Bool
-    /// Asks the delegate to respond to a challenge by calling a method of its sender. The default implementation uses the three older
-    /// methods.
+    /// Asks the delegate to respond to a challenge by calling a method of its sender. The default implementation calls
+    /// the next two methods instead.
     func connection(_ connection: NSURLConnection, willSendRequestFor challenge: URLAuthenticationChallenge)
     /// Returns whether ``connection(_:didReceive:)-(_,URLAuthenticationChallenge)`` handles challenges for a protection space. The default
     /// is `false`.
@@ -29,7 +29,7 @@ extension NSURLConnectionDelegate {
     /// Default implementation: returns `true`.
     public func connectionShouldUseCredentialStorage(_ connection: NSURLConnection) -> Bool { true }
 
-    /// Default implementation: uses the older methods.
+    /// Default implementation: calls the two older methods.
     public func connection(_ connection: NSURLConnection, willSendRequestFor challenge: URLAuthenticationChallenge) {
         if self.connection(connection, canAuthenticateAgainstProtectionSpace: challenge.protectionSpace) {
             self.connection(connection, didReceive: challenge)

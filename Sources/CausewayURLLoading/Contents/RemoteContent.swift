@@ -8,8 +8,9 @@ package enum RemoteContent {
     /// The content, and its text encoding name if the response has one.
     package typealias Content = (data: Data, textEncodingName: String?)
 
-    /// The session for these loads. Its delegate queue runs nothing but the handler below, so a caller on another session's delegate queue
-    /// cannot block it. It is a shared session, so it uses registered ``URLProtocol`` classes.
+    /// The session for these loads. Its delegate queue runs only the handler below, so a caller that blocks the
+    /// delegate queue of another session does not delay it. It is a shared session, so it uses registered
+    /// ``URLProtocol`` classes.
     private static let session = URLSession(
         core: SessionCore(
             URLSessionConfiguration.default.settings, delegate: nil, queue: concurrentQueue, isShared: true))
@@ -20,7 +21,7 @@ package enum RemoteContent {
         return queue
     }
 
-    /// Loads a URL's content and blocks the thread until then.
+    /// Loads a URL's content. Blocks the calling thread until the load has ended.
     ///
     /// - Throws: `CocoaError.fileReadUnknown` with the `URLError` as its underlying error, also for a response with an error status.
     package static func load(_ url: URL) throws -> Content {
@@ -45,8 +46,8 @@ package enum RemoteContent {
         return .success((data, response.textEncodingName))
     }
 
-    /// Returns whether a response with this status has the URL's content as its body. Unanswered challenges count as well, as in the
-    /// toolchain's FoundationNetworking.
+    /// Returns whether a response with this status has the URL's content as its body. The statuses 401 and 407 are
+    /// included, as in the toolchain's FoundationNetworking.
     private static func isContent(_ status: Int) -> Bool {
         (200..<400).contains(status) || status == 401 || status == 407
     }

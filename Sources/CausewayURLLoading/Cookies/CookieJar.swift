@@ -11,7 +11,7 @@ struct CookieJar: Sendable {
         var path: String
     }
 
-    /// A cache key with everything that decides about a request's cookies. The path is without the query.
+    /// The values of a request that select its cookies, as a cache key. The path has no query.
     struct AnswerKey: Hashable, Sendable {
         var isSecure: Bool
         var host: String
@@ -28,7 +28,8 @@ struct CookieJar: Sendable {
 
     /// The maximum number of cached values.
     private static let maximumAnswers = 64
-    /// How long a cached value is used. It must expire, because the store records when a cookie was last sent.
+    /// How long a cached value is used. The time is short, because only a lookup in the store records when a cookie was
+    /// last sent.
     private static let answerLife = Duration.seconds(1)
 
     private var store: CookieStore
@@ -84,8 +85,9 @@ struct CookieJar: Sendable {
         return true
     }
 
-    /// Returns the object for a cookie that the store has accepted: the same one, unless its domain or path changed. A domain that is an
-    /// address, or a public suffix equal to the host, such as `localhost`, makes a host-only cookie (RFC 6265bis §5.7).
+    /// Returns the object for a cookie that the store has accepted: the same object, or a new one if the store changed
+    /// the domain or path. If the domain is an IP address, or a public suffix equal to the host, such as `localhost`,
+    /// the cookie becomes host-only (RFC 6265bis §5.7).
     private static func object(_ cookie: HTTPCookie, as accepted: Cookie) -> HTTPCookie {
         guard key(cookie) != key(accepted) else { return cookie }
         var values = cookie.values
@@ -142,7 +144,7 @@ struct CookieJar: Sendable {
         for evicted in store.evicted { drop(Self.key(evicted)) }
         changes?.insert(key)
         objects[key] = outcome == .stored && !store.evicted.contains { Self.key($0) == key } ? cookie : nil
-        // The store removes expired cookies when it is full.
+        // The store also removes expired cookies when it is full. Their objects are removed here.
         if objects.count > store.count + 256 {
             let kept = Set(store.all.map { Self.key($0) })
             objects = objects.filter { kept.contains($0.key) }
@@ -175,7 +177,7 @@ extension CookieJar {
             let key = Self.key(record.cookie)
             guard objects[key] == nil, changes?.contains(key) != true else { continue }
             var cookie = record.cookie
-            // The system clock may have been set back.
+            // If the system clock was set back, the creation time is in the future.
             cookie.created = min(cookie.created, now)
             guard case .stored = store.insert(cookie, at: now) else { continue }
             objects[key] = HTTPCookie(CookieValues(record))
@@ -198,7 +200,7 @@ extension CookieJar {
     /// Restores changes whose write failed, so that the next write includes them.
     mutating func restore(_ taken: Changes) { changes?.formUnion(taken.keys) }
 
-    /// Applies changes to a file's cookies, and returns at most as many as a store holds.
+    /// Applies changes to a file's cookies. Returns at most as many cookies as a store can contain.
     static func merge(_ records: [CookieRecord], with changes: Changes, at now: Duration) -> [CookieRecord] {
         var merged = records.filter { changes[key($0.cookie)] == nil }
         merged += changes.values.compactMap { $0 }
@@ -207,7 +209,8 @@ extension CookieJar {
         return merged.suffix(CookieStore.Limits().total)
     }
 
-    /// Adds and removes cookies as other processes have written them.
+    /// Adds cookies that other processes have written to the file, and removes cookies that they have deleted from the
+    /// file.
     mutating func adopt(_ records: [CookieRecord], at now: Duration) {
         add(records, at: now)
         let kept = Set(records.map { Self.key($0.cookie) })

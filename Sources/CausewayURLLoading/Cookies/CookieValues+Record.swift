@@ -3,7 +3,7 @@ internal import CausewayHTTPProtocols
 internal import Foundation
 
 extension CookieValues {
-    /// Values that only programs use, as stored in a file.
+    /// Values that do not affect cookie handling and are kept for programs, as stored in a file.
     var notes: [String: String] {
         var notes: [String: String] = [:]
         if version != 0 { notes["version"] = "\(version)" }

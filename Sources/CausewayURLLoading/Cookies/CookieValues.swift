@@ -55,7 +55,8 @@ struct CookieValues: Hashable, Sendable {
     }
 
     private mutating func readEnd(_ properties: [HTTPCookiePropertyKey: Any], now: Date) {
-        // A minus sign is allowed: it removes the cookie (RFC 6265bis §5.6.2). A plus sign is not.
+        // A negative number is valid and removes the cookie (RFC 6265bis §5.6.2). A number with a plus sign is not
+        // valid.
         let age = Self.text(properties[.maximumAge]).flatMap { $0.utf8.first == UInt8(ascii: "+") ? nil : Int($0) }
         let date = (properties[.expires] as? Date) ?? Self.text(properties[.expires]).flatMap { Self.date($0) }
         if Self.text(properties[.discard])?.uppercased() == "TRUE" {
@@ -88,7 +89,8 @@ struct CookieValues: Hashable, Sendable {
         (value as? URL) ?? text(value).flatMap { URL(string: $0) }
     }
 
-    /// Returns whether a Boolean attribute is set. The documented values are "TRUE" and "FALSE"; any other text sets it, too.
+    /// Returns whether a Boolean attribute is set. The documented values are "TRUE" and "FALSE". Any other text also
+    /// sets the attribute.
     private static func isSet(_ value: Any?) -> Bool {
         (value as? Bool) ?? text(value).map { !$0.isEmpty && $0.uppercased() != "FALSE" } ?? false
     }

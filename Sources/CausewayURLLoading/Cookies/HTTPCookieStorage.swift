@@ -16,7 +16,7 @@ public import Foundation
     private let jar: LockedValue<CookieJar>
     private let file: PrivateFile?
     private let suffixes: PublicSuffixes
-    /// Set by the initializer, after this object exists.
+    /// Writes the file; `nil` without a file. It is set last, because its closure refers to this object.
     private let writer = LockedValue<StoreWriter?>(nil)
     private let hasPrepared = LockedValue(false)
 
@@ -59,8 +59,8 @@ public import Foundation
         }
     }
 
-    /// Whether ``cookies(for:)`` would certainly return no cookies, so the call can be skipped. `false` for subclasses, which can override
-    /// it.
+    /// Whether ``cookies(for:)`` would certainly return no cookies, so that the call can be skipped. Always `false` for
+    /// subclasses, because they can override the method.
     var isKnownToBeEmpty: Bool {
         type(of: self) == HTTPCookieStorage.self && jar.withLock { $0.isEmpty && $0.isLoaded }
     }
@@ -99,9 +99,9 @@ public import Foundation
     ///
     /// - Parameters:
     ///   - url: The URL.
-    ///   - key: Everything that decides about the request's cookies.
+    /// The values of the request that select its cookies.
     func fieldValue(for url: URL, _ key: CookieJar.AnswerKey) -> String? {
-        // A program's subclass can have other cookies.
+        // A program's subclass can override ``cookies(for:)``.
         guard type(of: self) == HTTPCookieStorage.self else {
             return HTTPCookie.requestHeaderFields(with: cookies(for: url) ?? [])["Cookie"]
         }
@@ -194,7 +194,8 @@ public import Foundation
         }
     }
 
-    /// Loads the system's public suffixes before the first cookie from a response is stored, and removes cookies that they forbid.
+    /// Starts to load the system's public suffixes when the first response with cookies arrives. After the load,
+    /// removes stored cookies for domains that are public suffixes.
     private func prepareSuffixes() {
         let isFirst = hasPrepared.withLock { hasPrepared in
             defer { hasPrepared = true }
@@ -223,13 +224,13 @@ public import Foundation
         return jar.withLock { body(&$0) }
     }
 
-    /// Adopts cookies that other processes have written, so that they can be removed, too.
+    /// Adopts cookies that other processes have written to the file, so that a following removal includes them.
     private func adoptFile() {
         guard let records = file?.read().map({ CookieRecord.decode($0) }) else { return }
         withJar { $0.adopt(records, at: Self.now) }
     }
 
-    /// Writes this process's changes to the file, and adopts those of other processes.
+    /// Writes this process's changes to the file, and adopts the changes of other processes.
     private func save() {
         let changes = withJar { $0.takeChanges() }
         guard let file, !changes.isEmpty else { return }

@@ -23,7 +23,8 @@ final class PublicSuffixes: Sendable {
 
     var list: PublicSuffixList { state.withLock { $0.list } ?? .builtIn }
 
-    /// Reads the system's list if that has not yet happened, then calls `changed` if results may differ.
+    /// Reads the system's list if it has not been read yet, and then calls `changed`, because the list may give other
+    /// results.
     func prepare(_ changed: @escaping @Sendable () -> Void) {
         let isFirst = state.withLock { state in
             guard !state.isReady else { return false }

@@ -3,8 +3,8 @@ internal import Foundation
 
 /// Parses a `Set-Cookie` field as programs read it: several fields joined with commas.
 enum SetCookieFields {
-    /// Splits a combined field at the commas and line ends that separate cookies: those followed by a token and an equals sign. Commas in
-    /// dates are not separators.
+    /// Splits a combined field at commas and line ends that are followed by a token and an equals sign, because a new
+    /// cookie begins there. Commas in dates are not separators.
     static func split(_ text: String) -> [String] {
         SetCookie.split(combined: Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) }
     }
@@ -27,12 +27,13 @@ enum SetCookieFields {
         case .strict: properties[.sameSitePolicy] = HTTPCookieStringPolicy.sameSiteStrict
         case .none, .unspecified: break
         }
-        // Split at bytes: as a character, a semicolon before a combining mark is not equal to a semicolon.
+        // The field is split at bytes: in a Swift string, a semicolon followed by a combining mark is another
+        // character.
         for part in field.utf8.split(separator: UInt8(ascii: ";")).dropFirst() { note(pair(part), in: &properties) }
         return properties
     }
 
-    /// Returns the URL components that decide about cookies; `nil` without a host.
+    /// Returns the URL components that select cookies; `nil` without a host.
     static func context(of url: URL) -> CookieContext? {
         guard let host = url.host, !host.isEmpty else { return nil }
         let isSecure = ["https", "wss"].contains(url.scheme?.lowercased())

@@ -96,8 +96,8 @@ struct LoadFailure: Error, Sendable {
         (error as? LoadFailure)?.urlError(for: url) ?? error
     }
 
-    /// Returns the typed Swift error for a plain `NSError` if its domain has one, otherwise the same error. On Apple platforms a cast or a
-    /// `catch` with a pattern converts such an object, on Linux neither does.
+    /// Returns the typed Swift error for a plain `NSError` if its domain has one, otherwise the same error. On Apple
+    /// platforms a cast, or a `catch` with a pattern, makes this conversion; on Linux it does not.
     static func bridged(_ error: any Error) -> any Error {
         guard type(of: error) == NSError.self else { return error }
         let object = error as NSError

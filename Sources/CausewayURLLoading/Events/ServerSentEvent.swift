@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// An addition of Causeway.
 public struct ServerSentEvent: Hashable, Sendable {
-    /// The event's identifier, or an earlier event's if it has none; empty if there is none.
+    /// The last identifier that the server has sent, with this event or an earlier one; empty if there is none.
     public var id: String
     /// The event type; `message` if the server names none.
     public var type: String
@@ -28,10 +28,11 @@ extension URLSession {
     /// }
     /// ```
     ///
-    /// Iterating connects. When the connection ends or cannot be established, the sequence reconnects with the field `Last-Event-ID` after
-    /// the time that the server requested, or three seconds. Failed attempts double this time, up to a minute. The sequence ends when the
-    /// server answers with status 204. It throws an error if the response has another status or content type, if the server's certificate
-    /// is rejected, or if an event is too long. A silent connection is replaced after the request's timeout.
+    /// The iteration opens the connection. When the connection ends or cannot be established, the sequence waits and
+    /// connects again, with the field `Last-Event-ID`. The wait is the time that the server requested, or three
+    /// seconds. Failed attempts double it, up to a minute. The sequence ends when the server answers with status 204.
+    /// It throws an error if the response has another status or content type, if the server's certificate is rejected,
+    /// or if an event is too long. A connection on which nothing arrives is replaced after the request's timeout.
     ///
     /// Events are received only as fast as the program reads them.
     ///

@@ -27,7 +27,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private var events: [EventStreamParser.Event] = []
         private var position = 0
         private var hasEnded = false
-        /// The failure to report after the events parsed before it.
+        /// The parse failure. It is thrown after the events that precede it have been returned.
         private var failure: LoadFailure?
 
         init(_ source: ServerSentEvents) {

@@ -2,13 +2,14 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import Foundation
 
-/// A session's connections that are authenticated by their requests (Negotiate, NTLM): each belongs to one credential, and one load at a
-/// time uses it.
+/// Assigns connections to credentials, for schemes that authenticate a whole connection (Negotiate, NTLM). Such a
+/// connection belongs to one credential, and one load at a time uses it.
 ///
-/// A load that authenticates takes a lease. Its requests use only the connections under the lease's name, so that no other request gets
-/// between the messages of a handshake, and no request without the credential uses the connection afterwards.
+/// A load that authenticates takes a lease, which has a name. The requests of the load use only connections with this
+/// name. Therefore no other request is sent between the messages of a handshake, and no request without the credential
+/// uses the connection afterwards.
 final class BoundConnections: Sendable {
-    /// The owner of bound connections.
+    /// The protection space and the credential to which connections belong.
     struct Owner: Hashable, Sendable {
         var space: ProtectionSpace
         var credential: URLCredential
@@ -16,15 +17,15 @@ final class BoundConnections: Sendable {
 
     /// A load waiting for a lease.
     private struct Waiting: Sendable {
-        /// Whether its connections must be new, because existing ones are already authenticated.
+        /// Whether the load needs new connections, because existing connections are already authenticated.
         var isNew: Bool
         var then: @Sendable (BoundLease) -> Void
     }
 
     private struct Place: Sendable {
-        /// The unused names. The last one was used most recently.
+        /// The names that no lease uses, the most recently used one last.
         var idle: [UInt64] = []
-        /// The total number of names.
+        /// The number of all names, with or without a lease.
         var count = 0
         var waiting: [Waiting] = []
     }
@@ -50,9 +51,10 @@ final class BoundConnections: Sendable {
     /// - Parameter limit: The maximum number of loads that use one owner's connections at a time.
     init(limit: Int) { self.limit = max(1, limit) }
 
-    /// Calls a closure with a lease: at once, or when another load returns one.
+    /// Calls a closure with a lease: immediately, or when another load ends its lease.
     ///
-    /// - Parameter isNew: Whether its connections must be new, because existing ones are already authenticated.
+    /// - Parameter isNew: Whether the load needs new connections, because existing connections are already
+    ///   authenticated.
     func acquire(for owner: Owner, isNew: Bool, then: @escaping @Sendable (BoundLease) -> Void) {
         let name = state.withLock { state -> UInt64? in
             if state.places.count >= Self.maximumCount {
@@ -71,7 +73,8 @@ final class BoundConnections: Sendable {
         if let name { then(BoundLease(name, owner, self)) }
     }
 
-    /// Returns a name for the next waiting load.
+    /// Releases a name. If a load waits, it gets a lease with this name, or with a new name if it needs new
+    /// connections.
     fileprivate func release(_ name: UInt64, of owner: Owner) {
         let (next, name) = state.withLock { state -> (Waiting?, UInt64) in
             guard name >= state.firstName, var place = state.places[owner] else { return (nil, name) }
@@ -86,7 +89,7 @@ final class BoundConnections: Sendable {
         next?.then(BoundLease(name, owner, self))
     }
 
-    /// Makes later loads, including waiting ones, use new connections.
+    /// Makes later and waiting loads use new connections.
     func forgetAll() {
         let waiting = state.withLock { state -> [(Owner, Waiting)] in
             defer { state.places = [:] }
@@ -97,7 +100,7 @@ final class BoundConnections: Sendable {
     }
 }
 
-/// A load's right to use the connections with a name. It ends with ``end()``, or with the object.
+/// A load's right to use the connections with a name. The lease ends with ``end()``, or when this object is released.
 final class BoundLease: Sendable {
     private let serial: UInt64
     let owner: BoundConnections.Owner
@@ -113,8 +116,8 @@ final class BoundLease: Sendable {
     /// The connections' name. It contains no credential.
     var name: String { "\(owner.space.scheme) \(serial)" }
 
-    /// Returns the name. The request's starting thread can still hold this object when the response has ended; the name must be free for
-    /// the next load by then. The caller holds no lock.
+    /// Releases the name for the next load. Called when the response has ended, because the thread that started the
+    /// request can retain this object for longer. The caller must not hold a lock.
     func end() {
         let isFirst = hasEnded.withLock { hasEnded in
             defer { hasEnded = true }

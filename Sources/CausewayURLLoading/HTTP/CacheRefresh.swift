@@ -86,7 +86,7 @@ final class CacheRefresh: HTTPResponseObserver {
         cache.store(CachedURLResponse(response: response, data: decoded), for: request, exchange)
     }
 
-    /// Removes content codings; `nil` if the decoded content is larger than the cache allows.
+    /// Decodes the content codings; `nil` if the decoded content is larger than the cache allows.
     private func decoded(_ content: Data, _ fields: FieldSection) throws(DecodingFailure) -> Data? {
         guard !content.isEmpty, let decoder = try ContentDecoder.decoder(for: fields) else { return content }
         var result = Data()

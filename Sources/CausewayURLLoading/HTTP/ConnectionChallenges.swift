@@ -6,8 +6,8 @@ internal import Foundation
 
 /// Passes challenges from TLS connections to the program.
 ///
-/// A connection belongs to the session, but a challenge needs a task: the one whose loader has waited longest for a connection to the
-/// origin.
+/// A connection belongs to the session, but a challenge is passed to a task. The task is chosen whose loader has waited
+/// longest for a connection to the origin.
 final class ConnectionChallenges: Sendable {
     private struct State {
         var loaders: [HTTPOrigin: [HTTPLoader]] = [:]
@@ -54,7 +54,7 @@ final class ConnectionChallenges: Sendable {
 
     // MARK: Connections
 
-    /// Sets the blocks for asking the program. Without a delegate, default handling applies.
+    /// Sets the verification and challenge blocks, which ask the program. Without a delegate, default handling applies.
     ///
     /// All connections to an origin share the same blocks, so that they resume each other's TLS sessions (RFC 8446 §2.2) and ask only once.
     func install(in options: sec_protocol_options_t, for origin: HTTPOrigin) {
@@ -113,7 +113,7 @@ final class ConnectionChallenges: Sendable {
         state.withLock { state in
             if isOverridden { state.overridden.insert(origin) } else { state.overridden.remove(origin) }
         }
-        // The program may decide differently about the next connection.
+        // The next connection asks again, because the program may then decide differently.
         if isOverridden { forgetAnswer(origin) }
     }
 
@@ -123,7 +123,8 @@ final class ConnectionChallenges: Sendable {
         let space = URLProtectionSpace(
             host: origin.host, port: Int(origin.port), trust: nil, distinguishedNames: names)
         ask(space, origin) { [self] disposition, credential in
-            // A resumed TLS session would use this identity without asking.
+            // Later connections get new blocks. Otherwise they would resume this TLS session and use the identity
+            // without asking the program.
             forgetAnswer(origin)
             complete(disposition == .useCredential ? credential?.securityIdentity : nil)
         }
@@ -145,7 +146,8 @@ struct TrustRejection: Sendable {
     /// Whether the chain leads to no trusted authority.
     var lacksKnownRoot = false
 
-    /// Evaluates a certificate chain according to the answer to a challenge. Returns `nil` if the chain is accepted.
+    /// Evaluates a certificate chain after the program's answer to the challenge. Returns `nil` if the chain is
+    /// accepted.
     init?(of trust: SecTrust, _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?) {
         if disposition == .useCredential, credential?.trust === trust { return nil }
         self.trust = trust

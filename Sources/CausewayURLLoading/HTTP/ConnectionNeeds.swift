@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The request values that determine its connection.
+/// The values of a request that determine which connections it can use.
 struct ConnectionNeeds: Equatable, Sendable {
     /// Options that restrict the choice of connection.
     static let restrictions: RequestOptions = [
@@ -11,13 +11,13 @@ struct ConnectionNeeds: Equatable, Sendable {
     var options: RequestOptions
     var serviceType: NSURLRequest.NetworkServiceType
 
-    /// Creates the needs of a request with these values. Copying all of its values would cost more than the rest.
+    /// Creates the needs from single request values. A copy of all values of a request would take much longer.
     init(_ options: RequestOptions, _ serviceType: NSURLRequest.NetworkServiceType) {
         self.options = options.intersection(Self.restrictions)
         self.serviceType = serviceType
     }
 
-    /// Creates the needs of a request that uses its session's values.
+    /// Creates the needs of a request with these values.
     init(_ values: RequestValues) { self.init(values.options, values.networkServiceType) }
 
     /// Creates the needs of a task without a request.

@@ -3,13 +3,13 @@ internal import CausewaySystem
 internal import DequeModule
 internal import Foundation
 
-/// Decodes response content, on whichever thread brings content or demand.
+/// Decodes response content. The thread on which content arrives, or on which the task asks for more, decodes it.
 ///
 /// While the task wants no bytes, received content stays encoded, so that a small response cannot expand to any size in memory.
 final class DecodedContent: Sendable {
     /// The result of ``pump(while:_:)``.
     enum Progress {
-        /// More content must arrive, more demand must arise, or another thread is at work.
+        /// The decoder needs more content, the task wants no more bytes, or another thread is decoding.
         case waiting
         /// All content has been delivered.
         case finished
@@ -21,19 +21,19 @@ final class DecodedContent: Sendable {
         var pump = Pump.idle
     }
 
-    /// How far the end of the received content has come.
+    /// Whether the content has ended, and whether the decoder has been notified of the end.
     fileprivate enum InputEnd {
         /// More content may arrive.
         case open
         case arrived
-        /// The decoder knows the end.
+        /// The decoder has been notified of the end.
         case passed
     }
 
     fileprivate enum Pump {
         case idle
         case running
-        /// Another call arrived meanwhile: the running one must look again.
+        /// Another thread has called meanwhile. The running call must check for content and demand again.
         case runningAgain
         case finished
     }
@@ -43,7 +43,7 @@ final class DecodedContent: Sendable {
 
     init(_ decoder: ContentDecoder) { self.decoder = decoder }
 
-    /// Whether received content waits to be decoded. The connection should not read meanwhile.
+    /// Whether received content waits to be decoded. The connection should not be read while this is `true`.
     var hasBacklog: Bool { state.withLock { state in !state.input.isEmpty } }
 
     func append(_ content: Data) { state.withLock { state in state.input.append(content) } }
@@ -57,7 +57,7 @@ final class DecodedContent: Sendable {
     ) throws(DecodingFailure) -> Progress {
         guard state.withLock({ state in state.pump.begin() }) else { return .waiting }
         while true {
-            // After an error the pump keeps running, so that nothing more is delivered.
+            // If this throws, the pump stays in the state `running`, so that later calls deliver nothing.
             let isFinished = try decode(while: wants, deliver)
             let mustRepeat = state.withLock { state in state.pump.end(isFinished: isFinished) }
             if !mustRepeat { return isFinished ? .finished : .waiting }
@@ -91,7 +91,7 @@ final class DecodedContent: Sendable {
 }
 
 extension DecodedContent.Pump {
-    /// Returns whether the caller is to run the pump. Otherwise the running caller looks again.
+    /// Returns whether the caller must run the pump. Otherwise the thread that runs it checks again.
     fileprivate mutating func begin() -> Bool {
         switch self {
         case .idle:
@@ -104,7 +104,7 @@ extension DecodedContent.Pump {
         }
     }
 
-    /// Returns whether the caller is to run the pump once more.
+    /// Returns whether the caller must run the pump again.
     fileprivate mutating func end(isFinished: Bool) -> Bool {
         let mustRepeat = self == .runningAgain && !isFinished
         self = isFinished ? .finished : mustRepeat ? .running : .idle

@@ -69,7 +69,7 @@ final class FormInputStream: InputStream {
 
     override var streamStatus: Stream.Status { state.withLock { $0.status } }
     override var streamError: (any Error)? { state.withLock { $0.error } }
-    // Reading never waits for a peer, so there is nothing to report to a delegate or a run loop.
+    // Reading never waits for a peer, so the stream reports no events to a delegate or in a run loop.
     override var delegate: (any StreamDelegate)? {
         get { nil }
         set {}

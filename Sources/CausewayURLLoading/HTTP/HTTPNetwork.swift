@@ -14,9 +14,10 @@ final class HTTPNetwork: Sendable {
         var engines: [(needs: ConnectionNeeds, engine: HTTPEngine)] = []
         var isClosed = false
         var authorization = AuthorizationCache()
-        /// Credentials accepted by servers and proxies with connection schemes. Later loads use them without asking.
+        /// Credentials that servers and proxies have accepted for connection schemes. Later loads use them without
+        /// asking the program.
         var negotiated: [ProtectionSpace: URLCredential] = [:]
-        /// Servers with authenticated connections, and the owner for the next load.
+        /// The owner of the connections for the next load, for each server whose connections are authenticated.
         var bound: [ProtectionSpace.Authority: BoundConnections.Owner] = [:]
         /// The proxies for plain and for secure connections; `nil` before the settings are first read.
         var proxies: (plain: NWParameters.PrivacyContext??, secure: NWParameters.PrivacyContext??)
@@ -56,7 +57,8 @@ final class HTTPNetwork: Sendable {
         strictTransport = settings.value.stores.strictTransport ?? StrictTransportStore(directory: nil)
     }
 
-    /// Closes the connections later: the last reference to a session can disappear while a connection holds its lock.
+    /// Releases the engines later, on the queue: the last reference to a session can be released while a connection
+    /// holds its lock, so connections must not be closed here.
     deinit {
         let engines = state.withLock { state in
             defer { state.engines = [] }
@@ -69,8 +71,8 @@ final class HTTPNetwork: Sendable {
 
     // MARK: Engines
 
-    /// Returns the engine for requests with these needs, and whether their connections use a proxy, which is known after the first call to
-    /// ``proxies(isSecure:)``. Returns `nil` after ``close()``.
+    /// Returns the engine for requests with these needs, and whether its connections use a proxy; `nil` after
+    /// ``close()``. The use of a proxy is known after the first call to ``proxies(isSecure:)``.
     func engine(for key: ConnectionNeeds, isSecure: Bool) -> (engine: HTTPEngine, usesProxy: Bool)? {
         let (known, usesProxy, isClosed) = state.withLock { state in
             (state.engine(for: key), state.usesProxy(isSecure: isSecure), state.isClosed)
@@ -154,7 +156,7 @@ final class HTTPNetwork: Sendable {
 
     // MARK: Credentials
 
-    /// Whether no credential is sent again.
+    /// Whether there is no credential that requests can reuse.
     var hasNoCredential: Bool { state.withLock { state in state.authorization.isEmpty && state.bound.isEmpty } }
 
     /// The maximum number of servers and proxies whose connection credentials are kept.
@@ -165,7 +167,8 @@ final class HTTPNetwork: Sendable {
         state.withLock { $0.negotiated[Self.withoutRealm(space)] }
     }
 
-    /// Returns the owner of the connections for the next load from a server; `nil` if its connections are not bound to a credential.
+    /// Returns the owner of the connections that the next load from a server uses; `nil` if they are not bound to a
+    /// credential.
     func boundOwner(of authority: ProtectionSpace.Authority) -> BoundConnections.Owner? {
         state.withLock { $0.bound[authority] }
     }
@@ -186,7 +189,7 @@ final class HTTPNetwork: Sendable {
         }
     }
 
-    /// These schemes have no realms.
+    /// Returns the space without its realm. Connection schemes have no realms.
     private static func withoutRealm(_ space: ProtectionSpace) -> ProtectionSpace {
         ProtectionSpace(authority: space.authority, realm: "", scheme: space.scheme)
     }
@@ -200,7 +203,8 @@ final class HTTPNetwork: Sendable {
     /// Whether connections use proxies. Known after the first call to ``proxies(isSecure:)``.
     func usesProxy(isSecure: Bool) -> Bool { state.withLock { state in state.usesProxy(isSecure: isSecure) } }
 
-    /// Returns a name for the proxies if they forward all plain requests to an origin; `nil` if there are none, or also other ones.
+    /// Returns a key for the proxies if they forward every plain request to an origin; `nil` if a request can also be
+    /// sent directly, through a tunnel, or to a proxy that a script selects.
     private func forwardingRoute(to origin: HTTPOrigin) -> String? {
         guard case .some(.some(let context)) = state.withLock({ state in state.proxies.plain }) else { return nil }
         return context.forwardingRoute(to: HTTPEngine.endpoint(of: origin))

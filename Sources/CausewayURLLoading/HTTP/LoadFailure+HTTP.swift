@@ -35,8 +35,8 @@ extension LoadFailure {
         }
     }
 
-    /// Creates the failure for a request that cannot be sent. The description names the invalid part, because the code's own description
-    /// names the URL.
+    /// Creates the failure for a request that cannot be sent. The description names the invalid part of the request,
+    /// because the default description of the error code mentions only the URL.
     init(unsendable failure: HTTP1Failure, hasContent: Bool) {
         var cause = Cause.badURL
         let reason = failure.explanation
@@ -131,7 +131,7 @@ extension LoadFailure {
         let reasons: [(URLError.NetworkUnavailableReason, RequestOptions, (PathQuery.Interface) -> Bool)] = [
             (.cellular, .allowsCellularAccess, { $0.interface.type == .cellular }),
             (.expensive, .allowsExpensiveAccess, \.isExpensive),
-            // An ultra-constrained interface is constrained, too.
+            // An ultra-constrained interface is also constrained, so this reason is checked first.
             (.ultraConstrained, .allowsUltraConstrainedAccess, \.isUltraConstrained),
             (.constrained, .allowsConstrainedAccess, \.isConstrained),
         ]

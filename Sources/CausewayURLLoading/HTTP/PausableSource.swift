@@ -13,10 +13,12 @@ protocol BodyReader: Sendable {
 
 /// A request content source that pauses while the task is suspended.
 ///
-/// It reads on a private queue, because a read can block: a program may fill a bound pair of streams slowly.
+/// The source reads on a private queue, because a read can block: a program may write slowly to a bound pair of
+/// streams.
 final class PausableSource: HTTPBodySource {
     private struct State {
-        /// `nil` after the end. A connection can hold its lock while it releases a source, so the source must not be a task's last owner.
+        /// `nil` after the end. The source must not hold the last reference to a task, because a connection can hold
+        /// its lock while it releases a source.
         var attempt: LoadAttempt?
         var isStopped = false
         /// The completion for the next chunk, while the task is suspended.

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// The credentials sent to proxies by a load or stream task.
 struct ProxyAccess: Sendable {
-    /// The answer to a refusal.
+    /// How a task handles a proxy's refusal.
     enum Step: Sendable {
         /// Connect again without asking, because the proxy has not yet received the credential.
         case again
@@ -17,17 +17,18 @@ struct ProxyAccess: Sendable {
     var attempts = AuthenticationAttempts()
     /// The credential to store after the proxy has accepted it.
     var accepted: (URLCredential, URLProtectionSpace)?
-    /// Whether the next request needs a connection established after this point.
+    /// Whether the next request needs a connection that is established from now on.
     var needsNewConnection = false
     private var proposed: Set<URLCredential> = []
     private var repetitions = 0
 
-    /// Decides how to handle a refusal.
+    /// Decides how to handle a proxy's refusal.
     ///
     /// - Parameter schemes: The connection schemes that can be answered.
     mutating func next(after proxy: RefusedProxy, schemes: ConnectionSchemes) -> Step {
         accepted = nil
-        // A connection that closed after the refusal could not send a password, and one that began before the answer has none.
+        // The proxy has not received the credential: it closed the connection after its refusal, or the connection
+        // began before the program supplied the credential.
         if proxy.lacksCredential, repetitions < Self.maximumRepetitions {
             repetitions += 1
             return .again
@@ -39,11 +40,12 @@ struct ProxyAccess: Sendable {
                 by: proxy.authority, challenges: proxy.refusal.challenges, schemes: schemes)
         switch step {
         case .offer(let offers): return .offer(offers)
-        // The handshake with the proxy renews the nonce and answers tokens, so only the credential can be wrong.
+        // The handshake with the proxy handles new nonces and tokens itself. A refusal therefore means that the
+        // credential is wrong.
         case .renew, .deliver: return .giveUp
         }
     }
 
-    /// Returns whether default handling has not yet tried a credential.
+    /// Records that default handling uses a credential. Returns whether it is the first use.
     mutating func isFirstUse(of credential: URLCredential) -> Bool { proposed.insert(credential).inserted }
 }

@@ -10,7 +10,8 @@ struct ProxySettings {
         dictionary = transport.proxyDictionary.map { ProxyDictionary($0) }
     }
 
-    /// Returns the proxies for a URL scheme in order of preference. Without session settings, environment variables determine them.
+    /// Returns the proxies for a URL scheme in order of preference. If the session has no proxy settings, environment
+    /// variables determine the proxies.
     ///
     /// - Throws: The errors from ``ProxyDictionary/proxies(for:)`` and from the environment variables.
     func proxies(for scheme: String) throws(NWError) -> [ProxyConfiguration] {

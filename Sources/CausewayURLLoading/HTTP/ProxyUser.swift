@@ -13,7 +13,7 @@ protocol ProxyUser: AnyObject, Sendable {
     func ask(_ challenge: URLAuthenticationChallenge, _ answer: @escaping ChallengeAnswer)
     /// Connects through the proxy again.
     ///
-    /// - Parameter isNew: Whether to use a new connection, because its handshake authenticates it.
+    /// - Parameter isNew: Whether to use a new connection, which is authenticated during its handshake.
     func connectAgain(isNew: Bool)
 }
 
@@ -24,14 +24,14 @@ struct ProxyDemand: Sendable {
     var error: URLError?
     /// The proxy's response to a request; `nil` if it refused a connection.
     var response: HTTPURLResponse?
-    /// Ends the task with the error, or delivers the response.
+    /// Ends the task with the error, or delivers the response to the task.
     let giveUp: @Sendable () -> Void
 }
 
 extension ProxyUser {
     private typealias Offers = ArraySlice<AuthenticationAttempts.Offer>
 
-    /// Uses the session's credential, or asks the program.
+    /// Responds to a proxy's demand with the session's credential, or asks the program for a credential.
     func answer(_ demand: ProxyDemand) {
         let values = demand.proxy.refusal.challenges
         let schemes = network.connectionSchemes(of: values)
@@ -98,7 +98,8 @@ extension ProxyUser {
         }
     }
 
-    /// Connects again with the first token of a connection scheme (RFC 4559 §4.2). Later connections make their own tokens.
+    /// Connects again with the first token of a connection scheme (RFC 4559 §4.2). Further connections create their own
+    /// first token.
     ///
     /// - Parameter fallback: Called if there is no token, for example because the user has no Kerberos ticket.
     private func negotiate(
@@ -117,10 +118,11 @@ extension ProxyUser {
 }
 
 extension HTTPNetwork {
-    /// The offered schemes that authenticate connections and can be answered. Loads a library only if its scheme is offered.
+    /// Returns the offered schemes that authenticate connections and that can be used. Loads a library only if its
+    /// scheme is offered.
     ///
-    /// If no challenge can be answered, returns the schemes whose library is missing: a credential for one of them leads to an error that
-    /// names the library.
+    /// If no challenge can be answered, returns the schemes whose library is missing. When the program supplies a
+    /// credential for such a scheme, the task fails with an error that names the library.
     func connectionSchemes(of challenges: [String]) -> ConnectionSchemes {
         var (schemes, missing): (ConnectionSchemes, ConnectionSchemes) = ([], [])
         for (scheme, kind) in offeredSchemes(in: challenges) {
@@ -131,7 +133,7 @@ extension HTTPNetwork {
         return AuthenticationChallenge.answerable(parsed, schemes: schemes).isEmpty ? missing : schemes
     }
 
-    /// Why a proxy's challenges cannot be answered, with what to install; `nil` if they can.
+    /// The reason why a proxy's challenges cannot be answered, and what to install; `nil` if they can be answered.
     func obstacle(of proxy: RefusedProxy) -> String? {
         let reasons = offeredSchemes(in: proxy.refusal.challenges)
             .compactMap { $0.1.obstacle(at: "The proxy \(proxy.host)") }
@@ -147,7 +149,8 @@ extension HTTPNetwork {
         }
     }
 
-    /// Creates an authentication context for a host; `nil` without the library. Empty names stand for the system's defaults.
+    /// Creates an authentication context for a host; `nil` if the library is missing. For an empty user name or
+    /// password, the system's default is used.
     static func makeContext(
         _ scheme: ConnectionScheme, with host: String, _ credential: URLCredential
     ) -> (any NegotiateContext)? {

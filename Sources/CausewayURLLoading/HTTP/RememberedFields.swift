@@ -5,9 +5,10 @@ internal import CausewayWire
 /// Caches the last result of a function that adds something to header fields. Programs often repeat a request, and a comparison costs less
 /// than copying and changing the fields.
 ///
-/// A result is used only for exactly the same fields and the same addition, so that no request receives another one's values.
+/// A result is used only for the same fields and the same addition, so that no request receives values of another
+/// request.
 struct RememberedFields<Addition: Equatable & Sendable>: Sendable {
-    /// An object, because a lookup would copy the values.
+    /// A class, because a lookup would copy the values of a structure.
     private final class Last: Sendable {
         let fields: FieldSection
         let addition: Addition

@@ -4,7 +4,7 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayWire
 
-/// The URL components that a request needs. An object, because requests to one URL share it.
+/// The URL components that a request needs. It is a class, so that requests to one URL share it.
 final class RequestTarget: Sendable {
     /// The URL.
     let text: String
@@ -15,11 +15,11 @@ final class RequestTarget: Sendable {
     let originForm: String
     /// The header fields for a request without its own: `Host` and the default fields.
     let usualFields: FieldSection
-    /// Everything that decides about a request's cookies.
+    /// The values that select a request's cookies.
     let cookieKey: CookieJar.AnswerKey
     /// The key for stored responses. HEAD is answered from the response to GET.
     let cacheKey: MemoryCache.Key
-    /// The cached results of the functions below.
+    /// The cached results of the functions that complete header fields.
     private let completed = LockedValue(RememberedFields<Bool>())
     private let withCookies = LockedValue(RememberedFields<String>())
     private let conditional = LockedValue(RememberedFields<StoredResponse.Validators>())
@@ -27,7 +27,7 @@ final class RequestTarget: Sendable {
     /// The maximum length of cached header fields in bytes.
     static let maximumRemembered = 4096
 
-    /// Returns `nil` unless the scheme is `http` or `https` and the host and the port are valid.
+    /// Returns `nil` unless the scheme is `http`, `https`, `ws` or `wss`, and the host and the port are valid.
     init?(_ text: String) {
         guard let uri = URIReference(text), let origin = HTTPOrigin(uri) else { return nil }
         self.text = text

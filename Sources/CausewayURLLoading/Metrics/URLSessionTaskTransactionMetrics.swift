@@ -8,8 +8,9 @@ public import Foundation
 @preconcurrency open class URLSessionTaskTransactionMetrics: NSObject, @unchecked Sendable {
     private var record: TransactionRecord
 
-    /// Creates metrics for a request without a URL, for subclasses with an initializer of their own. The only designated initializer, as on
-    /// Apple platforms: only then may those initializers leave out `super.init()`.
+    /// Creates metrics for a request without a URL, for subclasses with an initializer of their own. This is the only
+    /// designated initializer, as on Apple platforms. Only then can the initializers of subclasses leave out
+    /// `super.init()`.
     public override init() {
         record = TransactionRecord(request: URLRequest(values: NSURLRequest().values))
         super.init()

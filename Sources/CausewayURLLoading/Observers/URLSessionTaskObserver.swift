@@ -1,5 +1,5 @@
-/// Observes the tasks in sessions, for logs, metrics and traces. It sees all tasks: those with completion handlers, with delegates, and
-/// from `async` functions.
+/// Observes the tasks in sessions, for logs, metrics and traces. An observer sees all tasks: tasks with completion
+/// handlers, tasks with delegates, and tasks of `async` functions.
 ///
 /// Set observers with ``URLSessionConfiguration/taskObservers``. The product `CausewayObservability` has observers for swift-log,
 /// swift-metrics and swift-distributed-tracing.
@@ -29,7 +29,7 @@ public protocol URLSessionTaskObservation: Sendable {
 }
 
 extension URLSessionTaskObservation {
-    /// No fields.
+    /// Default implementation: returns no fields.
     public var requestFields: [String: String] { [:] }
 }
 

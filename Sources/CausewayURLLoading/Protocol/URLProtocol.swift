@@ -4,8 +4,8 @@ public import Foundation
 /// An abstract class for loading URLs with a custom scheme or for replacing the built-in loaders. Programs subclass it, mostly in tests.
 ///
 /// A subclass overrides ``canInit(with:)-(URLRequest)``, ``canonicalRequest(for:)``, ``startLoading()`` and ``stopLoading()``, and reports
-/// its progress to its ``client``. Both initializers are `required`, because on Linux an object whose class is known only at run time can
-/// be created only through a required initializer.
+/// its progress to its ``client``. Both initializers are `required`: on Linux, only a required initializer can create
+/// an object whose class is known only at run time.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
 // SAFETY: the stored properties of this class are set before `startLoading` and not changed later. Subclasses outside this module must make
@@ -47,7 +47,7 @@ public import Foundation
     /// The cached response for the request.
     open var cachedResponse: CachedURLResponse? { values.cachedResponse }
 
-    /// The loaded task; `nil` for a load by `NSURLConnection`.
+    /// The loaded task; `nil` if the object was created without a task.
     ///
     /// Counterpart: macOS 10.10, iOS 8.
     open var task: URLSessionTask? { values.task }

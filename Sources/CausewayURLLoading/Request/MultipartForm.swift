@@ -83,7 +83,8 @@ public struct MultipartForm: Sendable {
         parts.append((MultipartPart(name: name, filename: fileName, mediaType: type), .file(file)))
     }
 
-    /// Returns a media type unchanged; `nil` if the text is not one, so that no field or part can be injected.
+    /// Returns a media type unchanged; `nil` if the text is not a media type. Otherwise a text could inject header
+    /// fields or parts.
     private static func mediaType(_ text: String?) -> String? {
         guard let text, MediaType(parsing: text) != nil, text.utf8.allSatisfy(HTTPCharacters.isFieldValue) else {
             return nil
@@ -135,7 +136,7 @@ public struct MultipartForm: Sendable {
         var content = MultipartContent()
         do throws(MultipartFailure) {
             for (index, (part, source)) in parts.enumerated() {
-                // A media type has been checked, so the head can be written.
+                // The media type was checked when the part was appended, so `head(after:isFirst:)` does not throw.
                 try content.append((try? part.head(after: limit, isFirst: index == 0)) ?? [])
                 switch source {
                 case .data(let data): try content.append(data)

@@ -133,16 +133,16 @@ internal import CausewayWire
     /// Counterpart: macOS 15.2, iOS 18.2.
     open var cookiePartitionIdentifier: String? { values.cookiePartitionIdentifier }
 
-    /// The HTTP method. The default is `GET`; setting `nil` restores it.
+    /// The HTTP method. The default is `GET`.
     open var httpMethod: String? { values.method }
 
-    /// All header fields; `nil` if neither a field nor this property was set. Setting this property replaces all fields.
+    /// All header fields; `nil` if no field was set.
     open var allHTTPHeaderFields: [String: String]? { values.allFields }
 
-    /// The request body. Setting this property removes the body stream.
+    /// The request body; `nil` if there is none or if it is a stream.
     open var httpBody: Data? { values.body.data }
 
-    /// The stream with the request body. Setting this property removes the body data.
+    /// The stream with the request body; `nil` if there is none.
     open var httpBodyStream: InputStream? { values.body.stream }
 
     /// Whether the request sends stored cookies and stores received ones. The default is `true`.

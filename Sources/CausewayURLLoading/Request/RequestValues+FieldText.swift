@@ -36,7 +36,8 @@ extension RequestValues {
         return HTTPCharacters.trimmed((result + rest)[...])
     }
 
-    /// Returns the position after the line end at `start` and the following space or tab; `nil` if it begins no fold.
+    /// Returns the position after the line end at `start` and the following space or tab; `nil` if the bytes at `start`
+    /// are not a fold.
     private static func endOfFold(in bytes: ArraySlice<UInt8>, at start: Int) -> Int? {
         let fold = bytes[start...].prefix(3)
         guard fold.count == 3, fold[start] == 0x0D, fold[start + 1] == 0x0A, HTTPCharacters.isSpace(fold[start + 2])

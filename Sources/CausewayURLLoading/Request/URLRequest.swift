@@ -2,8 +2,8 @@ internal import Causeway
 internal import CausewayWire
 public import Foundation
 
-/// Stores a ``URLRequest``'s values, so that a copy only retains one reference. SAFETY: `values` changes only while one structure refers to
-/// the box (`isKnownUniquelyReferenced`). `RequestTests` changes copies.
+/// Stores a ``URLRequest``'s values, so that a copy of the structure only retains one reference. SAFETY: `values`
+/// changes only while one structure refers to the box (`isKnownUniquelyReferenced`). `RequestTests` changes copies.
 private final class RequestBox: @unchecked Sendable {
     var values: RequestValues
 
@@ -39,7 +39,7 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
 
     init(values: consuming RequestValues) { box = RequestBox(values) }
 
-    /// The values. Yielded in place, so that reading one does not copy all of them.
+    /// The values. Reading one value does not copy the others.
     var values: RequestValues { _read { yield box.values } }
 
     /// Changes the values in place if no other structure shares them.
@@ -65,15 +65,16 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
     /// Returns a header field's value. Field names are case-insensitive.
     public func value(forHTTPHeaderField field: String) -> String? { values.fields.firstValue(of: field) }
 
-    /// Sets a header field, or removes it if `value` is `nil`. Field names are case-insensitive. Well-known names get their
-    /// usual capitalization. An existing field keeps the spelling of
-    /// its name. A name or value with CR, LF or NUL is ignored. A folded value is accepted: each CRLF with a space or tab after it is sent as
-    /// a space.
+    /// Sets a header field, or removes it if `value` is `nil`. Field names are case-insensitive. Well-known names get
+    /// their usual capitalization. An existing field keeps the spelling of its name. If the name or value contains CR,
+    /// LF or NUL, the call has no effect. Only a folded value is accepted: each CRLF with a following space or tab is
+    /// sent as a space.
     public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
         change { $0.setField(value, field) }
     }
 
-    /// Appends a value to a header field, separated by a comma. A name or value with CR, LF or NUL is ignored, unless the value is folded.
+    /// Appends a value to a header field, separated by a comma. If the name or value contains CR, LF or NUL, the call
+    /// has no effect, unless the value is folded.
     public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
         change { $0.addField(value, field) }
     }

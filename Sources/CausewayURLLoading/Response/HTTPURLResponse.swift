@@ -27,7 +27,7 @@ public import Foundation
     private let version: String?
     /// Whether a content coding was removed. Content-Length is then not the length of the delivered content.
     private let isDecoded: Bool
-    /// Whether the content came from the cache, without a request or after the server confirmed it with status 304.
+    /// Whether the content came from the cache: without a request, or after the server confirmed it with status 304.
     package let isFromCache: Bool
 
     /// Whether the content has a coding that is removed before delivery.

@@ -1,7 +1,7 @@
 /// A value in a separate allocation, for values that few tasks have.
 ///
-/// A reference keeps other tasks' objects small: the allocator serves objects up to 1 KiB from a per-thread list, and larger ones several
-/// times as slowly.
+/// The reference keeps the objects of all other tasks small: the allocator serves objects up to 1 KiB from a per-thread
+/// list, and is several times slower for larger objects.
 final class Boxed<Value: Sendable>: Sendable {
     let value: Value
 

@@ -2,7 +2,7 @@ internal import CausewaySystem
 internal import DequeModule
 internal import Foundation
 
-/// Passes a task's content to an asynchronous reader. If the reader stops reading, the loader stops as well (back-pressure).
+/// Passes a task's content to an asynchronous reader. If the reader stops reading, the loader pauses (back-pressure).
 final class ByteChannel: Sendable {
     fileprivate enum Waiter {
         case response(CheckedContinuation<URLResponse, any Error>)

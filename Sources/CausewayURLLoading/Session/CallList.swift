@@ -9,12 +9,12 @@ enum CallPlace: Sendable {
     case operations(OperationQueue)
     /// The serial delegate queue that a session created.
     case batch(CallBatch)
-    /// Any Swift runtime thread. Only for tasks with a single callback, which runs no program code but resumes a Swift task.
+    /// Any Swift runtime thread. Only for tasks whose single callback resumes a Swift task and runs no program code.
     case anywhere
 }
 
-/// Runs the callbacks of all tasks in a session on its serial delegate queue. Callbacks that are added while others run share their
-/// operation, because an operation costs more than most callbacks.
+/// Runs the callbacks of all tasks in a session on its serial delegate queue. One operation runs several callbacks,
+/// because an operation costs more than most callbacks.
 final class CallBatch: Sendable {
     private struct Waiting {
         var calls = Deque<@Sendable () -> Void>()
@@ -39,7 +39,8 @@ final class CallBatch: Sendable {
         if schedules { schedule() }
     }
 
-    /// Adds an operation. An event loop does so after its batch of events, which then share the operation.
+    /// Adds an operation. An event loop adds it after all events of its batch, so that the operation runs the callbacks
+    /// of all these events.
     private func schedule() {
         HTTPEngine.resumeTask { [self] in queue.addOperation { [self] in run() } }
     }

@@ -1,7 +1,7 @@
 internal import CausewaySystem
 internal import Foundation
 
-/// A download's temporary file. While it is open it is locked, so that no other download continues it.
+/// A download's temporary file. An open file is locked, so that no other download continues it.
 final class FileSink: Sendable {
     let url: URL
     private let handle: LockedValue<FileHandle?>
@@ -13,7 +13,8 @@ final class FileSink: Sendable {
         handle = LockedValue(file)
     }
 
-    /// Creates an empty file in a background session's directory. The session's lock protects it, so it has none.
+    /// Creates an empty file in a background session's directory. The file is not locked, because the session's lock
+    /// protects it.
     init(new url: URL) throws(LoadFailure) {
         self.url = url
         guard let file = Self.open(url, O_WRONLY | O_CREAT | O_EXCL, isLocked: false) else {
@@ -22,10 +23,11 @@ final class FileSink: Sendable {
         handle = LockedValue(file)
     }
 
-    /// Opens an earlier download's file, and truncates it to the first `offset` bytes. Returns `nil` if they are not there, or if another
-    /// download uses the file.
+    /// Opens an earlier download's file, and truncates it to the first `offset` bytes. Returns `nil` if the file is
+    /// shorter, or if another download uses it.
     ///
-    /// - Parameter isLocked: Whether the file is locked. Background session files are not, see ``init(new:)``.
+    /// - Parameter isLocked: Whether the file is locked. The files of background sessions are not locked, see
+    ///   ``init(new:)``.
     init?(continuing url: URL, at offset: Int64, isLocked: Bool = true) {
         guard let file = Self.open(url, O_WRONLY, isLocked: isLocked),
             Self.size(of: file.fileDescriptor) ?? -1 >= offset,
@@ -92,7 +94,7 @@ final class FileSink: Sendable {
             defer { handle = nil }
             return handle
         }
-        // Unlocked explicitly: after a close alone, a forked child would keep the lock until it executes its program.
+        // The file is unlocked explicitly. Otherwise a forked child would keep the lock until it calls `exec`.
         if let handle { _ = flock(handle.fileDescriptor, LOCK_UN) }
         do {
             try handle?.close()

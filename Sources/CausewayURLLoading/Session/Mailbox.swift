@@ -1,7 +1,7 @@
 /// A queue of messages that are handled in order by one thread at a time.
 ///
-/// A thread posting to an idle mailbox drains it; other threads only append. While the mailbox is on hold, waiting for a delegate's
-/// response, messages stay in the queue.
+/// A thread that posts to an idle mailbox handles its messages; other threads only append messages. The mailbox is put
+/// on hold while the task waits for a delegate's response: messages then stay in the queue.
 struct Mailbox<Message: Sendable>: Sendable {
     /// Identifies a hold, so that a late release of an earlier hold has no effect.
     struct Hold: Equatable, Sendable {
@@ -23,8 +23,8 @@ struct Mailbox<Message: Sendable>: Sendable {
         return claim()
     }
 
-    /// Lets the caller handle a message without posting it, and then drain. Returns `false` if messages are queued or being handled. An
-    /// idle mailbox needs no storage this way.
+    /// Lets the caller handle a message without posting it, so that an idle mailbox needs no storage. The caller must
+    /// drain afterwards. Returns `false` if messages are queued or being handled.
     mutating func claimIfIdle() -> Bool {
         guard !isDraining, currentHold == nil, first == waiting.count else { return false }
         isDraining = true

@@ -28,7 +28,8 @@ final class SessionCore: Sendable {
     /// Where callbacks to the program run.
     let callPlace: CallPlace
     private let hasOwnProtocols: Bool
-    /// Whether the session was created with a delegate. Without one, tasks need not check under the lock.
+    /// Whether the session was created with a delegate. Without a delegate, tasks need not take the lock to look for
+    /// one.
     private let hadDelegate: Bool
     /// The queue on which loaders run and messages are handled.
     let work = DispatchQueue(label: "causeway.url-session", attributes: .concurrent)
@@ -187,7 +188,7 @@ final class SessionCore: Sendable {
             return cancelsTasks ? Array(state.tasks.values) : []
         }
         for task in tasks { task.cancel() }
-        // Stored tasks belong to the session, even while another process runs them.
+        // The session ends only after its stored tasks have been restored, even if another process still runs them.
         if background.session?.mayEnd == false {
             afterRestoring { [self] in endIfIdle(session) }
         } else {

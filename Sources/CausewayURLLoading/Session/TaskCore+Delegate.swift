@@ -48,7 +48,8 @@ extension TaskCore {
         }
     }
 
-    /// Notifies the delegate of sent content. While the delegate queue is busy, notifications are combined, so that they need no memory.
+    /// Notifies the delegate of sent content. While the delegate queue is busy, notifications are combined into one, so
+    /// that they use no further memory.
     func notifyOfSending(_ count: Int64) {
         let candidates = taskDelegates.filter { !DelegateProbe.isKnownToLack($0, .sentBodyData) }
         guard !candidates.isEmpty, let task else { return }
@@ -73,8 +74,8 @@ extension TaskCore {
         }
     }
 
-    /// Notifies the delegate of bytes written to a download's file. They count as pending until the delegate returns, so a busy delegate
-    /// queue pauses the download.
+    /// Notifies the delegate of bytes written to a download's file. The bytes count as pending until the delegate
+    /// returns, so a busy delegate queue pauses the download.
     func notifyOfWriting(_ count: Int, _ total: Int64, _ expected: Int64) {
         guard case .file(nil) = plan.outlet, let task = task as? URLSessionDownloadTask else { return took(count) }
         let candidates = delegates.compactMap(\.download).filter { !DelegateProbe.isKnownToLack($0, .wroteData) }

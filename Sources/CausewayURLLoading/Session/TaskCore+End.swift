@@ -75,7 +75,8 @@ extension TaskCore {
             if !isOver, let delegate = receivers.first {
                 delegate.urlSession(session, downloadTask: task, didFinishDownloadingTo: file.url)
             }
-            // An undelivered result stays for the next session if this one leaves its tasks.
+            // If the task was cancelled and the session leaves its tasks in the store, the file stays for the next
+            // session.
             if !isOver || plan.transfer?.keepsResults != true { file.remove() }
         }
         finish(nil)
@@ -83,8 +84,8 @@ extension TaskCore {
 
     // MARK: The cache
 
-    /// Returns whether a response may be stored. A response from a `URLProtocol` class must be a successful response to a GET request and
-    /// must not forbid storage; other responses were checked by their loader.
+    /// Returns whether a response may be stored. A response from a `URLProtocol` class must be a successful response to
+    /// a GET request, and its header fields must not forbid storage. Other responses have been checked by their loader.
     func mayCache(_ response: URLResponse, _ policy: URLCache.StoragePolicy) -> Bool {
         guard policy != .notAllowed, plan.usesCache, session.core.settings.stores.cache != nil else { return false }
         if state.withLock({ $0.content.exchange != nil }) { return true }
@@ -95,7 +96,8 @@ extension TaskCore {
         return !directives.contains("no-store") && response.value(forHTTPHeaderField: "Vary") != "*"
     }
 
-    /// Whether the delegate is asked before a response is stored. As on Apple platforms, it is asked about successful responses only.
+    /// Whether the delegate is asked before a response is stored. As on Apple platforms, the delegate is asked only
+    /// about successful responses.
     private func mayBeRefused(_ response: URLResponse) -> Bool {
         (200..<300).contains((response as? HTTPURLResponse)?.statusCode ?? 200)
     }
@@ -108,7 +110,8 @@ extension TaskCore {
         cache.store(chosen, for: request, exchange)
     }
 
-    /// Stores the response. If the delegate is asked first, returns `false`, and the task ends after the answer.
+    /// Stores the response and returns `true`. If the delegate must be asked first, returns `false`; the task then ends
+    /// after the delegate's decision.
     private func storesAtOnce() -> Bool {
         let (data, response, policy, exchange, request) = state.withLock {
             ($0.content.forCache, $0.content.response, $0.content.cachePolicy, $0.content.exchange, $0.currentRequest)
@@ -134,7 +137,8 @@ extension TaskCore {
     private func complete(_ result: (any Error)?) {
         let (isFirst, error, hasProgress, hasOwnDelegate) = state.withLock {
             state -> (Bool, (any Error)?, Bool, Bool) in
-            // If the program cancelled the task after the load ended but before this callback, the content was discarded.
+            // If the program cancels the task between the end of the load and this callback, the task fails, because
+            // the content has been discarded.
             let isCancelled = result == nil && state.life.state == .canceling
             let error = isCancelled ? LoadFailure(.cancelled).urlError(for: originalRequest?.url) : result
             state.outcome.error = error
@@ -144,7 +148,8 @@ extension TaskCore {
         if hasProgress { finishProgress() }
         reportMetrics(of: task, error)
         callHandler(error, task)
-        // Released without the lock, because a delegate's deinitializer can use the task. No other delegate can be set now.
+        // The delegate is released without the lock, because its deinitializer can use the task. No other delegate can
+        // be set any more.
         if hasOwnDelegate { withExtendedLifetime(state.withLock { $0.options.delegate.take() }) {} }
         plan.transfer?.ended(isCancelled: (error as? URLError)?.code == .cancelled)
         session.core.remove(task)

@@ -119,7 +119,7 @@ extension TaskCore {
     private func received(_ response: HTTPURLResponse, _ data: Data, _ exchange: CacheExchange?) {
         if isLeftToProgram(response) { return finish(LoadFailure(.cancelled)) }
         let expected = response.expectedContentLength
-        // The loader has checked the stated content length.
+        // The loader passes an exchange only if the content length that the server stated fits into the cache.
         let isStorable = exchange != nil && (expected == data.count || data.count <= session.core.maximumCachedSize)
         let hasProgress = state.withLock { state in
             state.load.loader = nil
@@ -174,7 +174,8 @@ extension TaskCore {
             // The delegate declined the redirect: the redirect response is the final response.
             if let decline = redirect.decline { return decline() }
             received(response, .notAllowed)
-            // This message runs after the delegate has responded to the response, if it implements that method.
+            // The message runs after the delegate has decided about the response, if the delegate implements the method
+            // for that.
             if state.withLock({ $0.mailbox.post(.run { [self] in loaderFinished() }) }) { drainLater() }
         }
     }

@@ -43,7 +43,8 @@ extension TaskCore {
             request.httpBodyStream = FormInputStream(content)
             load(request)
         case .stream where plan.upload != nil:
-            // The server reports the offset to continue from, and only then does the delegate supply the stream.
+            // The delegate supplies the stream later, when the server has reported the offset from which the upload
+            // continues.
             request.httpBodyStream = InputStream(data: Data())
             load(request)
         case .stream:
@@ -62,7 +63,8 @@ extension TaskCore {
         state.withLock { $0.currentRequest = request }
         let isFromCache =
             request.cachePolicy == .returnCacheDataElseLoad || request.cachePolicy == .returnCacheDataDontLoad
-        // The built-in loaders check the scheme themselves, and finding it takes longer than the other checks.
+        // The scheme is checked only if needed, because finding it takes longer than the other checks. The built-in
+        // loaders also check it.
         guard !isFromCache && !session.core.hasProgramProtocols || request.url?.scheme != nil else {
             return finish(LoadFailure(.unsupportedURL))
         }
@@ -91,7 +93,7 @@ extension TaskCore {
 
     private func startLoader(_ request: URLRequest, cached: CachedURLResponse?) {
         guard let task else { return finish(LoadFailure(.cancelled)) }
-        // The program's classes load responses, not connections.
+        // A program's `URLProtocol` class can load a response, but it cannot open a WebSocket connection.
         let type = webSocket == nil ? session.core.protocolClass(for: task, request) : nil
         let isBuiltIn = type.map { BuiltInProtocols.contains($0) } ?? true
         let canonical = isBuiltIn ? request : type?.canonicalRequest(for: request) ?? request
@@ -115,7 +117,7 @@ extension TaskCore {
         }
     }
 
-    /// Begins a transaction's metrics, which only delegates and observers receive.
+    /// Begins a transaction record for the metrics, which only delegates and observers receive.
     private func noteTransaction(_ request: URLRequest) {
         var record = TransactionRecord(request: request)
         record.dates.fetchStart = Date()

@@ -4,8 +4,8 @@ internal import Foundation
 
 /// The implementation of a task: its state, its current loader, and the callbacks to the program.
 ///
-/// Messages from loaders and from the program go through the mailbox, so that one thread at a time handles them, in order. No lock is held
-/// while a loader or the program is called.
+/// Messages from loaders and from the program go through the mailbox. One thread at a time handles the messages, in
+/// order. No lock is held while a loader or the program is called.
 final class TaskCore: Sendable {
     /// The maximum number of undelivered bytes before the loader must pause.
     static let maximumPending = 64 * 1024
@@ -28,7 +28,7 @@ final class TaskCore: Sendable {
         calls = CallList(session.core.callPlace)
         let limit = TaskClock.idleLimit(
             request: request?.timeoutInterval ?? 60, session: session.core.settings.timeouts.request)
-        // A variable would be copied into the lock.
+        // The state is created in place. A local variable would be copied into the lock.
         state = LockedValue(TaskState(clock: TaskClock(idle: limit)))
         let expected = Self.expectedToSend(request, self.plan)
         state.withLock { state in
@@ -117,7 +117,7 @@ final class TaskCore: Sendable {
     func end(early failure: LoadFailure) {
         let isCancellation = failure.cause == .cancelled
         let mustDrain = state.withLock { state in
-            // A timeout after the end of the load is ignored. A cancellation takes effect until the last callback runs.
+            // A timeout is ignored after the end of the load. A cancellation takes effect until the last callback runs.
             guard isCancellation || !state.outcome.hasEnded else { return false }
             return state.life.cancel() && state.mailbox.interrupt(with: .end(failure))
         }
@@ -128,13 +128,13 @@ final class TaskCore: Sendable {
 
     /// Receives an event from a loader. Events from earlier loaders are ignored.
     func receive(_ event: LoadEvent, from attempt: LoadAttempt) {
-        // The idle timeout ends with the load.
+        // An event with the whole response ends the load, and with it the idle timeout.
         let now = event.isWhole ? nil : MonotonicTime.now
         let (isNext, mustDrain) = state.withLock { state -> (Bool, Bool) in
             guard state.load.attempt === attempt, !state.life.isOver else { return (false, false) }
             if case .data(let data) = event { state.counts.pending += data.count }
             if let now { state.clock.noteActivity(at: now) } else { state.clock.endIdle() }
-            // An event that is handled at once is not posted. Its attempt is still the current one.
+            // An event that is handled at once is not posted. No other attempt can begin before it is handled.
             if state.mailbox.claimIfIdle() { return (true, false) }
             return (false, state.mailbox.post(.load(event, attempt)))
         }
@@ -150,13 +150,13 @@ final class TaskCore: Sendable {
     /// Whether the task is running.
     var isRunning: Bool { state.withLock { $0.life.state == .running } }
 
-    /// Whether lists of the session's tasks contain the task.
+    /// Whether the session's task lists contain this task.
     var isListed: Bool { state.withLock { $0.life.isListed } }
 
     /// The task's priority.
     var priority: Float { state.withLock { $0.options.priority } }
 
-    /// Records that content was delivered, and asks a paused loader for more.
+    /// Records that content was delivered, and asks a paused loader for more content.
     func took(_ byteCount: Int) {
         let isBelow = state.withLock { state in
             let wasFull = state.isFull
@@ -172,27 +172,29 @@ final class TaskCore: Sendable {
 
     private func demandChanged() { state.withLock { $0.load.loader }?.demandChanged() }
 
-    /// Handles messages on another thread, because the caller can be the program.
+    /// Handles messages on another thread, because the caller can be the program's thread.
     func drainLater() { session.core.work.async { [self] in drain() } }
 
     private func drain() {
         while let message = state.withLock({ $0.mailbox.next() }) { handle(message) }
     }
 
-    /// Whether the task can start on the program's thread that resumes it: starting calls no program code and reads no file.
+    /// Whether the task can start on the program's thread that calls `resume()`: the start then calls no program code
+    /// and reads no file.
     private var startsHere: Bool {
         guard !session.core.hasProgramProtocols, let policy = originalRequest?.cachePolicy else { return false }
         switch plan.source {
         case .file, .form, .stream: return false
         case .request, .data: break
         }
-        // A cache subclass is program code.
+        // A program's cache subclass is program code.
         guard session.core.settings.stores.cache?.isPlain != false else { return false }
         return policy != .returnCacheDataElseLoad && policy != .returnCacheDataDontLoad
             && session.core.settings.cachePolicy == .useProtocolCachePolicy
     }
 
-    /// Lets callbacks of a task without a delegate run on any thread. They only resume the Swift task that waits for the result.
+    /// Lets the callbacks of a task without a delegate run on any thread. Such callbacks only resume the Swift task
+    /// that waits for the result.
     func callAnywhere() {
         if !hasDelegate { calls.move(to: .anywhere) }
     }
@@ -204,7 +206,8 @@ final class TaskCore: Sendable {
             if state.withLock({ $0.load.attempt === attempt }) {
                 handle(event)
             } else if case .data(let data) = event {
-                // Content from a loader that the task has left would count as pending, and pause the next loader forever.
+                // Content from an earlier loader is not delivered. It must no longer count as pending, because the next
+                // loader would otherwise pause forever.
                 took(data.count)
             }
         case .end(let failure): finish(failure)

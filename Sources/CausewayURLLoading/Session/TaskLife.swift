@@ -31,7 +31,7 @@ struct TaskLife: Sendable {
     /// Whether the task was cancelled or is complete.
     var isOver: Bool { phase == .canceling || phase == .completed }
 
-    /// Whether lists of the session's tasks contain the task: it has been running, and was neither cancelled nor completed.
+    /// Whether the session's task lists contain the task: it has run, and it was neither cancelled nor completed.
     var isListed: Bool { hasRun && !isOver }
 
     /// Ends one suspension. Calls beyond the number of suspensions have no effect.

@@ -21,7 +21,7 @@ struct TaskPlan: Sendable {
             if case .request = self { true } else { false }
         }
 
-        /// A new stream if the content can be read repeatedly without the program; `nil` for other content.
+        /// A new stream if the content can be read again without asking the program; `nil` for other content.
         var newStream: InputStream? {
             switch self {
             case .file(let url): InputStream(url: url)

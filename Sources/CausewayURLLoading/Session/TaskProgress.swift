@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// A task's progress. Pausing, resuming or cancelling it, or a parent progress, acts on the task before the call returns.
+/// A task's progress. When this progress, or a parent progress, is paused, resumed or cancelled, the call acts on the
+/// task before it returns.
 ///
 /// `Progress` handlers are not used: they run later on a concurrent queue, so that a pause could take effect after a later resumption.
 /// SAFETY: `Progress` is thread-safe, and the target is set once.

@@ -24,7 +24,7 @@ struct TaskState: Sendable {
         var expectedToReceive: Int64 = NSURLSessionTransferSizeUnknown
         /// Bytes that have arrived but have not been delivered.
         var pending = 0
-        /// Sent bytes that the delegate has not been notified of, and the total to report with them.
+        /// Sent bytes that have not been reported to the delegate yet, and the total to report with them.
         var unreportedSent = (count: Int64(0), total: Int64(0))
     }
 
@@ -46,20 +46,21 @@ struct TaskState: Sendable {
         var redirectCount = 0
         /// Whether the request asks for the rest of an earlier download, and no response has arrived.
         var isResuming = false
-        /// How a suspension affects a download whose connection breaks.
+        /// Suspensions of a download, during which the connection can be lost.
         var interruption = Interruption()
         /// The earlier upload that the first request continues.
         var upload: Boxed<ResumableUpload>?
         var transactions: [TransactionRecord] = []
     }
 
-    /// A suspension during a download. The server can close the connection meanwhile, which is detected only later.
+    /// A suspension during a download. The server can close the connection during the suspension, and the task notices
+    /// this only later.
     struct Interruption: Sendable {
         /// Whether the task was suspended since its last request.
         var wasSuspended = false
         /// Whether the task requests the rest of the content when it is resumed.
         var isWaiting = false
-        /// The content received so far, if the task itself requests the rest.
+        /// The content received so far, if the task itself continues the download.
         var resumption: Resumption?
     }
 
@@ -106,8 +107,8 @@ struct TaskState: Sendable {
     /// Whether the undelivered content has reached the buffer limit. The loader then pauses.
     var isFull: Bool { counts.pending >= TaskCore.maximumPending }
 
-    /// The metrics of all transactions. A task that got its delegate after the start has recorded nothing; its last exchange then
-    /// represents all.
+    /// The metrics of all transactions. If the task got its delegate only after the start, no transaction was recorded;
+    /// the result then contains only the last one.
     var measuredTransactions: [TransactionRecord] {
         guard load.transactions.isEmpty, let currentRequest, let response = content.response else {
             return load.transactions
@@ -117,6 +118,7 @@ struct TaskState: Sendable {
         return [record]
     }
 
-    /// When the next timeout expires; `nil` if none is running. While the program is slow to read, no idle time counts.
+    /// When the next timeout expires; `nil` if none is running. The idle timeout does not run while the loader is
+    /// paused because the program reads slowly.
     var deadline: Duration? { isFull ? clock.resourceDeadline : clock.deadline }
 }

@@ -5,8 +5,9 @@ internal import Foundation
 
 /// Ends a session's tasks when their timeouts expire.
 ///
-/// One timer serves all tasks. The session already lists its tasks, so no task pays for another table entry. The timer is set to the
-/// earliest deadline and checks all tasks when it fires, because deadlines are postponed by progress far more often than they expire.
+/// One timer serves all tasks. The session already lists its tasks, so this object needs no other table. The timer
+/// is set to the earliest deadline and checks all tasks when it fires, because deadlines are postponed by progress far
+/// more often than they expire.
 final class TimeoutWatch: Sendable {
     private struct State {
         var timer: (any DispatchSourceTimer)?

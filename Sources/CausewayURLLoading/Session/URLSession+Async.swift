@@ -131,7 +131,7 @@ extension URLSession {
     ) async throws -> (URL, URLResponse) {
         try await run(delegate) { (handler: @escaping FileHandler) in
             make { location, response, error in
-                // The file is removed when this completion handler returns, so move it to another name first.
+                // The file is removed when this completion handler returns, so it is first moved to another name.
                 guard let location else { return handler(nil, response, error) }
                 let kept = FileSink.newURL()
                 do {
@@ -151,7 +151,7 @@ extension URLSession {
     ) async throws -> (Content, URLResponse) {
         let cancellation = TaskCancellation()
         return try await withTaskCancellationHandler {
-            // A task calls its handler once, so a check would only cost time.
+            // A checked continuation would only cost time, because a task calls its handler exactly once.
             try await withUnsafeThrowingContinuation { continuation in
                 let task = make { content, response, error in
                     if let content, let response, error == nil {
@@ -170,7 +170,8 @@ extension URLSession {
     }
 }
 
-/// Cancels a `URLSessionTask` when the surrounding Swift task is cancelled. The cancellation can come before or after the URL task is set.
+/// Cancels a `URLSessionTask` when the surrounding Swift task is cancelled. The Swift task can be cancelled before or
+/// after the `URLSessionTask` is set.
 final class TaskCancellation: Sendable {
     private enum State {
         case waiting

@@ -5,8 +5,8 @@ extension URLSession {
     /// Creates a task that uploads a form. The task sets `Content-Type`, and reads the form again after redirects and challenges without asking
     /// the delegate. GET becomes POST.
     ///
-    /// This method looks up the sizes of the form's files. If a file is missing then, or has changed its size when it is read, the task
-    /// fails.
+    /// This method looks up the sizes of the form's files. The task fails if a file is missing at that time, or if its
+    /// size is different when the file is read.
     public func uploadTask(with request: URLRequest, from form: MultipartForm) -> URLSessionUploadTask {
         makeUploadTask(request, form, .delegate)
     }

@@ -44,10 +44,10 @@ extension URLSession {
         case allow = 1
         /// Convert the task to a download task.
         case becomeDownload = 2
-        /// Convert the task to a stream task, which begins after the response head. This is possible in two cases: the server has switched
-        /// to the protocol in the request's `Upgrade` field (status 101), or only the closing of the HTTP/1.1 connection ends the content,
-        /// because the response has no `Content-Length`, `Transfer-Encoding` or `Content-Encoding`. Otherwise the task fails with
-        /// `URLError.unsupportedURL`.
+        /// Convert the task to a stream task, which begins after the response head. This is possible in two cases. The
+        /// server has switched to the protocol in the request's `Upgrade` field (status 101). Or the response is an
+        /// HTTP/1.1 response whose content ends when the connection closes, because it has no `Content-Length`,
+        /// `Transfer-Encoding` or `Content-Encoding`. In other cases the task fails with `URLError.unsupportedURL`.
         ///
         /// Counterpart: macOS 10.11, iOS 9.
         case becomeStream = 3

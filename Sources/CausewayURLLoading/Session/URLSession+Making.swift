@@ -29,7 +29,7 @@ extension URLSession {
             return makeUploadTask(nil, .data(Data()), outlet, failure: error)
         }
         var plan = TaskPlan(source: source, outlet: outlet, upload: resume.upload.map { Boxed($0) })
-        // Data is in memory, so a background session cannot continue it.
+        // The data is in memory, so a background session cannot continue the upload after the process has ended.
         if core.isBackground, !source.isFile { plan.failure = LoadFailure(.fileNotOpened) }
         return announced(URLSessionUploadTask(core: core.makeCore(self, request, plan)))
     }

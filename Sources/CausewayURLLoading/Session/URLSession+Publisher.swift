@@ -9,7 +9,8 @@ extension URLSession {
         URLSessionDataPublisher(request: URLRequest(url: url), session: self)
     }
 
-    // A package with another publisher, such as OpenCombineFoundation, declares the same method. Then its method is called.
+    // A package with another publisher, such as OpenCombineFoundation, can declare the same method. The compiler then
+    // prefers that method.
     /// Returns a publisher that loads a request each time its values are read.
     ///
     /// Linux has no Combine, so the publisher has none of its operators. Read its ``URLSessionDataPublisher/values``.
@@ -64,7 +65,7 @@ public struct URLSessionDataPublisher: Sendable {
 
             init(publisher: URLSessionDataPublisher) { self.publisher = publisher }
 
-            /// Loads the request, the first time. Then returns `nil`.
+            /// Loads the request in the first call. Later calls return `nil`.
             ///
             /// Cancellation: cancels the load and throws `URLError.cancelled`.
             public mutating func next() async throws -> Output? {

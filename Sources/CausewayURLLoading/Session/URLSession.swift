@@ -2,7 +2,8 @@ internal import Causeway
 public import CausewayBonjour
 public import Foundation
 
-/// Creates tasks that load URLs. Its tasks share the settings, the delegate, the cache, the cookies and the credentials.
+/// Creates tasks that load URLs. The tasks share the settings, the delegate, the cache, the cookies and the
+/// credentials.
 ///
 /// A session retains its delegate until the session becomes invalid, so call ``finishTasksAndInvalidate()`` or ``invalidateAndCancel()``. A
 /// session loads `http:`, `https:`, `data:` and `file:` URLs, and URLs that a program's ``URLProtocol`` subclass handles; WebSocket tasks
@@ -160,8 +161,9 @@ public import Foundation
         makeUploadTask(request, .data(bodyData), .delegate)
     }
 
-    /// Creates a task that resumes an upload. It asks the server how much has arrived, and sends the rest. If the server no longer has the
-    /// upload, or the file has changed, the task starts over. If the resume data is invalid, the task fails with `URLError.unsupportedURL`.
+    /// Creates a task that resumes an upload. The task asks the server how many bytes have arrived, and sends the rest.
+    /// If the server no longer has the upload, or the file has changed, the task starts over. If the resume data is
+    /// invalid, the task fails with `URLError.unsupportedURL`.
     ///
     /// Counterpart: macOS 14, iOS 17.
     open func uploadTask(withResumeData resumeData: Data) -> URLSessionUploadTask {
@@ -207,9 +209,10 @@ public import Foundation
     /// Creates a task that downloads a URL's content to a file.
     open func downloadTask(with url: URL) -> URLSessionDownloadTask { makeDownloadTask(URLRequest(url: url), nil) }
 
-    /// Creates a task that resumes a download. It requests the rest of the content with `Range` and `If-Range` (RFC 9110 §13.1.5, §14.2),
-    /// and starts over if the content has changed, the server sends no ranges, or the earlier download's file is gone. If the resume data
-    /// is invalid, the task fails with `URLError.unsupportedURL`.
+    /// Creates a task that resumes a download. The task requests the rest of the content with `Range` and `If-Range`
+    /// (RFC 9110 §13.1.5, §14.2). It starts over if the content has changed, if the server sends no ranges, or if the
+    /// file of the earlier download is missing. If the resume data is invalid, the task fails with
+    /// `URLError.unsupportedURL`.
     open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
         makeDownloadTask(resuming: resumeData, nil)
     }
@@ -250,8 +253,9 @@ public import Foundation
         makeStreamTask(hostname, port)
     }
 
-    /// Creates a task for a TCP connection to a Bonjour service, which need not be resolved. Resuming the task looks up the service and
-    /// connects. The session's restrictions apply; its proxies do not, because the service is on the local network.
+    /// Creates a task for a TCP connection to a Bonjour service. The service need not be resolved: the task looks it up
+    /// when it is resumed, and connects. The session's restrictions apply. Its proxies do not, because the service is
+    /// on the local network.
     ///
     /// `startSecureConnection` authenticates the service's host name if it was resolved before this call, otherwise the service name.
     ///

@@ -2,9 +2,9 @@ public import Foundation
 
 /// A task for a TCP connection, which can start TLS later.
 ///
-/// Operations wait in call order until the connection is established. Reads run one after the other, and so do writes; a read and a write
-/// can run at the same time. ``startSecureConnection()`` and ``captureStreams()`` wait for all earlier operations, and later operations
-/// wait for them.
+/// Operations wait until the connection is established. Reads run in call order, and so do writes; one read and one
+/// write can run at the same time. ``startSecureConnection()`` and ``captureStreams()`` wait for all earlier
+/// operations, and later operations wait for them.
 ///
 /// ```swift
 /// let task = session.streamTask(withHostName: "mail.example", port: 25)
@@ -12,9 +12,10 @@ public import Foundation
 /// let (greeting, _) = try await task.readData(ofMinLength: 1, maxLength: 512, timeout: 30)
 /// ```
 ///
-/// An operation's time limit starts when its turn comes, and stops while the task is suspended. After an error, further operations in the
-/// same direction fail with the same error. Received bytes are buffered: the connection is not read while 64 KiB wait for a read. The task
-/// completes without an error when both directions are closed and the end was read; with an error when the connection breaks.
+/// The time limit of an operation starts when the operations before it are complete, and stops while the task is
+/// suspended. After an error, further operations in the same direction fail with the same error. Received bytes are
+/// buffered: the connection is not read while 64 KiB wait for a read. When both directions are closed and all bytes
+/// were read, the task completes without an error. When the connection is lost, it completes with an error.
 /// ``URLSessionTask/cancel()`` fails all operations with `URLError.cancelled` and resets the connection.
 ///
 /// Counterpart: macOS 10.11, iOS 9.
@@ -80,8 +81,9 @@ public import Foundation
         }
     }
 
-    /// Converts the task to a pair of streams after all earlier operations. The delegate receives the streams, unopened, and no further
-    /// calls for the task, which is then complete. Without a delegate the connection is closed.
+    /// Converts the task to a pair of streams after all earlier operations. The delegate receives the streams,
+    /// unopened. The task is then complete, and the delegate receives no further calls for it. Without a delegate the
+    /// connection is closed.
     open func captureStreams() { channel?.change(.capture) }
 
     /// Closes the sending side after all earlier writes. The peer can still send.

@@ -14,8 +14,9 @@ public import Foundation
     /// Cancels the upload and passes resume data to a completion handler on the delegate queue; `nil` if the upload cannot be resumed.
     ///
     /// An upload can be resumed if the server has named a resource for it in an informational response 104
-    /// (draft-ietf-httpbis-resumable-upload). The task's error contains the same data, as does the error after the network broke the upload
-    /// and five attempts could not continue it. Resume data contains the content of a data upload, and the path of a file upload.
+    /// (draft-ietf-httpbis-resumable-upload). The task's error contains the same data. If the network broke the upload
+    /// and five attempts could not continue it, the error also contains resume data. Resume data contains the content
+    /// of a data upload, and the path of a file upload.
     ///
     /// Counterpart: macOS 14, iOS 17.
     open func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
@@ -40,10 +41,11 @@ public import Foundation
 @preconcurrency open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     /// Cancels the download and passes resume data to a completion handler on the delegate queue; `nil` if the download cannot be resumed.
     ///
-    /// A download can be resumed if its request is a GET over HTTP without `Range`, and the response has a strong `ETag` or a
-    /// `Last-Modified` before its `Date`, and no content coding (RFC 9110 §8.8, §13.1.5). The task's error contains the same data, as does
-    /// the error after the network broke the download. The content so far stays in the temporary directory; the resumed download uses this
-    /// file. If you do not resume, the file stays until the system cleans the directory.
+    /// A download can be resumed if its request is a GET over HTTP without `Range`, and the response has a strong
+    /// `ETag` or a `Last-Modified` before its `Date`, and no content coding (RFC 9110 §8.8, §13.1.5). The task's error
+    /// contains the same data. If the network broke the download, the error also contains resume data. The content so
+    /// far stays in a file in the temporary directory, which the resumed download uses. If you do not resume, the file
+    /// stays until the system cleans the directory.
     open func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
         guard let core else { return cancelWithoutResumeData(completionHandler) }
         core.cancel(producing: completionHandler)
@@ -53,10 +55,11 @@ public import Foundation
     /// cannot be resumed. This property is an addition to Apple's API.
     ///
     /// Store the data once, for example at the first call of
-    /// ``URLSessionDownloadDelegate/urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)``. A later process
-    /// passes it to ``URLSession/downloadTask(withResumeData:)`` and continues after the last byte that was written before the kill. After
-    /// a system restart, the download starts over: what had not been written to the disk is lost. While the download continues, a task with
-    /// this data cannot use its file and starts over, too.
+    /// ``URLSessionDownloadDelegate/urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)``.
+    /// A later process passes it to ``URLSession/downloadTask(withResumeData:)`` and continues after the last byte that
+    /// was written before the kill. After a system restart, the download starts over, because bytes that had not been
+    /// written to the disk are lost. If this download is still running, a task with the data cannot use the file and
+    /// also starts over.
     open var currentResumeData: Data? { core?.currentResumeData }
 
     /// Cancels the download and returns resume data, or `nil` if the download cannot be resumed.
@@ -70,7 +73,7 @@ public import Foundation
 }
 
 extension URLSessionTask {
-    /// Cancels a task whose loader does not support resuming, and passes `nil` to the completion handler.
+    /// Cancels a task that has no session, and passes `nil` to the completion handler.
     fileprivate func cancelWithoutResumeData(_ handler: @escaping @Sendable (Data?) -> Void) {
         cancel()
         guard let core else { return handler(nil) }

@@ -3,16 +3,17 @@ internal import CausewaySystem
 internal import CausewayWire
 internal import Foundation
 
-/// Where a credential storage keeps its data: in the desktop's Secret Service if one runs with an unlocked keyring, otherwise in a file
-/// that only the user can read.
+/// Stores the data of a credential storage. If the desktop has a Secret Service with an unlocked keyring, the data is
+/// stored there, otherwise in a file that only the user can read.
 ///
-/// Calls block, at most two seconds for each request to the service. Once credentials are in the service, the file contains only a note
-/// about that. While the service is then unavailable, credentials are neither read nor written: they must not get into a file meanwhile.
+/// Calls block, at most two seconds for each request to the service. Once credentials are in the service, the file
+/// contains only a note that says so. If the service is unavailable later, credentials are neither read nor written,
+/// because they must not be written to a file unless the user chooses it.
 struct CredentialVault: Sendable {
     enum Place: Sendable {
         /// The file only, by the user's choice.
         case file
-        /// The file, until credentials were in the service.
+        /// The file, because no service was found. It is not used if credentials are already in the service.
         case fileWithoutService
         case service(SecretServicePlace)
     }
@@ -35,7 +36,7 @@ struct CredentialVault: Sendable {
         return Self.joined(secret, isMoved ? [] : stored ?? [])
     }
 
-    /// Replaces the stored bytes while no other process changes them.
+    /// Replaces the stored bytes. No other process can change them during the call.
     ///
     /// - Parameter change: Returns the new bytes for the old ones, which are empty if there are none.
     /// - Returns: `false` if nothing was written.
@@ -55,7 +56,8 @@ struct CredentialVault: Sendable {
         return isReplaced && isWritten
     }
 
-    /// Merges the service's credentials with those in the file, which are newer: the user had chosen the file meanwhile.
+    /// Merges the service's credentials with the file's. The file's credentials take precedence: they were stored
+    /// later, while the service was not used.
     private static func joined(_ secret: [UInt8], _ stored: [UInt8]) -> [UInt8] {
         if stored.isEmpty || secret.isEmpty { return stored.isEmpty ? secret : stored }
         return CredentialTable.encode(CredentialTable.decode(secret).merging(CredentialTable.decode(stored)) { $1 })

@@ -2,7 +2,7 @@ internal import CausewaySystem
 
 /// A small file that only its user can read, and that several processes may change.
 ///
-/// Calls block. Readers see either the old or the new content. A lock file keeps writers apart.
+/// Calls block. Readers see either the old or the new content. Writers take a lock file.
 struct PrivateFile: Sendable {
     /// The maximum file size in bytes. A larger file is treated as empty.
     static let maximumByteCount = 16 << 20
@@ -18,7 +18,7 @@ struct PrivateFile: Sendable {
         directory.read(name, limit: Self.maximumByteCount)?.content
     }
 
-    /// Replaces the content while no other process changes it.
+    /// Replaces the content. No other process can change it during the call.
     ///
     /// - Parameter change: Returns the new content for the old one, which is empty if there is none.
     /// - Returns: `false` if the file could not be written, or another process kept the lock for two seconds.

@@ -6,8 +6,8 @@ internal import Foundation
 
 /// The hosts with HTTP Strict Transport Security (RFC 6797), which accept secure connections only.
 ///
-/// The shared store has a file in the cookies' directory, and sessions with the default stores use it. Other sessions keep hosts in memory
-/// as long as they exist.
+/// The shared store has a file in the directory of the cookies; sessions with the default stores use it. Every other
+/// session has its own store in memory.
 final class StrictTransportStore: Sendable {
     /// The program's store; in memory only without a home directory and in test runners.
     static let shared = StrictTransportStore(directory: StoreDirectory.application)
@@ -20,7 +20,7 @@ final class StrictTransportStore: Sendable {
 
     private let state: LockedValue<State>
     private let file: PrivateFile?
-    /// Set by the initializer, after this object exists.
+    /// Writes the file; `nil` without a file. It is set last, because its closure refers to this object.
     private let writer = LockedValue<StoreWriter?>(nil)
 
     /// Creates a store with a file; in memory if the path is `nil`.
@@ -77,7 +77,7 @@ final class StrictTransportStore: Sendable {
         return state.withLock { body(&$0.hosts) }
     }
 
-    /// Writes this process's changes to the file, and adopts those of other processes.
+    /// Writes this process's changes to the file, and adopts the changes of other processes.
     private func save() {
         let changes = withHosts { $0.takeChanges() }
         guard let file, !changes.isEmpty else { return }

@@ -2,8 +2,8 @@ internal import Causeway
 internal import CausewaySystem
 internal import Foundation
 
-/// A byte stream whose pending receive can be withdrawn, and which accepts bytes back. No byte is lost or reordered when another object
-/// takes over the stream.
+/// A byte stream whose pending receive can be withdrawn, and to which received bytes can be returned. Another object
+/// can therefore take over the stream without losing or reordering bytes.
 final class RecallableStream: ByteStream {
     typealias Reader = @Sendable (ByteArrival) -> Void
 
@@ -55,7 +55,8 @@ final class RecallableStream: ByteStream {
         }
     }
 
-    /// Withdraws the pending receive: the bytes stay for the next receive. Returns `false` if the completion was or is being called.
+    /// Withdraws the pending receive; its bytes stay for the next receive. Returns `false` if the completion has been
+    /// called or is being called.
     func recall() -> Bool { state.withLock { state in state.reader.take() != nil } }
 
     /// Returns received bytes to the buffer. Call it while no receive is pending.

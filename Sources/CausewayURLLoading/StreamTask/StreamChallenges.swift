@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// Passes TLS challenges on a stream task's connection to the task.
+/// Passes TLS challenges from a stream task's connection to the task's delegates.
 final class StreamChallenges: Sendable {
     private let core: TaskCore
     private let host: String
@@ -18,7 +18,7 @@ final class StreamChallenges: Sendable {
         self.rejected = rejected
     }
 
-    /// Sets the blocks for asking the program.
+    /// Sets the verification and challenge blocks, which ask the program.
     func install(in options: sec_protocol_options_t) {
         let queue = core.session.core.work
         sec_protocol_options_set_verify_block(

@@ -2,11 +2,11 @@ internal import Causeway
 internal import CausewaySystem
 internal import Foundation
 
-/// Proxy challenges. After an answer the task connects again.
+/// Proxy challenges. When a challenge has been answered, the task connects again.
 extension StreamChannel: ProxyUser {
     /// Handles a connection that a proxy refused because it demands a credential: uses the session's credential, or asks the program.
     ///
-    /// - Returns: `false` if the error has another reason.
+    /// - Returns: `false` if the error has another cause.
     func isAnswered(_ error: NWError) -> Bool {
         let started = state.withLock { state in state.stream == nil ? state.start : nil }
         guard let started, case .endpoint(let endpoint, _, _) = origin,
@@ -20,7 +20,7 @@ extension StreamChannel: ProxyUser {
         return true
     }
 
-    /// Ends the refused connection. Its later states have no effect.
+    /// Ends the refused connection. Its later state changes are ignored.
     private func leaveConnection() {
         let refused = state.withLock { state in
             state.start = nil

@@ -6,8 +6,8 @@ internal import Foundation
 
 /// A stream task's connection: runs a ``StreamConversation`` over it.
 ///
-/// It exists from the task's creation and is the task's loader. State changes happen under one lock. The resulting actions are performed in
-/// order, by one thread at a time, without the lock.
+/// The channel exists from the task's creation and is the task's loader. State changes happen under one lock. The
+/// resulting actions are performed in order, by one thread at a time, without the lock.
 final class StreamChannel: Loader {
     /// Where the bytes come from.
     enum Origin: Sendable {
@@ -15,7 +15,7 @@ final class StreamChannel: Loader {
         case endpoint(NWEndpoint, name: String, port: UInt16)
         /// A response's connection.
         case response(any ByteStream, unread: Data)
-        /// None: the task failed before it began.
+        /// No connection: the task failed before it began.
         case nowhere
     }
 
@@ -110,7 +110,7 @@ final class StreamChannel: Loader {
 
     func connect(to endpoint: NWEndpoint) {
         do throws(NWError) {
-            // The https proxies are those that can relay any connection.
+            // The proxies for https are used, because they can tunnel any TCP connection.
             _ = try network.proxies(isSecure: true)
         } catch {
             return fail(LoadFailure(unusableProxies: error))
@@ -148,7 +148,8 @@ final class StreamChannel: Loader {
                 defer { state.isWaiting = true }
                 return (state.connection, state.core, !state.isWaiting)
             }
-            // A path can appear later. Other reasons for waiting, such as a refused connection, are failures.
+            // If there is no usable path, one can appear later. Other reasons for waiting, such as a refused
+            // connection, are failures.
             let canWait = network.settings.access.waitsForConnectivity && connection?.currentPath?.status != .satisfied
             guard canWait else { return failConnecting(error) }
             if isFirst { core?.perform { $0.handle(.waiting) } }
@@ -171,7 +172,7 @@ final class StreamChannel: Loader {
 
     /// Fails the task if the connection is not established. Later failures are reported by reads and writes.
     ///
-    /// - Parameter reason: What the program or its user can do; `nil` if the error says it.
+    /// - Parameter reason: What the program or its user can do; `nil` if the error already says this.
     func failConnecting(_ error: NWError, _ reason: String? = nil) {
         guard state.withLock({ state in state.stream == nil }) else { return }
         var failure = LoadFailure(connecting: error, nil, network.settings.access.options)

@@ -19,7 +19,7 @@ extension StreamConversation {
 
     mutating func recalled(_ isRecalled: Bool, at now: Duration) {
         guard phase != .ended else { return }
-        // Otherwise the bytes arrive at once.
+        // If the receive was not withdrawn, it is about to complete, and its bytes arrive next.
         if isRecalled { input.isReceiving = false }
         resume(at: now)
     }
@@ -31,7 +31,7 @@ extension StreamConversation {
             output.failure = output.failure ?? LoadFailure(.connectionLost, underlying: error)
             output.isClosed = true
             actions.append(.reportWriteClosed)
-            // A pending receive reports the end after earlier bytes.
+            // If a receive is pending, it first delivers the bytes that arrived earlier, and then reports the failure.
             if !input.isReceiving, !input.isAtEnd { input.failure = input.failure ?? output.failure }
         } else if output.failure == nil, !batches[0].writes.isEmpty {
             batches[0].writes[0].sent += count
@@ -59,14 +59,15 @@ extension StreamConversation {
         pump(at: now)
     }
 
-    /// Reports that no more bytes can be read, unless the other cause has reported it already.
+    /// Reports once that no more bytes can be read: because the peer has ended its sending side, or because the program
+    /// has closed the receiving side.
     private mutating func reportReadClosed() {
         if !input.isAtEnd, !input.isClosed { actions.append(.reportReadClosed) }
     }
 
     // MARK: Progress
 
-    /// Serves the operations as far as possible.
+    /// Runs the queued operations as far as possible.
     mutating func pump(at now: Duration) {
         checkLimits(at: now)
         if phase == .connecting {
@@ -100,7 +101,7 @@ extension StreamConversation {
         }
     }
 
-    /// Completes a read if enough bytes are there. Returns `false` if it must wait.
+    /// Completes a read if enough bytes have arrived. Returns `false` if the read must wait.
     private mutating func serve(_ minimum: Int, _ maximum: Int, _ handler: @escaping StreamRead.Handler) -> Bool {
         let isLast = input.isAtEnd || input.isClosed
         if input.failure?.cause == .timedOut || input.failure != nil && input.buffer.count < max(minimum, 1) {
@@ -148,7 +149,8 @@ extension StreamConversation {
         output.failure ?? LoadFailure(.connectionLost, underlying: NWError.posix(.EPIPE))
     }
 
-    /// Starts the connection change whose turn has come. Returns whether later operations can continue at once.
+    /// Starts the first batch's connection change if all operations before it are complete. Returns whether later
+    /// operations can continue at once.
     private mutating func changeConnection() -> Bool {
         let batch = batches[0]
         guard let change = batch.change, batch.reads.isEmpty, batch.writes.isEmpty, !output.isSending else {
@@ -182,7 +184,8 @@ extension StreamConversation {
         return false
     }
 
-    /// Ends the task when both directions have ended, or when the connection is broken and no operation is pending.
+    /// Ends the task when both directions have ended. Also ends it when the connection is broken and no operation is
+    /// pending.
     private mutating func endIfClosed() {
         guard batches.allSatisfy({ $0.reads.isEmpty && $0.writes.isEmpty && $0.change == nil }) else { return }
         if let failure = input.failure, failure.cause != .timedOut, input.buffer.isEmpty { return endTask(failure) }
@@ -190,7 +193,8 @@ extension StreamConversation {
         if hasInputEnded, output.isClosed { endTask(output.failure) }
     }
 
-    /// Receives while the buffer is small, so that the peer's end is noticed without a read.
+    /// Receives while the buffer is small, so that the peer's end of stream is noticed even if the program does not
+    /// read.
     private mutating func receiveMore() {
         guard phase == .open, !isPaused, !input.isReceiving, !input.isAtEnd, !input.isClosed, input.failure == nil
         else { return }

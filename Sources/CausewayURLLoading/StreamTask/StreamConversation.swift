@@ -2,11 +2,12 @@ internal import Causeway
 internal import DequeModule
 internal import Foundation
 
-/// A stream task's operations and its connection, as a value: calls from the program and connection events come in, actions go out.
+/// The state of a stream task's operations and its connection. Calls from the program and connection events come in;
+/// actions go out.
 ///
-/// Reads run in call order, and so do writes; a read and a write can run at the same time. The start of TLS and the conversion to streams
-/// wait for all earlier operations, and later operations wait for them. The task ends with ``Action/end(_:)``, or for other reasons. In
-/// both cases its owner calls ``end(_:)``.
+/// Reads run in call order, and so do writes. One read and one write can run at the same time. The start of TLS and the
+/// conversion to streams wait for all earlier operations, and later operations wait for them. The task ends after
+/// ``Action/end(_:)``, or for another reason, such as a cancellation. In all cases the owner calls ``end(_:)``.
 struct StreamConversation: Sendable {
     enum Action: Sendable {
         /// Receive at most this number of bytes, and report the result with ``arrived(_:at:)``.
@@ -15,7 +16,8 @@ struct StreamConversation: Sendable {
         case recall
         /// Send bytes or the end of the stream, and report the result with ``sent(_:_:at:)``.
         case send(Data, isFinal: Bool)
-        /// Start TLS, and report the end of the handshake with ``secured(_:at:)``. The bytes were received but not read.
+        /// Start TLS, and report the end of the handshake with ``secured(_:at:)``. `unread` contains bytes that were
+        /// received but not read.
         case secure(unread: Data, isAtEnd: Bool)
         /// Convert the connection to streams.
         case capture(unread: Data, isAtEnd: Bool)
@@ -85,7 +87,8 @@ struct StreamConversation: Sendable {
     private var alarm: Duration?
     /// The task's error; set at its end.
     private var error: (any Error)?
-    /// Whether both directions ended. A later cancellation must not abort the connection, because sent bytes can still be in transit.
+    /// Whether both directions have ended. A later cancellation must then not abort the connection, because sent bytes
+    /// can still be in transit.
     private var isComplete = false
     var actions: [Action] = []
 
@@ -204,21 +207,22 @@ struct StreamConversation: Sendable {
 
     // MARK: Time
 
-    /// Fails the operations whose time limit has expired, and starts the limits of those whose turn has come.
+    /// Fails the operations whose time limit has expired, and starts the time limits of the current operations.
     mutating func advance(to now: Duration) {
         if let alarm, alarm <= now { self.alarm = nil }
         pump(at: now)
     }
 
-    /// Applies a change to the limits of the operations whose turn has come.
+    /// Applies a change to the time limits of the current operations: the TLS handshake, or the first read and the
+    /// first write.
     private mutating func forLimits(_ body: (inout OperationLimit) -> Void) {
         if phase == .securing { return body(&handshake) }
         if !batches[0].reads.isEmpty { body(&batches[0].reads[0].limit) }
         if !batches[0].writes.isEmpty { body(&batches[0].writes[0].limit) }
     }
 
-    /// Starts the time limits of the current operations. Fails a direction whose operation has exceeded its limit: otherwise later bytes
-    /// could be mistaken for the answer to another operation.
+    /// Starts the time limits of the current operations. If an operation has exceeded its limit, its direction fails:
+    /// otherwise bytes that arrive later could be mistaken for the answer to another operation.
     mutating func checkLimits(at now: Duration) {
         guard phase != .ended, !isPaused else { return }
         forLimits { $0.run(at: now) }
@@ -231,7 +235,7 @@ struct StreamConversation: Sendable {
         if batches[0].writes.first?.limit.isOver(at: now) == true { output.failure = output.failure ?? failure }
     }
 
-    /// Requests a wake-up at the earliest deadline, unless an earlier one was requested.
+    /// Requests a wake-up at the earliest deadline, unless a wake-up at an earlier time is already requested.
     mutating func setAlarm() {
         guard phase != .ended else { return }
         var earliest: Duration?

@@ -1,14 +1,15 @@
 internal import DequeModule
 internal import Foundation
 
-/// One operation's time limit. It starts when the operation's turn comes, and stops while the task is suspended.
+/// An operation's time limit. The time runs while the operation is the first in its queue, and stops while the task is
+/// suspended.
 struct OperationLimit: Sendable {
     private var rest: Duration?
     private(set) var deadline: Duration?
 
     /// - Parameter seconds: The limit in seconds; 0 for none.
     init(_ seconds: TimeInterval) {
-        // Longer than any process runs, and small enough that sums do not overflow.
+        // The limit is longer than any process runs, and small enough that sums do not overflow.
         rest = seconds > 0 ? .seconds(min(seconds, 1e10)) : nil
     }
 
@@ -61,7 +62,7 @@ struct StreamWrite: Sendable {
     var sent = 0
 }
 
-/// The operations up to a change of the whole connection. Its reads and its writes run independently of each other.
+/// The operations before a change of the whole connection. The reads and the writes run independently of each other.
 struct StreamBatch: Sendable {
     /// A change of the whole connection, after all earlier operations.
     enum Change: Sendable {

@@ -6,7 +6,8 @@ internal import Foundation
 extension TaskCore {
     /// Converts the data task to a stream task. The stream begins after the response head.
     ///
-    /// - Parameter switched: The connection, if the server switched to another protocol. Otherwise the connection is taken from the loader.
+    /// - Parameter switched: The connection, if the server switched to another protocol; `nil` to take the connection
+    ///   from the loader.
     func becomeStream(_ switched: HTTPUpgradedStream?) {
         if let switched { return becomeStream(over: UpgradedByteStream(switched), unread: Data()) }
         let (loader, response) = state.withLock { state in (state.load.loader, state.content.response) }
@@ -22,7 +23,7 @@ extension TaskCore {
         finish(LoadFailure(.unsupportedURL, details: [LoadFailure.reasonKey: reason]))
     }
 
-    /// Continues after the handover, when the preceding events are in the mailbox.
+    /// Continues after the loader has passed its connection. All earlier events are then in the mailbox.
     private func becomeStream(after stream: HTTPUpgradedStream?) {
         var (unread, hasEnded) = (Data(), false)
         for case .load(let event, _) in state.withLock({ state in state.mailbox.takeAll() }) {
@@ -59,7 +60,8 @@ extension TaskCore {
         channel.attach(core)
         let new = URLSessionStreamTask(core: core)
         session.core.add(new)
-        // The delegate receives a running task, which it can suspend or cancel. The connection waits until the delegate call returns.
+        // The delegate receives a running task, which it can suspend or cancel. The new task connects after the
+        // delegate call has returned.
         let hold = core.hold()
         new.resume()
         let receivers = delegates.compactMap(\.data)

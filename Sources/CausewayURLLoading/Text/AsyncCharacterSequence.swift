@@ -38,7 +38,7 @@ public struct AsyncCharacterSequence<Base: AsyncSequence>: AsyncSequence where B
             return pending.isEmpty ? nil : pending.removeFirst()
         }
 
-        /// Adds a scalar. Returns a character if the scalar begins the one after it.
+        /// Adds a scalar. If the scalar starts the next character, returns the character before it.
         private mutating func character(before scalar: UnicodeScalar) -> Character? {
             pending.unicodeScalars.append(scalar)
             let second = pending.index(after: pending.startIndex)

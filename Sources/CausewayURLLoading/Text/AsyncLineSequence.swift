@@ -39,7 +39,7 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
             return takeLine()
         }
 
-        /// Adds a byte. Returns the line if the byte ends one that is not empty.
+        /// Adds a byte. If the byte ends a line that is not empty, returns the line.
         @usableFromInline
         mutating func line(endingWith byte: UInt8) -> String? {
             line.append(byte)
@@ -49,7 +49,7 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
             return takeLine()
         }
 
-        /// Returns the added bytes, `nil` if there are none.
+        /// Returns the added bytes as a line; `nil` if there are none.
         @usableFromInline
         mutating func takeLine() -> String? {
             guard !line.isEmpty else { return nil }

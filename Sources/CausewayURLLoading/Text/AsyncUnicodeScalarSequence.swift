@@ -46,7 +46,7 @@ public struct AsyncUnicodeScalarSequence<Base: AsyncSequence>: AsyncSequence whe
         private mutating func scalar(endingWith byte: UInt8) -> UnicodeScalar? {
             if pending.isEmpty, byte < 0x80 { return UnicodeScalar(byte) }
             if !pending.isEmpty, byte & 0xC0 != 0x80 {
-                // The byte belongs to the next scalar, so the one before it is incomplete.
+                // The byte belongs to the next scalar, so the pending scalar is incomplete.
                 decodePending()
                 if byte < 0x80 {
                     decoded.insert(UnicodeScalar(byte), at: 0)

@@ -67,7 +67,7 @@ extension HTTPLoader {
         }
     }
 
-    /// Delivers a response that opens no WebSocket, and fails.
+    /// Delivers the response to an unsuccessful handshake, and fails the load.
     func refused(_ response: HTTPURLResponse, _ reason: String? = nil) {
         attempt.report(.response(response, .notAllowed))
         let reason = reason ?? "the server answered with status \(response.statusCode) instead of 101"

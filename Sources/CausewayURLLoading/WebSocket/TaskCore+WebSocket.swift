@@ -7,7 +7,7 @@ final class WebSocketOpening: Sendable {
     let response: HTTPURLResponse
     /// The negotiated subprotocol.
     let subprotocol: String?
-    /// Compresses messages; `nil` if the server did not agree to that.
+    /// Compresses messages; `nil` if the server did not agree to compression.
     let codec: (any WebSocketCodec)?
     let stream: HTTPUpgradedStream
 
@@ -27,7 +27,8 @@ extension TaskCore {
         if case .webSocket(let channel) = plan.outlet { channel } else { nil }
     }
 
-    /// Returns the handshake request, which is always a GET request without content (RFC 6455 §4.1).
+    /// Returns the request for a WebSocket handshake, which is always a GET request without content (RFC 6455 §4.1).
+    /// Requests of other tasks are returned unchanged.
     func prepared(_ request: URLRequest) -> URLRequest {
         guard webSocket != nil else { return request }
         var request = request
@@ -66,10 +67,10 @@ extension TaskCore {
         webSocket.start()
     }
 
-    /// Closes the WebSocket for the program. Cancels the task if the WebSocket is not open.
+    /// Closes the WebSocket on behalf of the program. If the WebSocket is not open, cancels the task.
     func closeWebSocket(_ code: URLSessionWebSocketTask.CloseCode, _ reason: Data?) {
         guard webSocket?.close(WebSocketCloseReport(code, reason)) == true else { return cancel() }
-        // The task is canceling until the peer has answered.
+        // The task is in the state `canceling` until the peer has answered.
         state.withLock { state in _ = state.life.cancel() }
     }
 

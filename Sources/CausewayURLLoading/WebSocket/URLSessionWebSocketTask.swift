@@ -7,10 +7,11 @@ public import Foundation
 /// The URL has the scheme `ws` or `wss`; `http` and `https` mean the same. Redirects, challenges, cookies, proxies and the request's fields
 /// apply to the handshake as to other tasks. The request timeout ends with the handshake. Each task has its own connection.
 ///
-/// Messages can be sent and received before the connection is open: they wait. Handshake and connection errors are `URLError`s:
-/// `badServerResponse` if the server refuses the WebSocket, ``URLSessionTask/response`` is then its response. WebSocket errors are
-/// `POSIXError`s, as on Apple platforms: `EMSGSIZE` for a message that is too long, `EPROTO` if the peer violates the protocol, `ENOTCONN`
-/// for operations after the peer closed the WebSocket. Messages that arrived before the peer closed are still received.
+/// Messages that are sent before the connection is open wait until it is open. Handshake and connection errors are
+/// `URLError`s. If the server refuses the WebSocket, the error is `badServerResponse`, and ``URLSessionTask/response``
+/// is the server's response. WebSocket errors are `POSIXError`s, as on Apple platforms: `EMSGSIZE` for a message that
+/// is too long, `EPROTO` if the peer violates the protocol, `ENOTCONN` for operations after the peer closed the
+/// WebSocket. Messages that arrived before the peer closed the WebSocket can still be received.
 ///
 /// The connection is not read while 64 KiB wait for ``receive()``. The peer's pings are answered.
 ///

@@ -6,8 +6,8 @@ internal import Foundation
 
 /// A task's WebSocket: runs a ``WebSocketConversation`` over the upgraded connection.
 ///
-/// It exists from the task's creation. After the handshake it replaces the loader. State changes happen under one lock. The resulting
-/// actions are performed in order, by one thread at a time, without the lock.
+/// The channel exists from the task's creation. After the handshake it replaces the loader. State changes happen under
+/// one lock. The resulting actions are performed in order, by one thread at a time, without the lock.
 final class WebSocketChannel: Loader {
     private struct State: SequencedState {
         var conversation = WebSocketConversation()
@@ -17,7 +17,7 @@ final class WebSocketChannel: Loader {
         mutating func queueActions() -> Bool { line.move(&conversation.actions) }
     }
 
-    /// What the actions act on.
+    /// The objects that the actions use.
     private struct Owners {
         var stream: HTTPUpgradedStream?
         /// The task; `nil` after its end.
@@ -57,7 +57,7 @@ final class WebSocketChannel: Loader {
 
     func limitMessages(to size: Int) { apply { $0.limitMessages(to: size) } }
 
-    /// Starts to close the WebSocket. Returns `false` if none is open, so that the caller must end the task.
+    /// Starts to close the WebSocket. Returns `false` if the WebSocket is not open; the caller must then end the task.
     func close(_ report: WebSocketCloseReport) -> Bool { apply { $0.close(report) } }
 
     /// The close code and reason; `nil` if the WebSocket is not closed.

@@ -20,9 +20,10 @@ extension WebSocketConversation {
             var handler: SendHandler?
         }
 
-        /// Entries not yet passed to the machine. It takes one at a time, so that the completion of each is known.
+        /// Entries not yet passed to the machine. The machine gets one entry at a time, so that the end of each entry
+        /// in the output is known.
         var waiting: Deque<Entry> = []
-        /// Whether the close frame was written. Nothing follows it.
+        /// Whether the close frame was written. Nothing is sent after it.
         var isClosed = false
         /// The handler for the message being written.
         var current: SendHandler?
@@ -104,7 +105,7 @@ extension WebSocketConversation {
         reportSent(error)
         if let error {
             link.error = link.error ?? error
-            // A pending receive reports the end after earlier bytes.
+            // If a receive is pending, it first delivers the bytes that arrived earlier, and then reports the end.
             if !link.isReceiving { machine.inputEnded() }
         }
         pump()
@@ -119,7 +120,7 @@ extension WebSocketConversation {
         disconnectIfDone()
     }
 
-    /// Whether frames are decoded. After the task has ended, their content is discarded.
+    /// Whether frames are decoded. After the task has ended, frames are decoded but their content is discarded.
     private var wantsFrames: Bool {
         switch phase {
         case .connecting: false
@@ -141,7 +142,7 @@ extension WebSocketConversation {
         case .pingAnswered(let number):
             if let handler = sending.pings.removeValue(forKey: number) { actions.append(.call { handler(nil) }) }
         case .pingLost(let number):
-            // When the connection ends, all handlers get the task's error.
+            // If the connection has ended, ``end(_:)`` calls all handlers with the task's error.
             guard !machine.hasEnded, let handler = sending.pings.removeValue(forKey: number) else { return }
             actions.append(.call { handler(POSIXError(.ENOBUFS)) })
         case .closed(let frame): peerClosed(frame)
@@ -177,7 +178,8 @@ extension WebSocketConversation {
         case .message(.string(let text)): machine.send(.text, ByteChain(Array(text.utf8)))
         case .message(.data(let data)): machine.send(.binary, ByteChain(Array(data)))
         case .ping(let number):
-            // Payloads differ, because a peer may answer only the latest ping (RFC 6455 §5.5.3).
+            // Each ping has its own payload, because a peer may answer only the latest of several pings (RFC 6455
+            // §5.5.3).
             machine.sendPing((0..<4).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }, token: number)
         case .close(let frame):
             machine.close(frame)

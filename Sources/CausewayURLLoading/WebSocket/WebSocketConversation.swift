@@ -5,11 +5,11 @@ internal import CausewayWire
 internal import DequeModule
 internal import Foundation
 
-/// A WebSocket task's messages and its connection (RFC 6455), as a value: calls from the program and received bytes come in, actions go
-/// out.
+/// The state of a WebSocket task's messages and its connection (RFC 6455). Calls from the program and received bytes
+/// come in; actions go out.
 ///
-/// The task ends with ``Action/end(_:)``, or for other reasons. In both cases its owner calls ``stop()`` and ``end(_:)``. The connection can
-/// live a little longer, until the close frames are exchanged.
+/// The task ends after ``Action/end(_:)``, or for another reason, such as a cancellation. In all cases the owner calls
+/// ``stop()`` and ``end(_:)``. The connection can stay open a little longer, until the close frames are exchanged.
 struct WebSocketConversation: Sendable {
     typealias Message = URLSessionWebSocketTask.Message
     /// A completion handler of ``URLSessionWebSocketTask/send(_:)`` or of a ping.
@@ -57,11 +57,12 @@ struct WebSocketConversation: Sendable {
     static let defaultMessageLimit = 1 << 20
     /// The number of unread received bytes at which the connection is no longer read.
     static let unreadLimit = 64 << 10
-    /// The number of bytes passed to the network before the next frame waits.
+    /// The number of bytes that the network has not yet processed, at which the next frame must wait.
     static let outputLimit = 128 << 10
     /// The maximum size of one receive or send in bytes.
     static let pieceSize = 64 << 10
-    /// The memory cost of a message besides its content. It also counts, so that empty messages cannot fill the memory.
+    /// The memory cost of a message in addition to its content, in bytes. It counts as unread bytes, so that empty
+    /// messages cannot fill the memory.
     static let messageCost = 64
     /// The time within which the peer must answer a close frame.
     static let closingTime = Duration.seconds(5)
@@ -114,7 +115,8 @@ struct WebSocketConversation: Sendable {
 
     mutating func limitMessages(to size: Int) { machine.limitMessages(to: size) }
 
-    /// Starts to close the WebSocket after earlier messages. Returns `false` if there is no open WebSocket, so that the caller must end the task.
+    /// Starts to close the WebSocket after earlier messages. Returns `false` if the WebSocket is not open; the caller
+    /// must then end the task.
     mutating func close(_ report: WebSocketCloseReport) -> Bool {
         if closing == nil, phase != .ended { closing = report }
         guard phase == .open else { return phase == .closing }
@@ -125,7 +127,7 @@ struct WebSocketConversation: Sendable {
         return true
     }
 
-    /// Returns whether the task has ended. Then passes the error to the program.
+    /// Returns whether the task has ended. If it has, passes the task's error to `body`.
     private mutating func refuses(_ body: @escaping @Sendable (any Error) -> Void) -> Bool {
         guard let refusal else { return false }
         actions.append(.call { body(refusal) })
@@ -149,7 +151,8 @@ struct WebSocketConversation: Sendable {
         pump()
     }
 
-    /// Closes the connection: the task ends. If the WebSocket is open, the peer gets a close frame without a code.
+    /// Closes the connection, because the task ends. If the WebSocket is open, the peer receives a close frame without
+    /// a code.
     mutating func stop() {
         guard phase != .ended else { return }
         leaveOpen()
@@ -158,7 +161,8 @@ struct WebSocketConversation: Sendable {
         pump()
     }
 
-    /// Fails all operations and later ones with the task's error. Messages that have arrived are still received.
+    /// Fails all current and later operations with the task's error. Messages that have already arrived can still be
+    /// received.
     mutating func end(_ error: (any Error)?) {
         guard refusal == nil else { return }
         let error = error ?? POSIXError(.ENOTCONN)
@@ -168,7 +172,7 @@ struct WebSocketConversation: Sendable {
         for handler in receiving.takeHandlers() { actions.append(.call { handler(.failure(error)) }) }
     }
 
-    /// Aborts the connection: the peer has not answered the close frame in time.
+    /// Aborts the connection, because the peer has not answered the close frame in time.
     mutating func closingTimedOut() {
         guard phase != .open, link.isUp else { return }
         link.isUp = false
@@ -178,7 +182,7 @@ struct WebSocketConversation: Sendable {
 
     // MARK: Ends
 
-    /// Ends the task, unless it is ending.
+    /// Ends the task, unless it has ended or is about to end.
     mutating func endTask(_ error: (any Error)?) {
         guard phase != .ended else { return }
         let error = phase == .closing ? LoadFailure(.cancelled) : error

@@ -3,8 +3,8 @@ internal import CausewaySystem
 internal import CausewayWire
 internal import Foundation
 
-/// A download's resume data: a property list with the same keys as Apple's, because some programs read or repair it. The requests are
-/// nested property lists.
+/// A download's resume data: a property list with the same keys as Apple's, because some programs read or repair resume
+/// data. The requests are nested property lists.
 struct ResumeData: Codable {
     private enum CodingKeys: String, CodingKey {
         case version = "NSURLSessionResumeInfoVersion"
@@ -27,11 +27,11 @@ struct ResumeData: Codable {
     private let entityTag: String?
     private let lastModified: String?
     private let fileName: String?
-    /// The boot identifier, in a running download's data. Its file grows until the process ends.
+    /// The boot identifier; only in resume data of a running download, whose file grows until the process ends.
     private let boot: String?
 
-    /// Returns `nil` if the download cannot be resumed. It can only if it is a GET request over HTTP whose response has a strong validator
-    /// and no content coding, from a server that does not refuse ranges (RFC 9110 §14.3).
+    /// Returns `nil` if the download cannot be resumed. It can be resumed after a GET request over HTTP if the response
+    /// has a strong validator and no content coding, and the server does not refuse ranges (RFC 9110 §14.3).
     ///
     /// - Parameter isRunning: Whether the download continues, so that the file will grow.
     init?(
@@ -78,7 +78,7 @@ struct ResumeData: Codable {
         self = read
     }
 
-    /// All keys except the URL are optional: other implementations archive requests in other forms.
+    /// Only the URL is required, because other implementations archive requests in other forms.
     init(from decoder: any Decoder) throws {
         let list = try decoder.container(keyedBy: CodingKeys.self)
         url = try list.decode(String.self, forKey: .url)
@@ -99,7 +99,7 @@ struct ResumeData: Codable {
         return try? encoder.encode(self)
     }
 
-    /// The request to send again. Its URL comes from the list, because a program may have replaced it there.
+    /// The request to send again. The URL comes from its own key, because a program may have replaced it there.
     var request: URLRequest? {
         guard let url = URL(string: url) else { return nil }
         guard let original else { return URLRequest(url: url) }
@@ -111,9 +111,11 @@ struct ResumeData: Codable {
     /// The `If-Range` value (RFC 9110 §13.1.5); `nil` if the server sent no strong validator.
     var validator: String? { entityTag ?? lastModified }
 
-    /// The file with the content so far. The list contains only its name, so that it cannot point outside the temporary directory.
+    /// The file with the content so far. Resume data contains only the file's name, so that it cannot refer to a file
+    /// outside the temporary directory.
     var file: URL? {
-        // Bytes are compared: for Swift a slash before a combining mark is another character, but not for the kernel.
+        // The bytes are compared: for Swift, a slash with a combining mark is another character; for the kernel, it is
+        // still a slash.
         guard let fileName, !fileName.isEmpty, !fileName.utf8.contains(UInt8(ascii: "/")), fileName != "..",
             fileName != "."
         else { return nil }
@@ -122,8 +124,8 @@ struct ResumeData: Codable {
 
     /// The number of bytes to keep in the file; `nil` if the download must start over.
     ///
-    /// After a kill, the download's file has all bytes that the process had written, unless the system was restarted since. The last byte
-    /// is requested again, because a server has no range after a complete file.
+    /// If the process was killed, the file contains all bytes that the process had written, unless the system was
+    /// restarted since. The last byte is then requested again: if the file is complete, no range after its end exists.
     var offset: Int64? {
         guard let file, let size = FileSink.size(of: file) else { return nil }
         guard let boot else { return received > 0 && size >= received ? received : nil }

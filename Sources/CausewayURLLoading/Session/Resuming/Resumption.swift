@@ -39,7 +39,8 @@ struct Resumption: Sendable {
         data = Data()
     }
 
-    /// Adds range request fields for the rest of the content (RFC 9110 §13.1.5, §14.2). Coded content could not continue the uncoded file.
+    /// Adds range request fields for the rest of the content (RFC 9110 §13.1.5, §14.2). The content is requested
+    /// without a coding, because the content in the file has none.
     func apply(to request: inout URLRequest) {
         request.setValue("bytes=\(offset)-", forHTTPHeaderField: "Range")
         request.setValue(validator, forHTTPHeaderField: "If-Range")

@@ -22,7 +22,8 @@ extension TaskCore {
         for handler in handlers { calls.add { handler(data) } }
     }
 
-    /// Keeps a failed download's file and returns resume data; `nil` if that is impossible or not wanted.
+    /// Keeps a failed download's file and returns resume data; `nil` if the download cannot be resumed, or if it was
+    /// cancelled without a request for resume data.
     func keepForResuming(_ failure: LoadFailure) -> Data? {
         guard case .file = plan.outlet, let originalRequest, failure.permitsResuming else { return nil }
         let (content, counts, current, isWanted, isPending) = state.withLock { state in
@@ -37,10 +38,11 @@ extension TaskCore {
             if transfer.keepsResults { return nil }
             if content.file == nil { return transfer.resumeData(for: originalRequest) }
         } else if isPending {
-            // The program receives an interrupted download's file with the data.
+            // The task was requesting the rest of an earlier file. The program receives the resume data for that file,
+            // so the task must not remove the file.
             return state.withLock { state in state.load.interruption.resumption.take() ?? plan.resumption }?.data
         }
-        // Resume data refers to a file in the temporary directory.
+        // Resume data refers to a file in the temporary directory. A background session's file is moved there.
         guard let file = content.file, let response = content.response as? HTTPURLResponse,
             case let url = plan.transfer == nil ? file.url : FileSink.newURL(),
             let data = ResumeData(originalRequest, current, response, received: counts.received, file: url)?.encoded,
@@ -51,8 +53,8 @@ extension TaskCore {
         return data
     }
 
-    /// A running download's resume data; `nil` before the response, after the end, and if it cannot be resumed. Background transfers need
-    /// none: their session continues them.
+    /// A running download's resume data; `nil` before the response, after the end, and if the download cannot be
+    /// resumed. Background transfers have none, because their session continues them.
     var currentResumeData: Data? {
         guard case .file = plan.outlet, plan.transfer == nil, let originalRequest else { return nil }
         let (content, counts, current, isPending) = state.withLock { state in
@@ -67,7 +69,8 @@ extension TaskCore {
             originalRequest, current, response, received: counts.received, file: file.url, isRunning: true)?.encoded
     }
 
-    /// Returns a failed upload's resume data; `nil` if that is impossible or not wanted.
+    /// Returns a failed upload's resume data; `nil` if the upload cannot be resumed, or if it was cancelled without a
+    /// request for resume data.
     func uploadResumeData(_ failure: LoadFailure) -> Data? {
         guard !plan.source.isOfRequest, let originalRequest, failure.permitsResuming else { return nil }
         let (loader, waiting, isWanted) = state.withLock { state in
@@ -106,7 +109,7 @@ extension TaskCore {
         switch (response as? HTTPURLResponse).map(resumption.judge) ?? .whole(isContent: true) {
         case .rest(let total): append(resumption, total)
         case .whole(let isContent):
-            // After an error such as 503, the program can try again with the same resume data.
+            // After an error such as 503 the file is kept, so that the program can use the same resume data again.
             if isContent || isOwn { FileSink.remove(resumption.file) }
             if isOwn { state.withLock { $0.counts.received = 0 } }
             openNewFile()
@@ -143,10 +146,12 @@ extension TaskCore {
 
     // MARK: Suspended downloads
 
-    /// Continues a download with a range request if the connection broke after a suspension: the server may have closed it because nothing
-    /// was read. Each suspension permits this once. A task that is still suspended sends the request when it is resumed.
+    /// Continues a download with a range request if the connection was lost after a suspension: the server may have
+    /// closed it because nothing was read. This is done once for each suspension. A task that is still suspended sends
+    /// the request when it is resumed.
     ///
-    /// - Returns: `false` if the failure ends the task. Background transfers have their own rules.
+    /// - Returns: `false` if the failure ends the task. Always `false` for background transfers, which are retried in
+    ///   another way.
     func continuesSuspendedDownload(after error: any Error) -> Bool {
         guard case .file = plan.outlet, plan.transfer == nil, let failure = error as? LoadFailure,
             failure.cause == .connectionLost

@@ -11,7 +11,7 @@ struct UploadResumeContent: Codable {
 
     private var data: Data?
     private var path: String?
-    /// The file or content size. With the date, it identifies a file's content.
+    /// The file or content size. The size and the modification date identify a file's content.
     private var size: Int64?
     private var modified: Double?
     private var parts: [Part]?
