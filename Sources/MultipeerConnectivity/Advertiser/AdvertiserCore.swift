@@ -69,7 +69,7 @@ final class AdvertiserCore: Sendable {
         delegate.advertiser(
             advertiser, didReceiveInvitationFromPeer: inviter, withContext: invitation.context
         ) { [peer] isAccepted, session in
-            // The inviter invited this peer, so a session with another local peer cannot accept.
+            // The inviter invited this peer. A session with another local peer must not accept the invitation.
             guard isAccepted, let session, session.core.peer.id == peer.id else { return invitation.decline() }
             session.core.accept(invitation)
         }

@@ -10,7 +10,7 @@ final class AssistantCore: NSObject, Sendable, MCNearbyServiceAdvertiserDelegate
 
     private struct State: Sendable {
         var decision: Decision?
-        /// The questions that wait for an answer. ``TerminalQuestions`` bounds them.
+        /// The questions that have no answer yet. ``TerminalQuestions`` limits their number.
         var open: [TerminalQuestions.Question] = []
     }
 
@@ -58,7 +58,7 @@ final class AssistantCore: NSObject, Sendable, MCNearbyServiceAdvertiserDelegate
             let isOpen = LockedValue(true)
             willPresent {}
             decision(peerID, context) { [weak self] isAccepted in
-                // The first call counts.
+                // Only the first call of the handler has an effect.
                 let isFirst = isOpen.withLock { isOpen in
                     defer { isOpen = false }
                     return isOpen
@@ -83,7 +83,7 @@ final class AssistantCore: NSObject, Sendable, MCNearbyServiceAdvertiserDelegate
             answer(isAccepted)
             if asked.withLock({ $0 }) { self?.didDismiss() }
         }
-        // A refused question is answered already. It must not take the place of one that waits.
+        // Only open questions are kept. A question that was refused has already been answered.
         state.withLock { $0.open = ($0.open + [question]).filter(\.isOpen) }
     }
 

@@ -32,7 +32,7 @@ public import Foundation
 
     deinit { core.stop() }
 
-    /// The delegate, which receives all events. Not retained.
+    /// The delegate, which receives all events. It is not retained.
     open var delegate: (any MCAdvertiserAssistantDelegate)? {
         get { core.faces.delegate }
         set { core.faces.delegate = newValue }

@@ -32,7 +32,7 @@ public import Foundation
 
     deinit { core.stop() }
 
-    /// The delegate, which receives all events. Not retained.
+    /// The delegate, which receives all events. It is not retained.
     open var delegate: (any MCNearbyServiceAdvertiserDelegate)? {
         get { core.delegate }
         set { core.delegate = newValue }
@@ -45,9 +45,10 @@ public import Foundation
     /// The service type as passed to the initializer.
     open var serviceType: String { type }
 
-    /// Starts advertising. No effect if the peer is already advertised.
+    /// Starts advertising. Has no effect if the peer is already advertised.
     open func startAdvertisingPeer() { core.start() }
 
-    /// Stops advertising. No invitation is delivered after the call; earlier ones can still be answered.
+    /// Stops advertising. No invitation is delivered after this call. Invitations that were delivered before can still
+    /// be answered.
     open func stopAdvertisingPeer() { core.stop() }
 }

@@ -84,7 +84,7 @@ final class BrowserCore: Sendable {
     }
 }
 
-/// A browser's found peers, one per peer ID. While a peer is present, another one with the same ID is ignored.
+/// A browser's found peers, one for each peer ID. While a peer is present, another peer with the same ID is ignored.
 struct FoundPeers: Sendable {
     private var present: [UInt64: PeerIdentity] = [:]
     /// Lost peers, oldest first, so that they can still be invited.
@@ -106,7 +106,7 @@ struct FoundPeers: Sendable {
         return true
     }
 
-    /// Moves all present peers to the lost ones, because browsing has stopped. Later they are found again.
+    /// Records all present peers as lost, because browsing has stopped. The next start finds them again.
     mutating func end() {
         for peer in present.values { remember(peer) }
         present = [:]

@@ -30,7 +30,7 @@ public import Foundation
 
     deinit { core.stop() }
 
-    /// The delegate, which receives all events. Not retained.
+    /// The delegate, which receives all events. It is not retained.
     open var delegate: (any MCNearbyServiceBrowserDelegate)? {
         get { core.delegate }
         set { core.delegate = newValue }
@@ -41,7 +41,7 @@ public import Foundation
     /// The service type as passed to the initializer.
     open var serviceType: String { type }
 
-    /// Starts browsing. No effect if the browser is already running. After a stop, all peers are found again.
+    /// Starts browsing. Has no effect if the browser is already running. After a stop, all peers are found again.
     open func startBrowsingForPeers() { core.start() }
 
     /// Stops browsing. No event is delivered after the call. Found peers can still be invited.

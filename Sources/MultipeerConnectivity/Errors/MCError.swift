@@ -29,7 +29,7 @@ public struct MCError: CustomNSError, LocalizedError, Hashable, Sendable {
     public var userInfo: [String: Any] { contents.userInfo }
     /// The raw value of ``code-swift.property``.
     public var errorCode: Int { contents.code }
-    /// The same as ``userInfo``.
+    /// Equal to ``userInfo``.
     public var errorUserInfo: [String: Any] { contents.userInfo }
     /// A one-line description, never `nil`.
     public var errorDescription: String? { userInfo[NSLocalizedDescriptionKey] as? String ?? code.text }

@@ -6,7 +6,7 @@ internal import Foundation
 ///
 /// A key is created when its peer is first used on the network, so that a program that only creates objects does no
 /// work. Archived peers' keys are stored in files, because other peers reject a known peer with a new key. A key stays
-/// in memory until the process ends: the same peer ID must not appear with two keys.
+/// in memory until the process ends, because a peer ID must not be used with two keys.
 final class LocalPeers: Sendable {
     private struct State: Sendable {
         var keys: [UInt64: LocalPeer] = [:]

@@ -1,13 +1,13 @@
 /// Tracks an advertiser's or browser's starts and stops, and the running service.
 ///
-/// start() only queues the service's creation, so stop() and another start() may come before it. Each start has a
-/// number, and services and events from an earlier start are dropped.
+/// start() only queues the creation of the service. stop() and another start() can be called before the service exists.
+/// Therefore each start has a number; services and events of an earlier start are dropped.
 struct ServiceRuns<Service: Sendable>: Sendable {
     private var number = 0
     private var isRunning = false
     private var service: Service?
 
-    /// Begins a run. Returns its number; `nil` if one is already active.
+    /// Begins a run. Returns its number; `nil` if a run is already active.
     mutating func begin() -> Int? {
         guard !isRunning else { return nil }
         number += 1

@@ -12,7 +12,7 @@ public import Foundation
 ///
 /// Counterpart: `MCBrowserViewController`, macOS 10.10, iOS 7. There it is a view controller.
 @preconcurrency @MainActor open class MCBrowserViewController: NSObject {
-    /// The delegate, which receives all events. Not retained.
+    /// The delegate, which receives all events. It is not retained.
     open weak var delegate: (any MCBrowserViewControllerDelegate)?
     /// The minimum number of peers in the session for Done, including the local one: 2 to 8.
     open var minimumNumberOfPeers: Int {
@@ -37,7 +37,7 @@ public import Foundation
     private var list: PickerList
     private var screen: PickerScreen?
     private var observer: Int?
-    /// Whether a cancellation is on its way to the delegate, because there is no terminal.
+    /// Whether the delegate will be notified of a cancellation, because there is no terminal.
     private var isCancelling = false
     /// Opens the terminal. Tests replace it.
     var openTerminal: @MainActor () -> (any Terminal)? = { TerminalDevice() }
@@ -51,8 +51,8 @@ public import Foundation
             browser: MCNearbyServiceBrowser(peer: session.myPeerID, serviceType: serviceType), session: session)
     }
 
-    /// Creates a picker. It becomes the browser's delegate, unless the browser has one; that delegate must then forward
-    /// the browser's events.
+    /// Creates a picker. If the browser has no delegate, the picker becomes its delegate. Otherwise the browser's
+    /// delegate must forward the browser's events to the picker.
     public init(browser: MCNearbyServiceBrowser, session: MCSession) {
         (usedBrowser, usedSession, core) = (browser, session, session.core)
         list = PickerList(title: "Peers for \(browser.serviceType)")
@@ -78,9 +78,9 @@ public import Foundation
 
     /// Shows the list on the terminal, and starts browsing.
     ///
-    /// Without a terminal, as in a service or a background job, nothing is shown, the browser is not changed, and the delegate is
-    /// notified of a cancellation, unless ``dismiss(animated:completion:)`` is called before. Such a program uses
-    /// ``MCNearbyServiceBrowser`` directly.
+    /// Without a terminal, as in a service or a background job, nothing is shown and the browser is not changed. The
+    /// delegate is then notified of a cancellation, unless ``dismiss(animated:completion:)`` is called first. Such a
+    /// program uses ``MCNearbyServiceBrowser`` directly.
     ///
     /// An addition of Causeway: on Apple platforms another view controller presents this one.
     ///
@@ -116,7 +116,7 @@ public import Foundation
         }
     }
 
-    /// Stops browsing and restores the terminal. Without a shown list, has no effect on the browser.
+    /// Stops browsing and restores the terminal. If no list is shown, the browser is not changed.
     ///
     /// - Parameters:
     ///   - flag: Has no effect.
@@ -130,7 +130,7 @@ public import Foundation
 
     private func end() {
         isCancelling = false
-        // The program may use the browser without the list.
+        // If no list is shown, the program may be using the browser itself, so browsing continues.
         guard let shown = screen.take() else { return }
         usedBrowser.stopBrowsingForPeers()
         observer.take().map { core.removeObserver($0) }

@@ -20,7 +20,7 @@ final class PickerScreen: Sendable {
 
     init(_ terminal: any Terminal) { self.terminal = terminal }
 
-    /// Starts reading keys. The end of input is the Escape key.
+    /// Starts reading keys. The end of input counts as the Escape key.
     ///
     /// - Parameter handler: Called for each key, on a private queue.
     func begin(_ handler: @escaping @Sendable (PickerKey) -> Void) {
@@ -49,7 +49,8 @@ final class PickerScreen: Sendable {
 
     var height: Int { terminal.size.lines }
 
-    /// Replaces the lines drawn before. The terminal cuts long lines, because automatic wrapping is off meanwhile.
+    /// Replaces the lines drawn before. The terminal cuts long lines, because automatic wrapping is off while they are
+    /// drawn.
     func draw(_ lines: [PrintableText]) {
         let drawn = state.withLock { state in
             defer { state.drawn = lines.count }

@@ -46,7 +46,8 @@ final class FetchedResource: Sendable {
             completion(failure.map { MCError($0) })
         }
         progress.addChild(transfer, withPendingUnitCount: Self.halfWork)
-        // A cancellation after the download and before addChild() reached neither step.
+        // If the progress was cancelled after the download and before addChild(), neither the download nor the transfer
+        // was cancelled.
         if progress.isCancelled { transfer.cancel() }
     }
 }

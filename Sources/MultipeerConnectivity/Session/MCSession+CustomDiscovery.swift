@@ -4,8 +4,9 @@ public import Foundation
 extension MCSession {
     /// Creates data that lets a peer connect to this session. Send it to that peer over any other channel.
     ///
-    /// Each peer creates data for the other, and passes the received data to ``connectPeer(_:withNearbyConnectionData:)``.
-    /// The data is valid until the session is left, for the 128 peers for which it was created last.
+    /// Each peer creates data for the other, and passes the received data to
+    /// ``connectPeer(_:withNearbyConnectionData:)``. The data is valid until the local peer leaves the session. Only
+    /// the data for the latest 128 peers is valid.
     ///
     /// - Parameters:
     ///   - peerID: The peer that will use the data, decoded from an archive that it sent.
@@ -38,6 +39,7 @@ extension MCSession {
         core.connect(to: peerID.peer, with: data)
     }
 
-    /// Cancels a connection attempt started with ``connectPeer(_:withNearbyConnectionData:)``. No effect if the peer is connected.
+    /// Cancels a connection attempt started with ``connectPeer(_:withNearbyConnectionData:)``. Has no effect if the
+    /// peer is connected.
     public func cancelConnectPeer(_ peerID: MCPeerID) { core.cancelConnect(to: peerID.peer) }
 }

@@ -9,8 +9,8 @@ public import Foundation
 /// exchanges (``nearbyConnectionData(forPeer:withCompletionHandler:)``). All peers are connected with each other (full
 /// mesh). All connections are encrypted with TLS 1.3.
 ///
-/// All methods may be called on any thread and do not block. The delegate is called on a private serial queue. When it
-/// is released, the session leaves the group.
+/// All methods may be called on any thread and do not block. The delegate is called on a private serial queue. When the
+/// session object is released, it leaves the group.
 ///
 /// Counterpart: `MCSession`, macOS 10.10, iOS 7.
 @preconcurrency open class MCSession: NSObject {
@@ -43,8 +43,8 @@ public import Foundation
         core.attach(self)
     }
 
-    /// Replaces the implementation, for tests. This is not an initializer, because with a non-public one, subclasses in
-    /// other modules would inherit no convenience initializer.
+    /// Replaces the implementation, for tests. This is not an initializer: if the class had an initializer that is not
+    /// public, subclasses in other modules would inherit no convenience initializer.
     func use(_ core: SessionCore) {
         self.core = core
         core.attach(self)
@@ -65,7 +65,7 @@ public import Foundation
         return settings
     }
 
-    /// The delegate, which receives all events. Not retained.
+    /// The delegate, which receives all events. It is not retained.
     open var delegate: (any MCSessionDelegate)? {
         get { core.delegate }
         set { core.delegate = newValue }

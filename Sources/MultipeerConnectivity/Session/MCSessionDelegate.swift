@@ -3,8 +3,8 @@ public import Foundation
 /// Receives ``MCSession`` events, on the session's private serial queue.
 ///
 /// For each peer, the order is: ``session(_:peer:didChange:)`` with `connecting`, then with `connected`, then data,
-/// streams and resources, and finally `notConnected`. Do not block the queue for long: when 4 MiB wait for the
-/// delegate, the peer must stop sending.
+/// streams and resources, and finally `notConnected`. Do not block the queue for long: while 4 MiB wait for the
+/// delegate, the peer cannot send.
 ///
 /// Counterpart: `MCSessionDelegate`, macOS 10.10, iOS 7.
 @preconcurrency public protocol MCSessionDelegate: NSObjectProtocol {

@@ -7,7 +7,7 @@ internal import Foundation
 enum PeerStreams {
     /// The protocol's flow-control window per stream, in bytes.
     private static let window = 256 << 10
-    /// Maximum number of bytes buffered in an output stream before the engine takes them.
+    /// The maximum number of bytes that an output stream buffers until the engine accepts them.
     private static let outputSize = 64 << 10
 
     static func input(_ stream: PeerInputStream) -> InputStream {
@@ -21,7 +21,8 @@ enum PeerStreams {
         stream.start { [weak feed, weak stream] event in
             switch event {
             case .data(let data):
-                // The engine enforces the window, so `put` fails only if the program has closed the stream.
+                // The engine enforces the flow-control window, so `put` fails only if the program has closed the
+                // stream.
                 if feed?.put(data) == false { stream?.reset() }
             case .ended: feed?.finish()
             case .failed(let failure): feed?.fail(failure.streamError)

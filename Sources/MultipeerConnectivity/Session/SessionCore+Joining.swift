@@ -10,7 +10,7 @@ extension SessionCore {
         }
     }
 
-    /// Invites a peer. No effect if it is already present.
+    /// Invites a peer. Has no effect if the peer is already connecting or connected.
     func invite(_ peer: PeerIdentity, service: String, context: Data?, timeout: Duration) {
         withEngine { [self] engine in
             guard !isPresent(peer) else { return }

@@ -48,7 +48,7 @@ final class SessionCore: Sendable {
 
     var connectedPeers: [MCPeerID] { state.withLock { $0.roster.connected }.map(\.value) }
 
-    /// Returns the engine, and the peer with its key, if it is connected.
+    /// Returns the engine, and the peer with its key, if the peer is connected.
     ///
     /// - Throws: ``MCError`` with `notConnected`.
     func connection(to peer: PeerIdentity) throws(MCError) -> (engine: any SessionEngine, peer: PeerIdentity) {
@@ -77,8 +77,8 @@ final class SessionCore: Sendable {
 
     // MARK: Life
 
-    /// Runs `body` on the queue with the engine, which is created if necessary. If the session is left before that, or
-    /// the engine cannot be created, calls `otherwise` instead.
+    /// Runs `body` on the queue with the engine, which is created if necessary. If the session is left before `body`
+    /// runs, or if the engine cannot be created, calls `otherwise` instead.
     func withEngine(
         _ body: @escaping @Sendable (any SessionEngine) -> Void, otherwise: @escaping @Sendable (PeerFailure) -> Void
     ) {

@@ -12,7 +12,7 @@ struct SessionRoster: Sendable {
         let object: Unchecked<MCPeerID>
     }
 
-    /// Connected peers in the order in which they connected.
+    /// Connecting and connected peers. A peer moves to the end when it has connected.
     private var members: [Member] = []
 
     private func index(_ id: UInt64) -> Int? { members.firstIndex { $0.identity.id == id } }
@@ -50,7 +50,8 @@ struct SessionRoster: Sendable {
         return before + [.connected]
     }
 
-    /// Removes a peer. The caller reports `notConnected` even for an unknown peer: an invitation can fail before the peer was connecting.
+    /// Removes a peer. The caller reports `notConnected` even for an unknown peer, because an invitation can fail
+    /// before the peer is connecting.
     mutating func lost(_ peer: PeerIdentity) {
         members.removeAll { $0.identity.id == peer.id }
     }

@@ -12,13 +12,15 @@ protocol Terminal: Sendable {
     ///
     /// - Parameters:
     ///   - isRaw: Whether each key is delivered at once and not echoed. Otherwise lines are delivered.
-    ///   - handler: Called with the bytes; without bytes at the end of input, for example if the terminal was closed. No call follows.
+    ///   - handler: Called with the bytes. At the end of input, for example if the terminal was closed, it is called
+    ///     once without bytes.
     func beginReading(isRaw: Bool, _ handler: @escaping @Sendable ([UInt8]) -> Void)
     /// Stops reading, and restores the terminal's mode.
     func endReading()
 }
 
-/// An open terminal. A dispatch source that reads from it holds it, so that the descriptor is not closed before the source has ended.
+/// An open terminal. A dispatch source that reads from it retains this object, so that the descriptor stays open until
+/// the source has ended.
 private final class TerminalFile: Sendable {
     let number: CInt
 
@@ -78,7 +80,7 @@ final class TerminalDevice: Terminal {
             let count = read(file.number, &buffer, buffer.count)
             let code = errno
             guard count >= 0 || code != EAGAIN && code != EINTR else { return }
-            // A closed terminal stays readable: without this, the source would call again at once, forever.
+            // A closed terminal stays readable. Without this call, the source would call its handler again and again.
             if count <= 0 { self?.endReading() }
             handler(Array(buffer.prefix(max(0, count))))
         }
@@ -94,7 +96,8 @@ final class TerminalDevice: Terminal {
         _ = tcsetattr(descriptor, TCSADRAIN, &mode)
     }
 
-    /// Turns off line mode, echo and signal keys: otherwise Ctrl-C would end the process with the terminal still in this mode.
+    /// Turns off line mode, echo and signal keys. With signal keys, Ctrl-C would end the process before it has restored
+    /// the terminal's mode.
     private func setRaw() {
         var mode = termios()
         guard tcgetattr(descriptor, &mode) == 0 else { return }

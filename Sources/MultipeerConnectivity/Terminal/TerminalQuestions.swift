@@ -4,7 +4,7 @@ internal import Dispatch
 
 /// Asks questions on the terminal, one after another, each with a time limit.
 final class TerminalQuestions: Sendable {
-    /// Called before a question appears. It calls `appear` to show the question.
+    /// Called before a question appears. The function must call `appear` to show the question.
     typealias Preparation = @Sendable (_ appear: @escaping @Sendable () -> Void) -> Void
 
     /// A question that waits to be shown or answered.
@@ -22,7 +22,7 @@ final class TerminalQuestions: Sendable {
         }
 
         fileprivate func answer(_ isYes: Bool) { reply.withLock { $0.take() }?(isYes) }
-        /// Whether it has no answer yet.
+        /// Whether the question has no answer yet.
         var isOpen: Bool { reply.withLock { $0 != nil } }
     }
 
@@ -47,7 +47,7 @@ final class TerminalQuestions: Sendable {
     /// - Parameters:
     ///   - text: The question.
     ///   - seconds: The time limit from this call. After it, the answer is no.
-    ///   - willAsk: Called before the question appears. It calls its argument to show the question.
+    ///   - willAsk: Called before the question appears. It must call its argument to show the question.
     ///   - reply: Called once, on any thread. Without a terminal, or with 16 questions waiting, the answer is no.
     /// - Returns: The question, for ``withdraw(_:)``.
     @discardableResult
