@@ -28,7 +28,7 @@ extension BonjourEngine {
 
     /// Sends goodbyes when a signal is about to end the process, then lets the signal end the process as usual.
     ///
-    /// - Throws: `EMFILE` or `ENFILE` if too few descriptors are free. The signal then ends the process without goodbyes.
+    /// - Throws: `EMFILE` or `ENFILE` if too few descriptors are free. The signal then ends the process at once.
     package static func farewell(before number: CInt) throws(SystemError) {
         guard !endings.withLock({ $0.contains(number) }) else { return }
         try System.checkRoomForSource()

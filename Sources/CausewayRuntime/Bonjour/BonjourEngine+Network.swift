@@ -32,7 +32,7 @@ extension BonjourEngine {
 
     private func adopt(_ snapshot: NetworkSnapshot) {
         guard !isIdle else {
-            // The unused links only keep cached records. These records are useless on another network, so close the links.
+            // Unused links only keep cached records, which are useless on another network. Close them.
             if state.value.network?.restDue != nil { rest() }
             return
         }
@@ -85,8 +85,8 @@ extension BonjourEngine: MulticastSocket.Receiver {
         state.value.links[reader]?.take(bytes, origin.peer, isMulticast: origin.isMulticast)
     }
 
-    /// Answers received queries, then processes some received responses. The rest follow after the next socket read, so
-    /// that a burst of responses cannot delay answers to queries.
+    /// Answers received queries, then processes some of the received responses. The loop processes the others in later
+    /// turns, so that a burst of responses cannot delay answers to queries.
     func receivedBatch() {
         settle()
         guard !state.value.isReading else { return }

@@ -85,7 +85,7 @@ extension BonjourEngine {
             return phase != next
         }
 
-        /// Returns whether the machine slept for more than a second since the last call. It is then awake.
+        /// Returns whether the machine slept for more than a second since the last call. If so, it is awake again.
         mutating func hasSlept(_ total: Duration) -> Bool {
             defer { slept = total }
             guard total - slept > .seconds(1) else { return false }

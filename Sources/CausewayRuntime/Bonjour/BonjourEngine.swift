@@ -147,7 +147,7 @@ package final class BonjourEngine: Sendable {
         let completions = state.value.departures
         state.value.departures = []
         for completion in completions { completion() }
-        // The links could not close while completions waited. Without goodbyes to repeat, no timer would close them.
+        // The links could not close while completions waited. If no goodbyes must be repeated, no timer closes them.
         settle()
     }
 

@@ -11,8 +11,8 @@ package struct ServiceDescription: Sendable, Equatable {
     package let mayRename: Bool
     /// The index of the service's only interface; 0 for all interfaces.
     private let onlyInterface: UInt32
-    /// A host name for this service alone, which no other host can have; `nil` for this host's name. With it, neither
-    /// the host name nor the instance name is probed (RFC 6762 §8.1).
+    /// A unique host name that only this service uses; `nil` to use this host's name. With a unique host name, neither
+    /// it nor the instance name is probed (RFC 6762 §8.1).
     package var ownHost: DNSName?
 
     private enum Content: Sendable, Equatable {

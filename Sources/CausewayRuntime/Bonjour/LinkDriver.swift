@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Runs multicast DNS on one interface: holds the state machine, the sockets and the interface's addresses.
+/// Runs multicast DNS on one interface: owns the state machine, the sockets and the interface's addresses.
 ///
 /// Confined to the engine's loop.
 final class LinkDriver {
@@ -102,8 +102,8 @@ final class LinkDriver {
     /// The time after boot during which the machine's services start.
     private static let startingTime: Duration = .seconds(120)
 
-    /// Estimates when many hosts last had a reason to send at once: when the link came up. The kernel usually adds an
-    /// address at that moment, so the youngest address dates it. An address without a creation time counts as new.
+    /// Estimates when the link came up, because many hosts then send at once. The kernel usually adds an address when
+    /// the link comes up, so the newest address's age is used. An address without a creation time counts as new.
     static func upheaval(of addresses: [NetlinkAddress], at now: Duration) -> Duration {
         guard now >= startingTime else { return now }
         let hundredths = UInt32(truncatingIfNeeded: Int64(now / .milliseconds(10)))
@@ -148,7 +148,7 @@ final class LinkDriver {
     /// Forwards a unicast message to the other processes on this host, because the kernel delivers it to only one of
     /// the sockets that share the port (RFC 6762 §15.1).
     private func forward(_ bytes: Span<UInt8>, _ arrival: MulticastArrival, _ family: SocketAddress.Family) {
-        // Forward nothing without other processes, nor for messages from beyond the link, which every process ignores.
+        // Forward only if other processes share the port. Every process ignores messages from beyond the link.
         guard arrival.isOnLink, machine.hasSiblings || !machine.acceptsUnicast,
             let message = ForwardedMessage(bytes, from: arrival.peer, origin: origin)
         else { return }

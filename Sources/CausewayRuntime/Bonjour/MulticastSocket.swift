@@ -114,7 +114,7 @@ final class MulticastSocket: ReadinessHandler {
         }
     }
 
-    /// Sends one datagram. Ignores errors, like packet loss: important messages are repeated.
+    /// Sends one datagram. Ignores errors, because packets can be lost anyway and important messages are repeated.
     func send(_ bytes: [UInt8], to peer: SocketAddress) {
         guard registration.value != nil else { return }
         Self.send(bytes, to: peer, over: interface, descriptor)

@@ -79,7 +79,7 @@ final class SleepProxySocket: ReadinessHandler {
 
     func ready(for readiness: Readiness) {
         guard registration.value != nil else { return }
-        // Read again after an ICMP error: it concerns a datagram sent earlier, and replies can wait behind it.
+        // Read again after an ICMP error: it concerns a datagram sent earlier, and replies may be queued after it.
         guard let count = try? reader.value.receive(descriptor, wantsPeer: true) else {
             return loop.execute { self.ready(for: .readable) }
         }

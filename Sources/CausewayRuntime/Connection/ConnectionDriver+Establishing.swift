@@ -42,15 +42,15 @@ extension ConnectionDriver {
     /// into one packet.
     private static let maximumEarlyContent = 4 << 10
 
-    /// Starts a connector that the establishment holds. Call this with the lock released, because the flow calls the
-    /// completions of messages that expired before they could be sent.
+    /// Starts the establishment's connector. Call this with the lock released: the flow may call completions of
+    /// messages that expired before they could be sent, and the program may use the connection in them.
     private func start(_ connector: Connector) {
         let mayBeEarly = isContentAwaited && frozen.makeLayers == nil
         connector.start(early: mayBeEarly ? flow.earlyContent(atMost: Self.maximumEarlyContent) : Data())
     }
 
-    /// Starts a connector to the target that `choose` returns, unless there is none or the connection is ending. Returns
-    /// whether it did.
+    /// Starts a connector to the target that `choose` returns. Starts none if `choose` returns `nil` or the connection
+    /// is ending. Returns whether a connector was started.
     ///
     /// - Parameter choose: Called under the lock with the establishment.
     func connect(_ choose: (inout Establishment) -> Connector.Target?) -> Bool {
@@ -101,7 +101,7 @@ extension ConnectionDriver {
         }
     }
 
-    /// Tries the remaining addresses after the current endpoint was abandoned or failed.
+    /// Tries the remaining addresses, then the next route, after the current endpoint was abandoned or failed.
     func tryNext(_ reason: Failure?) {
         let disagreement = progress.withLock { progress in
             progress.establishments.isEmpty ? nil : progress.establishments[0].disagreement.take()
@@ -170,7 +170,7 @@ extension ConnectionDriver {
             }
         case .ended: ended()
         case .failed(let failure):
-            // A failure reported by the program's own protocol is final, as if the connection were ready.
+            // A failure reported by the program's own protocol is final: the connection fails as if it were ready.
             if channel.delegates.contains(where: { $0.hasGivenUp }) {
                 flow.confirm()
                 return flow.fail(failure)
@@ -182,7 +182,7 @@ extension ConnectionDriver {
                 progress.establishments[0].disagreement = failure
                 return true
             }
-            // An outbound connection may try again, because the network or the peer's certificate may change. An accepted connection fails.
+            // An outbound connection may try again, because the network or the peer's certificate may change.
             if mayWait { flow.detach(abandoning: failure) } else { flow.fail(failure) }
         }
     }

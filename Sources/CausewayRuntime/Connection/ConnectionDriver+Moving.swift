@@ -25,7 +25,7 @@ extension ConnectionDriver {
             follower.moved(to: followed)
         } else if follower.noteRenumbering(in: model) {
             _ = flow.loop.schedule(after: Self.renumberingLimit) { [weak self] in
-                // Fail the stream: no packet can arrive at the old address, and the kernel would retransmit for about 15 minutes.
+                // No packet can arrive at the old address, but the kernel would retransmit for about 15 minutes.
                 if follower.isRenumbered { self?.flow.fail(Failure(errno: Errno.connectionAborted)) }
             }
         }

@@ -113,7 +113,7 @@ extension ConnectionDriver {
         // The first path is reported together with `ready`, before any content.
         if let model = NetworkStateMonitor.shared.followed { pathChanged(in: model, follower) }
         let watch = NetworkStateMonitor.shared.subscribe { [weak self] model in self?.pathChanged(in: model, follower) }
-        // The connection may have left the path meanwhile. Then no one else would cancel the subscription.
+        // The connection may have left the path in the meantime. Then nothing else would cancel the subscription.
         if !progress.withLock({ progress in progress.follow(follower, by: watch) }) { watch.cancel() }
     }
 

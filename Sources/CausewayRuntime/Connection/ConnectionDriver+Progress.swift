@@ -6,7 +6,7 @@ internal import CausewayTypes
 extension ConnectionDriver.Progress {
     typealias Activity = ConnectionDriver.Activity
 
-    /// Whether a connector may start. After `cancelled`, the state stays `preparing` until the transport is closed.
+    /// Whether a connector may start. After cancellation, the state stays `preparing` until the transport is closed.
     var mayConnect: Bool { lifecycle.state == .preparing && !lifecycle.isEnding }
 
     /// Changes the establishment record, and creates it first if there is none.
@@ -72,7 +72,7 @@ extension ConnectionDriver.Progress {
         return true
     }
 
-    /// Reserves the path for a follower. Returns whether it may subscribe to network changes.
+    /// Reserves the path for a follower. Returns whether the follower may subscribe to network changes.
     mutating func beginFollowing(_ follower: PathFollower) -> Bool {
         guard mayFollowPath else { return false }
         record { $0.activity = .followingPath(follower, nil) }

@@ -18,7 +18,7 @@ extension ConnectionDriver {
         } else if startCall != .notMade {
             observer.connectionChanged(to: state)
         }
-        // Only `cancelled` can follow, and the caller of `cancel` passes the observer again.
+        // After a failure, only `cancelled` can follow. Release the observer: `cancel` stores it again for that report.
         if case .failed = state {
             progress.withLock { progress in if !progress.lifecycle.isEnding { progress.observer = nil } }
         }

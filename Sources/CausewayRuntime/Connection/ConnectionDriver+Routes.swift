@@ -40,8 +40,8 @@ extension ConnectionDriver {
 
     // MARK: Datagram relay
 
-    /// Retains the association with a proxy until the transport over it has ended. Cancels an earlier one, or this one
-    /// if the connection has failed or is ending.
+    /// Retains the association with a relaying proxy until the transport that uses it has ended. Cancels the previous
+    /// association; if the connection has failed or is ending, cancels the new one instead.
     func hold(_ association: any DatagramRelay) {
         let unwanted = progress.withLock { progress -> (any DatagramRelay)? in
             guard progress.mayConnect else { return association }

@@ -19,10 +19,9 @@ extension ConnectionDriver {
         progress.withLock { progress in progress.startCall = .returned }
     }
 
-    /// The number of times that a `ready` report yields the processor while `start` is in progress, before it waits 1
-    /// ms each time.
+    /// How many times a `ready` report yields the processor to wait for `start`. After that, it waits 1 ms at a time.
     private static let startPatience = 1_000
-    /// The number of 1 ms waits that follow.
+    /// The maximum number of 1 ms waits.
     private static let longPatience = 1_000
 
     /// Whether `start` is in progress.
@@ -59,8 +58,8 @@ extension ConnectionDriver {
             progress.withLock { progress in progress.beginAgreement() }
             return beginHandshake(channel)
         }
-        // The loop delivers no content while it reports `ready`. On another thread, content for a waiting request could
-        // overtake the reports.
+        // Report `ready` on the loop, which delivers no content during the report. If another thread reported `ready`,
+        // content for a waiting request could reach the program first.
         guard progress.withLock({ progress in progress.delivery != nil }), wantsPathReports || flow.hasRequests else {
             return becomeReady()
         }

@@ -46,7 +46,7 @@ extension ConnectionDriver {
         var isLost = false
     }
 
-    /// What goes on beside the transport. A new activity replaces the last one, which has ended by then.
+    /// Work in progress besides the transport. A new activity replaces the previous one, which has ended by then.
     enum Activity: Sendable {
         case idle
         case connecting(Connector)
@@ -56,7 +56,7 @@ extension ConnectionDriver {
     }
 }
 
-/// What is reported about a connection's establishments.
+/// The reported data about a connection's establishments.
 struct EstablishmentHistory: Sendable {
     /// The current establishment's history, once its transport is connected.
     private(set) var facts: EstablishmentFacts?
@@ -67,7 +67,7 @@ struct EstablishmentHistory: Sendable {
     /// The number of attempts in all establishments.
     private var attemptCount = 0
 
-    /// Records that an establishment starts. The first one counts.
+    /// Records the start time of the first establishment. Later calls have no effect.
     mutating func began(at now: Duration) {
         if firstStarted == nil { firstStarted = now }
     }
@@ -75,7 +75,7 @@ struct EstablishmentHistory: Sendable {
     /// Replaces the current establishment's history; the totals stay.
     mutating func renew(_ facts: EstablishmentFacts?) { self.facts = facts }
 
-    /// Adds to the total number of attempts, and stores the number before the last one in the current history.
+    /// Adds to the total number of attempts. Stores the number of attempts before the last one in the current history.
     mutating func countAttempts(_ count: Int) {
         attemptCount += count
         facts?.previousAttempts = attemptCount - 1

@@ -21,8 +21,8 @@ final class PathFollower: Sendable {
         state = LockedValue(State(connections: connections))
     }
 
-    /// Returns the reports for the program. Also returns the connection's interface, once, when the kernel begins to
-    /// route its packets over another interface, so that the caller can bind the connection to the returned one.
+    /// Returns the reports for the program. When the kernel begins to route the connection's packets over another
+    /// interface, also returns the connection's own interface once, so that the caller can bind the socket to it.
     func networkChanged(
         to model: NetworkModel, subflowsNow: [FollowedConnection]?
     ) -> (PathTracker.Reports, home: NWInterface?) {

@@ -165,8 +165,8 @@ private final class RelayControlObserver: ConnectionObserver {
 
 /// Computes a relay's address from a proxy's reply.
 enum RelayPlace {
-    /// Returns the address for the datagrams, or `nil` if it cannot be a relay. A proxy on another host must not direct
-    /// datagrams to services on this host.
+    /// Returns the address for the datagrams, or `nil` if no relay can have this address. A proxy on another host must
+    /// not direct datagrams to services on this host.
     static func target(_ bound: TunnelDestination, of proxy: SocketAddress) -> Connector.Target? {
         guard bound.port != 0, proxy.family != .unix else { return nil }
         switch bound.host {

@@ -6,8 +6,8 @@ package import FoundationEssentials
 /// The result of one receive.
 package struct ReceivedContent: Sendable {
     package var data: Data?
-    /// The byte count of content lent to the protocols above the transport. The bytes lie in the thread's scratch block
-    /// until the completion returns, and `data` is empty.
+    /// The byte count of content passed without a copy to the protocols above the transport. The bytes are in the
+    /// thread's scratch buffer until the completion returns, and `data` is empty.
     var lentCount = 0
     /// The kernel's information about a datagram.
     package var packet: PacketMark?
@@ -33,7 +33,7 @@ package struct ReceivedContent: Sendable {
 }
 
 extension ReceivedContent {
-    /// The lent bytes. Valid on the completion's thread until the next read there.
+    /// The bytes passed without a copy. Valid on the completion's thread until the next read there.
     var lent: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<lentCount]) }
 
     /// A copy that stays valid after the completion has returned.

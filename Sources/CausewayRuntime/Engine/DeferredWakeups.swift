@@ -30,7 +30,7 @@ final class DeferredWakeups {
         while let call = calls.popFirst() { call() }
     }
 
-    /// Resumes the collected tasks; a Dispatch pool thread does it if there are enough.
+    /// Resumes the collected tasks, on a Dispatch pool thread if there are many.
     ///
     /// If the loop resumes tasks itself, it wakes another thread for each. On a shared processor, that thread preempts
     /// the loop, runs one task and sleeps again.

@@ -21,12 +21,12 @@ package final class EpollLoop: EventLoop {
         var timers = TimerHeap<@Sendable () -> Void>()
         var calls: [@Sendable () -> Void] = []
         var jobs: [UnownedJob] = []
-        /// Handlers of closed descriptors, retained until the current batch ends, because its events may refer to them.
+        /// Handlers of closed descriptors, retained until the current batch ends: the batch's events may refer to them.
         var retired: [any ReadinessHandler] = []
         var isSleeping = false
-        /// When the loop wakes without a signal: the first timer's deadline. It stays in effect if that timer is
-        /// cancelled: a loop whose connections set and cancel timers often then wakes once per timeout, not once per
-        /// timer.
+        /// When the current or next sleep ends without a signal: the first timer's deadline. Cancelling that timer does
+        /// not change this time. If connections often set and cancel timers, the loop then wakes once per timeout, not
+        /// once for each timer.
         var wakesAt: Duration?
 
         /// Returns whether the caller must wake the loop after it has released the lock.

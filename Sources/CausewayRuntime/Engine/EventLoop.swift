@@ -20,8 +20,8 @@ package struct TimerID: Hashable, Sendable {
 
 /// One thread that waits for descriptors and timers and runs jobs. The backends are epoll and `DispatchSource`.
 ///
-/// Every method may be called from any thread, unless its documentation restricts this. A descriptor that was closed through the loop is
-/// never reported again, even if the loop has already fetched an event for it.
+/// Every method may be called from any thread, unless its documentation restricts this. A descriptor that was closed
+/// through the loop is never reported again, even if the loop has already fetched an event for it.
 package protocol EventLoop: AnyObject, Sendable {
     /// Reports each readiness edge of `fd` to `handler` from now on. The loop retains the handler until
     /// ``close(_:_:)``.

@@ -1,7 +1,7 @@
 package import CausewayTypes
 package import FoundationEssentials
 
-/// A task waiting on another thread than the loop's, and the result with which to resume it.
+/// A task that waits on a thread other than the loop's, with the result that resumes it.
 package enum OffLoopTask: Sendable {
     /// A task that waits for content.
     case receive(TaskContinuation, StreamPiece)

@@ -63,8 +63,9 @@ package final class WorkerThreads: Sendable {
         }
     }
 
-    /// Leaves the waiting work to the threads that run. If there are none, runs the work that waits now on the caller's
-    /// thread; later callers try to start a thread again, so that their work does not delay this caller.
+    /// Called when a thread could not be created. Running threads take the waiting work. If there are none, runs the
+    /// waiting work on the caller's thread. Work that is added later does not delay this caller: its own caller tries
+    /// to start a thread again.
     private func threadFailed() {
         let abandoned = state.withLock { state -> Deque<@Sendable () -> Void> in
             state.threadCount -= 1
@@ -89,8 +90,8 @@ package final class WorkerThreads: Sendable {
         }
     }
 
-    /// Removes and returns the next work. Without work, the thread is idle from then on, under the same lock: work that
-    /// arrives later wakes it.
+    /// Removes and returns the next work. Without work, marks the thread as idle under the same lock, so that work
+    /// added later wakes it.
     private func next() -> (@Sendable () -> Void)? {
         state.withLock { state in
             if let body = state.waiting.popFirst() { return body }

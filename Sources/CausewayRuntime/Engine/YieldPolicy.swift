@@ -5,14 +5,14 @@
 /// arrived, and the loop handles them together. If each thread has its own processor, a yield costs one system call
 /// without effect.
 package struct YieldPolicy {
-    /// The minimum number of events that make a yield worth the system call. A single event is usually the only one: a
-    /// program that waits for each answer.
+    /// The minimum number of events that make a yield worth the system call. After a single event, usually no other
+    /// arrives, because the program waits for each answer.
     private static let minimumEvents = 2
     /// How long the work from one turn can take: `atAll`, plus `anEvent` for each event. If the loop gets the processor
     /// back later than that, unrelated threads have used the processor, and the loop pauses before it yields again.
     private static let patience = (atAll: Duration.milliseconds(1), anEvent: Duration.microseconds(50))
-    /// How long the pause may be. It doubles with each late return and halves with each timely one, so that a single
-    /// disturbance ends soon, and a busy neighbour costs little.
+    /// The shortest and longest pause. The pause doubles after each late return and halves after each timely one: after
+    /// one disturbance the loop soon yields again, and next to a busy process it rarely yields.
     private static let pauses = Duration.milliseconds(4)...Duration.seconds(1)
 
     private var nextTime = Duration.zero

@@ -26,11 +26,11 @@ extension Connector {
     /// The delay before the races over other interfaces. It is a little longer than the delay before the next address
     /// (RFC 8305 §5), so that two attempts never start at once.
     static var fallbackDelay: Duration { AttemptRace.recommendedDelay + .milliseconds(20) }
-    /// How long no address may be known before the name is also resolved over other interfaces.
+    /// How long to wait for the first address before the name is also resolved over other interfaces.
     static var silenceLimit: Duration { .seconds(1) }
     private static var fallbackLimit: Int { 4 }
 
-    /// Whether network changes can affect the outcome: `true` for TCP, except to loopback and local addresses.
+    /// Whether network changes can affect this race: `true` while a TCP race to other hosts runs.
     var mayTakeLong: Bool {
         guard !progress.fallbacks.isOne, settings.transport == .tcp, progress.phase.isRunning else {
             return false

@@ -12,7 +12,7 @@ extension Connector {
     /// The use of translated addresses. A connector translates at most once.
     enum Translation {
         case unused
-        /// DNS is asked for the translator's prefix, for the sake of these IPv4 addresses.
+        /// The DNS query for the translator's prefix is pending. The first list has the IPv4 addresses to translate.
         case searching([SocketAddress], answers: [SocketAddress])
         case done
 

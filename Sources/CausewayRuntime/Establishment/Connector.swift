@@ -65,8 +65,8 @@ package final class Connector: Sendable {
     /// - Parameter early: Content for each attempt's first packet.
     package func start(early: Data = Data()) { loop.execute { self.begin(early) } }
 
-    /// Abandons the current attempts and continues with the next address. While it requests a relay, it fails with
-    /// `ECONNABORTED` instead.
+    /// Abandons the current attempts and continues with the next address. A connector whose target is a relay fails
+    /// with `ECONNABORTED` instead.
     package func skip() {
         loop.execute {
             guard case .relay = self.progress.target else {
@@ -135,7 +135,7 @@ package final class Connector: Sendable {
     }
 
     func perform(_ steps: [AttemptRace.Step]) {
-        // `skip()` and the timer may come after the end, when no socket may be opened.
+        // `skip()` and the timer may come after the race has ended. No socket may be opened then.
         guard progress.phase.isRunning else { return }
         for step in steps {
             switch step {
@@ -155,7 +155,7 @@ package final class Connector: Sendable {
     }
 
     private func wake(at time: Duration) {
-        // A datagram socket connects at once, so that the race can be over before its timer is set.
+        // A datagram socket connects at once, so the race can end before its timer is set.
         guard progress.phase.isRunning else { return }
         let timer = loop.schedule(after: time - System.now) {
             self.perform(self.progress.race.advance(to: System.now))

@@ -55,8 +55,7 @@ package struct EstablishmentFacts: Sendable {
     /// When all protocols were ready.
     package var finished: Duration = .zero
     package var previousAttempts = 0
-    /// The counters when the connection became ready; `nil` unless protocols above the transport exchanged bytes
-    /// earlier.
+    /// The counters when the connection became ready; `nil` if no protocols above the transport exchanged bytes before.
     package var baseline: Baseline?
     package var firstAddress: SocketAddress?
     /// Whether an attempt lost its source address because the network changed. At this position in the structure, the

@@ -1,6 +1,6 @@
 package import CausewayTypes
 
-/// A proxy that forwards HTTP requests instead of the bytes of a tunnel. The owner of the route knows what it is.
+/// A proxy that forwards HTTP requests and needs no tunnel. The route's owner knows the concrete type.
 package protocol RequestForwarding: AnyObject, Sendable {}
 
 /// A route to an endpoint: through a proxy, or directly if the proxies may be bypassed.

@@ -51,14 +51,14 @@ struct SocketRace {
 
     // MARK: Attempts
 
-    /// Returns the attempt for a candidate, which the caller must start.
+    /// Creates a candidate's attempt. The caller must start it.
     mutating func begin(_ candidate: Candidate, of connector: Connector) -> Attempt {
         let attempt = Attempt(candidate, addresses[candidate], connector)
         attempts[candidate] = attempt
         return attempt
     }
 
-    /// Removes an attempt, which the caller must win or abandon.
+    /// Removes an attempt. The caller must then call `win` or `abandon` on it.
     mutating func take(_ candidate: Candidate) -> Attempt? { attempts.removeValue(forKey: candidate) }
 
     mutating func connected(_ candidate: Candidate) -> [Step] { order.connected(candidate) }
@@ -83,7 +83,7 @@ struct SocketRace {
     }
 }
 
-/// An address from a lookup, with all that decides about its place in the race.
+/// An address from a lookup, with the data that determines its position in the race.
 struct FoundAddress {
     var address: SocketAddress
     var destination: Destination

@@ -14,7 +14,7 @@ struct ArrivalReports: Sendable {
         case nothing
     }
 
-    /// The number of consecutive arrival reports during a read after which the flow turns the reports off.
+    /// The flow turns the reports off after this many consecutive arrival reports while a read is active or scheduled.
     static var redundantLimit: UInt8 { 2 }
 
     private var interest = Interest.all
@@ -23,7 +23,7 @@ struct ArrivalReports: Sendable {
 
     var areOff: Bool { interest == .nothing }
 
-    /// Records a report that told a reader nothing. Returns whether to turn the reports off.
+    /// Records a report that came while a read was active or scheduled. Returns whether to turn the reports off.
     mutating func wasRedundant() -> Bool {
         guard interest == .all else { return false }
         redundantCount &+= 1

@@ -21,8 +21,8 @@ struct DatagramInbox: Sendable {
         static let far = Mark(
             byteCount: byteLimit - PacketReader.packetLimit * PacketReader.blockByteCount,
             datagramCount: datagramLimit - PacketReader.packetLimit * PacketReader.trainDatagramLimit)
-        /// The mark for a program that receives on another thread, if the kernel's buffer is large. The pool has enough
-        /// blocks for this many bytes.
+        /// The mark for a program that receives on another thread, if the kernel's buffer is large. The pool of packet
+        /// blocks has enough blocks for this many bytes.
         static let close = Mark(byteCount: 768 << 10, datagramCount: 4_096)
         /// The mark for a task on the reader's thread. It is low, so that datagrams are still in the processor's cache
         /// when the task receives them.
@@ -51,7 +51,7 @@ struct DatagramInbox: Sendable {
 
     var isEmpty: Bool { head == nil }
 
-    /// Appends a train. Returns `false` without room; the train is then dropped, as by a full socket buffer.
+    /// Appends a train. Returns `false` if the inbox is full; the train is then dropped.
     mutating func append(_ train: DatagramBatch.Train) -> Bool {
         let count = train.count
         guard byteCount + train.bytes.count <= Self.byteLimit, datagramCount + count <= Self.datagramLimit else {
@@ -66,15 +66,15 @@ struct DatagramInbox: Sendable {
     /// Returns whether the content exceeds `mark`, so that the reader must stop.
     func isAbove(_ mark: Mark) -> Bool { byteCount > mark.byteCount || datagramCount > mark.datagramCount }
 
-    /// Begins a hold: the reader stops until the content has fallen to half of `mark`. Returns `false` if the content
-    /// does not exceed `mark`.
+    /// Pauses the socket's reader until the content has fallen to half of `mark`. Returns `false` if the content does
+    /// not exceed `mark`.
     mutating func hold(above mark: Mark) -> Bool {
         guard isAbove(mark) else { return false }
         heldAt = mark
         return true
     }
 
-    /// Ends a hold if the content has fallen to half of its mark. Returns whether the reader must continue.
+    /// Ends the reader's pause if the content has fallen to half of the mark. Returns whether the reader must continue.
     mutating func releaseHold() -> Bool {
         guard let mark = heldAt, byteCount <= mark.byteCount / 2, datagramCount <= mark.datagramCount / 2 else {
             return false

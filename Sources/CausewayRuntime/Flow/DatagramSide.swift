@@ -19,10 +19,10 @@ struct DatagramSide: Sendable {
     var isDelivering = false
     /// Determines how many datagrams may wait.
     var holdRule = HoldRule()
-    /// The number of datagrams that tasks have received since one last suspended.
+    /// The number of datagrams that tasks have received since a task last suspended.
     var immediateCount = 0
 
-    /// The conditions for the number of waiting datagrams.
+    /// The conditions that determine how many datagrams may wait.
     struct HoldRule: Sendable {
         /// Whether the program receives in a task on the loop's thread. The shared socket's reader must not run ahead
         /// of such a task.

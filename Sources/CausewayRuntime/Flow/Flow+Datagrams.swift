@@ -26,8 +26,8 @@ extension Flow {
         }
     }
 
-    /// Accepts datagrams from this flow's peer. The shared socket's reader calls this. Returns the inbox's remaining
-    /// room.
+    /// Accepts datagrams from this flow's peer. Called by the shared socket's reader. Returns whether reading must
+    /// pause, and whether datagrams were dropped.
     @discardableResult
     func arrived(_ trains: [DatagramBatch.Train], isSocketDeep: Bool = false) -> DatagramInbox.Room {
         var deferred = DeferredActions()
@@ -62,8 +62,8 @@ extension PacketReader {
         return trains
     }
 
-    /// Returns where the train from `start` ends: single datagrams that are equally long, except that the last one can be
-    /// shorter.
+    /// Returns the index after the train that begins at `start`. A train consists of single datagrams of equal length;
+    /// the last one can be shorter.
     private func endOfRun(from start: Int, before limit: Int) -> Int {
         let (count, segment) = shape(of: start)
         guard count > 0, count == segment else { return start + 1 }
@@ -135,8 +135,8 @@ extension Flow.State {
         releaseHold(&deferred)
     }
 
-    /// Stops the shared socket's reader until the program has received half of the datagrams. Returns `false` if too
-    /// few datagrams wait to stop it.
+    /// Stops the shared socket's reader until the program has received half of the datagrams. Returns `false` if the
+    /// waiting datagrams do not exceed the limit.
     mutating func beginHold() -> Bool {
         guard kind == .datagram, !link.isEnding else { return false }
         return datagrams[0].beginHold()

@@ -65,8 +65,8 @@ enum DatagramCall {
 }
 
 extension Flow.State {
-    /// Queues a receive requested inside a callback of the current delivery, which then completes it. Returns `false`
-    /// for all other receives.
+    /// Queues a receive requested inside a callback of the current delivery; the delivery then completes the receive.
+    /// Returns `false` for all other receives.
     mutating func joinDelivery(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) -> Bool {
         guard waiter.isOfQueue, failure == nil, datagrams[0].isDelivering, delivery?.isDraining == true else {
             return false

@@ -16,8 +16,7 @@ extension Flow {
         case contentAndEnd
     }
 
-    /// Checks a broken transport for its error and for unread content. Leaves this to the reader if a read is active or
-    /// due.
+    /// Checks a broken transport for its error and for unread content. If a read is active or due, the reader does it.
     func examineLoss() {
         let suspect = state.withLock { state in state.beginErrorCheck() }
         if let suspect { checkError(of: suspect) } else { requeueRead() }
@@ -53,9 +52,9 @@ extension Flow.State {
     /// Whether the transport broke while earlier content may still be unread. Sends then fail and receives continue.
     var isDraining: Bool { reading.remainder != .nothing && link.isOpen }
 
-    /// Claims the reading side to query the pending error, unless a read is active or due. In that case the reader sees
-    /// the error, or queries it afterwards. If query and read ran at once, one could take the error, and the other
-    /// would see only an end of stream.
+    /// Claims the reading side to query the pending error, unless a read is active or due. In that case the reader gets
+    /// the error or queries it later. If query and read ran at the same time, the query could take the error, and the
+    /// read would report only an end of stream.
     mutating func beginErrorCheck() -> Transport? {
         guard link.isOpen, let transport = link.transport else { return nil }
         let isLeftToReader = reading.isReading || hasReadWork
@@ -74,19 +73,19 @@ extension Flow.State {
         match(nil, &deferred)
     }
 
-    /// Records that the transport broke. The caller must then call ``Flow/examineLoss()``, which checks for unread content.
+    /// Records that the transport broke. The caller must then call ``Flow/examineLoss()`` to check for unread content.
     mutating func lose(_ error: Failure, isBehindEnd: Bool, _ deferred: inout DeferredActions) {
         guard !link.isEnding else { return }
         guard kind == .stream, link.isOpen else { return breakDown(error, &deferred) }
         guard failure == nil else {
-            // EPIPE means only that an earlier call received the cause. Keep that cause instead.
+            // EPIPE only means that another call received the cause, so replace a stored EPIPE.
             if failure == Failure(errno: Errno.brokenPipe) { failure = error }
             return
         }
         failure = error
         reading.broke(isBehindEnd: isBehindEnd)
-        // Leave the entries of an active write to that write's result: the break can be the peer's reply to its
-        // content.
+        // Do not fail the entries of an active write; the write's result completes them. The peer may have closed the
+        // connection in reply to their content.
         answerSends(error, keeping: Int(writing.activeEntryCount ?? 0), &deferred)
     }
 

@@ -5,8 +5,8 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
-    /// The maximum number of reads in a row before other flows get their turn, and the maximum number of receives in a
-    /// row that read from the transport themselves.
+    /// How many reads in a row one flow may make before other flows run. Also how many receives in a row may read from
+    /// the transport on the caller's thread.
     static var readBudget: Int { 16 }
     /// The number of bytes that a read may return beyond the requested number, so that small receives do not cost one
     /// system call each.
@@ -178,7 +178,7 @@ extension Flow {
         return nil
     }
 
-    /// Ends a read's claim: delivers its content, and closes the transport if a close was waiting for the claim.
+    /// Ends a read's claim and delivers the content. Closes the transport if a close was waiting for the claim's end.
     func finishRead(
         _ plan: ReadPlan, _ finish: (inout State, inout DeferredActions) -> ReadPlan?
     ) -> ReadPlan? {

@@ -8,8 +8,8 @@ struct ReadPlan {
     var transport: Transport
     var length: Int
     var isDatagram: Bool
-    /// Whether the oldest receive belongs to the protocols above, which borrow the content in the thread's scratch
-    /// block.
+    /// Whether the oldest receive belongs to the protocols above the transport. They read the content in place, in the
+    /// thread's scratch buffer.
     var isForChannel = false
     /// Whether exactly one receive waits, from a task or one of the program's closures.
     var isForOne = false
@@ -34,9 +34,9 @@ extension Flow.State {
         return plan
     }
 
-    /// Claims the read for a receive that reads on the caller's thread. On the loop's thread, every ``Flow/readBudget``
-    /// calls this function sets `isPostponed` instead, and the caller calls ``Flow/requeueRead()``. Otherwise a fast
-    /// peer and the task receiving from it could occupy the thread.
+    /// Claims the read for a receive that reads on the caller's thread. On the loop's thread, one of every
+    /// ``Flow/readBudget`` calls sets `isPostponed` instead, and the caller calls ``Flow/requeueRead()``. Otherwise a
+    /// fast peer and the task that receives from it could occupy the thread.
     mutating func beginRead(onLoop isOnLoop: @autoclosure () -> Bool, _ isPostponed: inout Bool) -> ReadPlan? {
         guard hasReadWork else { return nil }
         reading.burst += 1
@@ -102,7 +102,7 @@ extension Flow.State {
         return true
     }
 
-    /// Lends the content to the protocols above if no earlier content waits.
+    /// Passes the content without a copy to the protocols above the transport, if no earlier content waits.
     private mutating func lend(_ arrived: Int, _ deferred: inout DeferredActions) {
         guard link.mayTransfer, reading.receives.leftover.isEmpty, reading.receives.waiters.first?.takesLoans == true,
             case .bytes(_, let maximum) = reading.receives.queue.oldest, arrived <= maximum,

@@ -25,7 +25,7 @@ extension Flow {
     }
 
     /// Writes content without queueing it if no earlier content is queued. Returns whether the write was attempted;
-    /// ``continueWrite(_:_:)`` then sends what did not fit.
+    /// ``continueWrite(_:_:)`` then sends the remaining bytes.
     private func sendAtOnce(_ outbound: Outbound) -> Bool {
         guard !outbound.endsStream, outbound.offset == 0,
             let transport = state.withLock({ state in state.beginImmediateWrite(outbound.data.count) })
@@ -93,7 +93,7 @@ extension Flow {
         return finishImmediateWrite(data.withUnsafeBytes { transport.write(single: $0) }, data.count)
     }
 
-    /// Writes borrowed bytes on the caller's thread. They must stay valid only during the call.
+    /// Writes borrowed bytes on the caller's thread. The bytes need to stay valid only during the call.
     func writeNow(lent bytes: UnsafeRawBufferPointer) -> ImmediateResult {
         var isBurst = false
         guard let transport = state.withLock({ state in state.beginTaskWrite(bytes.count, &isBurst) }) else {
@@ -104,7 +104,7 @@ extension Flow {
 
     package enum ImmediateResult {
         case done(Failure?)
-        /// Only this many bytes were sent, and the claim is still held.
+        /// Only this many bytes were sent. The claim has not ended yet.
         case partial(Int, Retry)
         /// No write was attempted.
         case unclaimed
@@ -176,8 +176,8 @@ extension Flow {
         if closing == nil { examineLoss() }
     }
 
-    /// Queues an immediate write's remaining bytes before all other content, releases the claim and waits until the
-    /// transport has room.
+    /// Queues an immediate write's remaining bytes before all other content and releases the claim. Writes these bytes
+    /// when the transport is writable.
     func continueWrite(_ outbound: Outbound, _ retry: Retry) {
         var deferred = DeferredActions()
         var mustRead = false
@@ -195,7 +195,7 @@ extension Flow {
         closing?.perform(on: loop)
         if mustRead { requeueRead() }
         guard closing == nil, let transport else { return }
-        // If a writable edge has arrived since the write, the transport already has room.
+        // If a writable edge has arrived since the write, the transport already accepts bytes.
         if state.withLock({ state in state.writing.isWritable }) { pumpWrites() } else { arrange(retry, transport) }
     }
 

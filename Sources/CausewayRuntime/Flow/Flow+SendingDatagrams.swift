@@ -50,7 +50,7 @@ extension Transport {
 extension Flow.State {
     private static var datagramLimit: Int { 64 }
 
-    /// Groups the datagrams in flight: datagrams of equal length form a train if the kernel can segment it.
+    /// Groups the datagrams in flight: datagrams of equal length form a train if the kernel can segment trains.
     func planDatagrams() -> DatagramPlan {
         var plan = DatagramPlan()
         append(writing.flight.entries.first, to: &plan)
@@ -109,8 +109,7 @@ extension Flow.State {
                 // one by one.
                 datagrams[0].hasSegmentOffload = false
             } else {
-                // Fail only the first datagram: an earlier datagram was rejected, or sending is not permitted at
-                // present.
+                // Fail only the first datagram: the cause can be an earlier datagram, or sending is not permitted now.
                 finishDatagram(Failure(errno: code), &deferred)
             }
             return .none

@@ -5,7 +5,7 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow.State {
-    /// Claims a write that bypasses the queue: no content waits and the transport has room.
+    /// Claims a write that bypasses the queue, if no earlier content waits and the transport is writable.
     mutating func beginImmediateWrite(_ count: Int) -> Transport? {
         guard kind == .stream, link.mayTransfer, writing.isWritable, !writing.isWriting, !writing.isCorked, count > 0,
             link.isOpen,
@@ -58,7 +58,7 @@ extension Flow.State {
         if kind == .stream {
             if outbound.endsStream { writing.end = .requested }
         } else {
-            // A datagram socket has no half-close. Without content nothing is sent; with empty content an empty datagram is sent.
+            // A datagram socket has no half-close. Empty content is an empty datagram; no content sends nothing.
             outbound.endsStream = false
             outbound.isDatagram = outbound.hasContent
         }

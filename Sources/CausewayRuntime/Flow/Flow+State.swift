@@ -46,7 +46,7 @@ extension Flow {
         }
     }
 
-    /// The transport, and how far its life has come.
+    /// The transport and the phase of its life.
     struct Link: Sendable {
         enum Phase: Sendable {
             /// There is no transport yet.
@@ -92,8 +92,8 @@ extension Flow {
     /// The state behind the flow's lock.
     ///
     /// This state is most of an idle connection's memory. Small members are therefore grouped, and members that few
-    /// connections need are behind a reference. A side knows only its own direction; the rules that join both, such as
-    /// those of a transport that breaks, are methods of this type.
+    /// connections need are behind a reference. ``ReadSide`` and ``WriteSide`` know only their own direction; rules
+    /// that concern both directions, such as those for a broken transport, are methods of this type.
     struct State: ~Copyable, Sendable {
         let kind: Kind
         var link = Link()

@@ -16,7 +16,7 @@ extension Flow {
 
     package func leaveHome() { homeTask.store(0, ordering: .relaxed) }
 
-    /// Ends the request that the home task waits for, as if any other task were cancelled.
+    /// Ends the request that the home task waits for, as cancellation does for any other task.
     package func cancelHome() {
         cancelReceive(Self.homeID)
         cancelSend(Self.homeID)
@@ -25,8 +25,8 @@ extension Flow {
     /// Identifies all home task requests; the home task has one at a time.
     package static var homeID: UInt64 { 0 }
 
-    /// Identifies the current task's request for cancellation. A task waits for one request at a time. Never
-    /// ``homeID``.
+    /// Identifies the current task's request for cancellation. A task waits for one request at a time. The value is
+    /// never equal to ``homeID``.
     static var taskID: UInt64 { UInt64(truncatingIfNeeded: ThreadLocal.task) }
 
     package var isHome: Bool { ThreadLocal.task == homeTask.load(ordering: .relaxed) }

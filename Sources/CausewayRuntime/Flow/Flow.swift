@@ -29,8 +29,8 @@ package final class Flow: ReadinessHandler {
 
     /// The readiness events that an event loop must report for this flow's socket.
     package var interest: Readiness {
-        // A stream socket reports a writable edge only after a write found no room; a datagram socket reports one for
-        // each sent datagram.
+        // A stream socket reports a writable edge only after a write that would block; a datagram socket reports one
+        // for each sent datagram.
         state.withLock { state in state.kind == .stream ? .stream : .readable }
     }
 
@@ -80,8 +80,8 @@ package final class Flow: ReadinessHandler {
     /// Confirms the transport after the handshake above it is complete: from now on, no other transport replaces it.
     package func confirm() { state.withLock { state in state.link.isProvisional = false } }
 
-    /// Returns content for the first packet, sent before the peer has answered: content that is safe to replay, at the
-    /// head of the queue.
+    /// Returns content for the first packet, which is sent before the peer has answered. The content is at the head of
+    /// the queue and safe to replay.
     package func earlyContent(atMost limit: Int) -> Data {
         var deferred = DeferredActions()
         let (content, delivery) = state.withLock { state -> (Data, Delivery?) in
@@ -117,8 +117,8 @@ package final class Flow: ReadinessHandler {
 
     /// Closes the transport. The flow then waits for another transport.
     ///
-    /// - Parameter abandoning: The failure for all waiting requests; `nil` keeps them waiting. Set it if protocols
-    ///   above the transport made the requests, because they restart on the next transport.
+    /// - Parameter abandoning: The failure for all waiting requests; `nil` keeps them waiting. Set a failure if
+    ///   protocols above the transport made the requests, because those protocols start again on the next transport.
     package func detach(abandoning failure: Failure? = nil) {
         var deferred = DeferredActions()
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in

@@ -18,7 +18,7 @@ package typealias BatchCompletion = @Sendable (DatagramBatch?, Failure?) -> Void
 /// The completion handler or suspended task waiting for a receive.
 enum ReceiveWaiter: Sendable {
     case callback(ReceiveCompletion)
-    /// An internal protocol's closure. It is called at once, on any thread, and content can be lent to it.
+    /// An internal protocol's closure. It is called at once, on any thread, and can get content without a copy.
     case channel(ReceiveCompletion)
     /// A closure from the protocol stack above the transport, for one connection attempt. It is called like the closure
     /// of `channel`. If the program has a queue, reads for the stack run on it.
@@ -48,7 +48,7 @@ enum ReceiveWaiter: Sendable {
         }
     }
 
-    /// Whether content can be lent to the closure.
+    /// Whether content can be passed to the closure without a copy.
     var takesLoans: Bool {
         switch self {
         case .channel, .stack: true
@@ -69,7 +69,7 @@ package enum SendWaiter: Sendable {
     case task(UInt64, UnsafeContinuation<Failure?, Never>)
 }
 
-/// Content on its way to the transport.
+/// Content to send, with its progress and the waiter for the result.
 package struct Outbound: Sendable {
     package var data: Data
     /// The number of bytes that the transport has accepted.
@@ -105,11 +105,11 @@ package protocol FlowOwner: AnyObject, Sendable {
     /// Called when the transport broke and earlier content waits to be received. Can be called more than once.
     /// ``flowFailed(_:)`` follows when all content was received.
     func flowLost(_ error: Failure)
-    /// Called when both directions have ended: the program has received the peer's end, and the local end was sent. The flow stays open.
+    /// Called when the program has received the peer's end and the local end was sent. The flow stays open.
     func flowEnded()
     /// Called when the flow is closed as requested. Every outstanding request is complete.
     func flowClosed()
-    /// Called when the transport was detached from the flow. Requests wait for another one.
+    /// Called when the transport was detached from the flow. Requests wait for another transport.
     ///
     /// - Parameter reason: The failure that broke the transport; `nil` if it was intact.
     func flowDetached(because reason: Failure?)

@@ -2,9 +2,9 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import FoundationEssentials
 
-/// A flow's receiving side: what the loop has reported about the transport, who reads from it, and what waits.
+/// A flow's receiving side: the transport's readiness, the reader's claim, and the waiting receives.
 struct ReadSide: Sendable {
-    /// Signs that the peer's stream has ended or broken, which the reads have to settle.
+    /// Signs that the peer's stream may have ended or failed. Later reads must confirm them.
     struct Signs: OptionSet, Sendable {
         let rawValue: UInt8
 
@@ -27,7 +27,7 @@ struct ReadSide: Sendable {
     var signs: Signs = []
     var remainder = Flow.Remainder.nothing
     var reports = ArrivalReports()
-    /// The number of receives that have read from the transport themselves since the last postponed read.
+    /// The number of receives that have read on the caller's thread since the last postponed read.
     var burst: UInt8 = 0
     var receives = PendingReceives()
     var byteCount: UInt64 = 0
@@ -39,7 +39,7 @@ struct ReadSide: Sendable {
         isReadable = false
     }
 
-    /// Records a read of `count` bytes into `length` bytes of room.
+    /// Records a read of `count` bytes into a buffer of `length` bytes.
     mutating func moved(_ count: Int, into length: Int) {
         // A large read suggests that more content has arrived, and one more read costs little in comparison. While
         // arrival reports are off, always read again.
@@ -49,7 +49,7 @@ struct ReadSide: Sendable {
         byteCount &+= UInt64(count)
     }
 
-    /// Records that the transport broke. What it still holds is read before the failure is reported.
+    /// Records that the transport broke. The remaining content is read before the failure is reported.
     mutating func broke(isBehindEnd: Bool) {
         remainder = isBehindEnd ? .contentAndEnd : .content
         isReadable = true
@@ -72,7 +72,7 @@ struct ReadSide: Sendable {
         return delivery.add(.call { flow.readOnQueue() })
     }
 
-    /// Forgets what was known about a transport that is gone. The receives keep waiting.
+    /// Resets the state that belongs to a closed transport. The receives keep waiting.
     mutating func forgetTransport() {
         isReadable = false
         signs = []
@@ -100,7 +100,8 @@ struct PendingReceives: Sendable {
         waiters.append(waiter)
     }
 
-    /// Returns whether the only receive that waits was given `count` new bytes as they are. The caller completes it.
+    /// Assigns `count` new bytes to the only waiting receive if it takes exactly these bytes. Returns whether it does;
+    /// the caller then completes the receive.
     mutating func passes(_ count: Int) -> Bool {
         waiters.rest.isEmpty && waiters.first?.takesAll == true && queue.passes(count)
     }
@@ -119,7 +120,7 @@ struct PendingReceives: Sendable {
         return found
     }
 
-    /// Removes all receives, and the bytes that have arrived; `nil` if there are none.
+    /// Removes all receives, and the bytes that have arrived; `bytes` is `nil` if none have arrived.
     mutating func removeAll() -> (waiters: [ReceiveWaiter], bytes: Data?) {
         _ = queue.abandon()
         let bytes = leftover.count == 0 ? nil : leftover

@@ -9,7 +9,7 @@ extension SharedDatagramSocket {
     /// The limits for one turn. The loop's other descriptors then get their turn.
     private static let budget = (calls: 16, bytes: 512 << 10)
 
-    /// How long the reader at most leaves datagrams in the kernel because a program is too slow: `alone` if the socket
+    /// The maximum time to leave datagrams in the kernel because a program receives too slowly: `alone` if the socket
     /// has one peer, `beside` if it has several.
     private static let holdTimes = (alone: Duration.milliseconds(20), beside: Duration.microseconds(250))
 
@@ -44,7 +44,7 @@ extension SharedDatagramSocket {
         }
     }
 
-    /// Sets whether reading is paused. While it is not, the loop reports arrivals, including earlier ones.
+    /// Sets whether reading is paused. After a pause, the loop also reports datagrams that arrived during it.
     private func setPausing(_ isPausing: Bool) {
         let registration = state.withLock { state -> Registration? in
             guard state.isPausing != isPausing else { return nil }
@@ -80,9 +80,9 @@ extension SharedDatagramSocket {
         loop.execute { [count] in self.read(count) }
     }
 
-    /// Returns how long at most to leave further datagrams in the kernel; `nil` if every program receives as fast as
-    /// datagrams arrive. Reading them would take processor time from the program only to drop them. A program that
-    /// receives nothing at all does not delay other peers.
+    /// Returns how long at most to leave further datagrams in the kernel; `nil` to continue reading. If a program
+    /// receives too slowly, reading would take its processor time only to drop datagrams. If one of several inboxes is
+    /// full, reading continues, so that this inbox's program does not delay the other peers.
     private func holdTime(_ room: DatagramInbox.Room) -> Duration? {
         guard room < .ample else { return nil }
         if peerCount == 1 { return Self.holdTimes.alone }
@@ -94,7 +94,7 @@ extension SharedDatagramSocket {
         holdTimer.value = loop.schedule(after: time) { self.endHold() }
     }
 
-    /// Ends a hold, because the program has received enough datagrams. May be called from any thread.
+    /// Ends a pause in reading, because the program has received enough datagrams. May be called from any thread.
     func continueReading() { loop.execute { self.endHold() } }
 
     private func endHold() {
@@ -103,8 +103,7 @@ extension SharedDatagramSocket {
         read(0)
     }
 
-    /// Passes each run of packets from one peer to that peer's flow, in one block. Returns the smallest room left in a
-    /// flow.
+    /// Passes each run of packets from one peer to that peer's flow. Returns the state of the fullest inbox.
     private func distribute(_ packets: Int, _ reader: inout PacketReader) -> DatagramInbox.Room {
         if let unknownPeers = state.withLock({ state in state.unknownPeers }) {
             sort(packets, &reader, unknownPeers)

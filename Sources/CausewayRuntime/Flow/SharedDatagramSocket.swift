@@ -9,7 +9,7 @@ internal import Synchronization
 /// other senders' datagrams go to the group. The socket is read on its loop's thread only. It stays open while its
 /// listener or group, or a peer's flow, exists.
 package final class SharedDatagramSocket: ReadinessHandler {
-    /// Called on the loop's thread with a new peer's flow, before its first datagram is delivered. Return `false` to refuse the peer.
+    /// Called on the loop's thread with a new peer's flow, before the first datagram. Return `false` to refuse it.
     package typealias NewPeer = @Sendable (SharedDatagramSocket, Flow, SocketAddress) -> Bool
 
     /// Called on the loop's thread with datagrams from senders that are not peers.
@@ -37,7 +37,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
     let isDeep: Bool
     let state: LockedValue<State>
     let pace: LoopBound<ArrivalPace>
-    /// The current hold's timer, if any.
+    /// The timer that ends the current pause in reading, if there is one.
     let holdTimer: LoopBound<TimerID?>
     /// Whether a datagram was sent since the socket was last read.
     let hasSent = Atomic(false)
@@ -83,8 +83,8 @@ package final class SharedDatagramSocket: ReadinessHandler {
         }
     }
 
-    /// Accepts no more peers. Existing peers stay. Without any, closes the socket and calls `completion` when the port
-    /// is free.
+    /// Accepts no more peers. Existing peers keep the socket open. Without peers, closes the socket and calls
+    /// `completion` when the port is free; with peers, calls `completion` at once.
     package func stop(_ completion: @escaping @Sendable () -> Void = {}) {
         let closing = state.withLock { state -> Registration? in
             state.newPeer = nil
@@ -235,8 +235,8 @@ extension SharedDatagramSocket.State {
 }
 
 extension Flow {
-    /// The transport's local and remote address; `nil` without a transport. A peer of a shared socket has its own
-    /// addresses.
+    /// The transport's local and remote address; `nil` without a transport. For a peer of a shared socket, these are
+    /// the addresses of that peer's datagrams.
     package var addresses: (local: SocketAddress?, remote: SocketAddress?)? {
         let transport = state.withLock { state in state.link.transport }
         return withDescriptor { fd in

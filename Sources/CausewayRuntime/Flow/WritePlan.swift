@@ -39,8 +39,8 @@ extension iovec {
     }
 }
 
-/// Calls `body` with the addresses of all contents together. Each content is accessed inside the closure that accesses the previous
-/// content, so that all addresses stay valid.
+/// Calls `body` with the addresses of all contents together. Each content is accessed inside the closure that accesses
+/// the previous content, so that all addresses stay valid.
 func withPieces<R>(_ contents: [Data], from offset: Int, _ body: (UnsafeBufferPointer<iovec>) -> R) -> R {
     withUnsafeTemporaryAllocation(of: iovec.self, capacity: contents.count) { pieces in
         func descend(_ index: Int) -> R {

@@ -4,9 +4,9 @@ internal import CausewayTypes
 internal import DequeModule
 internal import FoundationEssentials
 
-/// A flow's sending side: whether the transport has room, who writes to it, and what waits.
+/// A flow's sending side: the transport's readiness, the writer's claim, and the waiting content.
 struct WriteSide: Sendable {
-    /// How far the sending direction has ended.
+    /// The state of the sending direction's end.
     enum End: UInt8, Sendable {
         case open
         /// The program has passed its last content.
@@ -20,12 +20,11 @@ struct WriteSide: Sendable {
     /// The maximum number of immediate writes in a row before a task must suspend.
     private static var burstLimit: UInt8 { 32 }
 
-    /// Whether the transport may have room.
+    /// Whether the transport may accept bytes.
     var isWritable = true
     /// Whether content is collected until ``Flow/uncork()``.
     var isCorked = false
-    /// The number of entries in flight, from the first, that the active write may read; `nil` while no thread has
-    /// claimed the write.
+    /// How many entries at the front of ``flight`` the active write may read; `nil` while there is no active write.
     private(set) var activeEntryCount: UInt8?
     /// The number of immediate writes since the last suspension.
     private var burst: UInt8 = 0
@@ -40,7 +39,7 @@ struct WriteSide: Sendable {
     /// Whether a thread has claimed the write.
     var isWriting: Bool { activeEntryCount != nil }
 
-    /// Whether a message may start before its turn in the queue: nothing waits, and a gathered send has room.
+    /// Whether a new message may bypass the backlog: there is no backlog, and one gathered send can take more content.
     var letsPass: Bool { backlog == nil && flight.entries.count < Flow.gatherPieceLimit }
 
     /// Claims the write, which may read the first `entryCount` entries in flight.
@@ -66,7 +65,7 @@ struct WriteSide: Sendable {
         backlog?.append(entry)
     }
 
-    /// Gives up the queue when nothing in it holds other messages back any more.
+    /// Discards the backlog when no message in it delays other messages any more.
     mutating func dropSpentBacklog() {
         if backlog?.letsPlainPass == true { backlog = nil }
     }
@@ -109,7 +108,7 @@ struct WriteSide: Sendable {
         return entry == nil ? nil : found
     }
 
-    /// Plans the write of a stream's content in flight, from `head`, and claims it.
+    /// Plans and claims the next write of a stream: the content in flight, beginning with `head`.
     mutating func planStream(_ transport: Transport, _ head: Flight.Entry) -> WritePlan {
         guard head.outbound.remaining > 0 else {
             claim(entryCount: 1)
@@ -164,7 +163,7 @@ struct Flight: Sendable {
 
     mutating func remove(at index: Int) { byteCount -= entries.remove(at: index).outbound.remaining }
 
-    /// Removes the first entry, sent or given up.
+    /// Removes the first entry after it was sent or has failed.
     mutating func popFirst() -> Entry? {
         guard let entry = entries.popFirst() else { return nil }
         byteCount -= entry.outbound.remaining

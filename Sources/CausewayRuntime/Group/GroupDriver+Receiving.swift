@@ -74,8 +74,8 @@ extension GroupDriver {
         return ConnectionDriver(.peer(socket, peer), plan.settings, flow: flow)
     }
 
-    /// Passes a new connection its peer's queued datagrams. Later ones come directly from the socket, so they would
-    /// overtake those in the inbox.
+    /// Passes a new connection its peer's queued datagrams. Later datagrams come directly from the socket and would
+    /// otherwise overtake the queued ones.
     private func passQueued(to flow: Flow, from peer: SocketAddress, at socket: SharedDatagramSocket) {
         let trains = progress.withLock { progress in progress.inbox.take(from: peer, at: socket) }
         if !trains.isEmpty { flow.arrived(trains) }

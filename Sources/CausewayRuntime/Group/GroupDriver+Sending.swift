@@ -65,7 +65,7 @@ extension GroupDriver {
         progress.withLock { progress in progress.outbox.keep(passage) }
     }
 
-    /// Returns the message to send next, and answers those before it that cannot be sent any more.
+    /// Returns the message to send next. Earlier messages that can no longer be sent complete with a failure.
     private func nextPassage() -> GroupTransmission? {
         var lost: [(GroupOutbound, Failure?)] = []
         let passage = progress.withLock { progress -> GroupTransmission? in

@@ -19,7 +19,7 @@ struct GroupInbox: Sendable {
 
     var isEmpty: Bool { arrivals.isEmpty }
 
-    /// Adds an arrival's datagrams. Returns `false` without room; they are then dropped, as by a full socket buffer.
+    /// Adds an arrival's datagrams. Returns `false` if the inbox is full; the datagrams are then dropped.
     mutating func append(_ arrival: DatagramArrival, from socket: SharedDatagramSocket) -> Bool {
         let (bytes, count) = (arrival.train.bytes.count, arrival.train.count)
         guard byteCount + bytes <= Self.byteLimit, datagramCount + count <= Self.datagramLimit else { return false }

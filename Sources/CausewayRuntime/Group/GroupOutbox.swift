@@ -23,7 +23,7 @@ struct GroupOutbox: Sendable {
 
     // MARK: Turns
 
-    /// Returns whether the caller must post a turn: `false` if one is on its way.
+    /// Returns whether the caller must post a turn: `false` if a turn is already posted.
     mutating func postTurn() -> Bool {
         defer { isTurnPosted = true }
         return !isTurnPosted
@@ -48,7 +48,7 @@ struct GroupOutbox: Sendable {
         return nil
     }
 
-    /// Keeps a partly sent message, which is the next one.
+    /// Stores a partly sent message, which ``next(at:_:)`` then returns first.
     mutating func keep(_ transmission: GroupTransmission) { partlySent = transmission }
 
     /// Removes all messages, which then count as failed.
@@ -60,7 +60,7 @@ struct GroupOutbox: Sendable {
 
     // MARK: Expiry
 
-    /// Returns when to set a timer for expired messages; `nil` if the current one is early enough.
+    /// Returns when to set a timer for expired messages; `nil` if the current timer fires early enough.
     mutating func armExpiry() -> Duration? {
         guard let next = queue.deadline, expiryTime.map({ next < $0 }) ?? true else { return nil }
         expiryTime = next

@@ -45,8 +45,8 @@ package struct GroupDatagram: Sendable {
     /// The target for a reply to this datagram, with the reply's source address.
     package var answer: GroupTarget { .address(peer, source: answerSource) }
 
-    /// A reply's source address; `nil`, for the kernel's choice, if the datagram was sent to a group, because a
-    /// multicast address is not a valid source.
+    /// A reply's source address. A multicast address is not a valid source, so the address is `nil`, for the kernel's
+    /// choice, if the datagram was sent to a group.
     var answerSource: SocketAddress? { destination.flatMap { $0.isMulticast ? nil : $0 } }
 }
 

@@ -31,7 +31,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         case nothing
     }
 
-    /// Where the driver learns about its interface.
+    /// The source of the interface's state.
     struct Network: Sendable {
         /// Runs the readings one after the other, because a reading can block and must not overtake an earlier one.
         var loop: any EventLoop
@@ -214,7 +214,7 @@ package final class LinkLocalDriver: ReadinessHandler {
                 let request = NetlinkRequest.putLinkLocal(address, on: interface.index, isPreferred: isPreferred)
                 if change(request) { tell(.preferred(address, isPreferred)) }
             case .release(let address, let reason):
-                // Ignore an error: the interface may have been removed, or an administrator may have removed the address.
+                // Ignore an error: the interface may be gone, or an administrator may have removed the address.
                 try? request(.takeLinkLocal(address, from: interface.index))
                 if case .conflict(let other) = reason {
                     tell(.lost(address, to: other))

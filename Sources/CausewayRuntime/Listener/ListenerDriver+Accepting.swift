@@ -2,7 +2,7 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Accepts connections and datagram peers, and hands them to the program. Runs on the loop.
+/// Accepts connections and datagram peers, and passes them to the program. Runs on the loop.
 extension ListenerDriver {
     /// The maximum number of connections accepted in one turn of the loop.
     private static var acceptBudget: Int { 64 }

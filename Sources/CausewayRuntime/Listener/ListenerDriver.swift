@@ -4,7 +4,7 @@ package import CausewayTypes
 internal import CausewayWire
 package import Dispatch
 
-/// Listens on one address and hands each accepted stream connection, and each new datagram peer, to the program.
+/// Listens on one address and passes each accepted stream connection, and each new datagram peer, to the program.
 package final class ListenerDriver: ReadinessHandler {
     package typealias Lifecycle = ListenerLifecycle
     package typealias State = Lifecycle.State
@@ -33,14 +33,14 @@ package final class ListenerDriver: ReadinessHandler {
         case datagrams(SharedDatagramSocket)
     }
 
-    /// Limits the number of connections that the listener hands over.
+    /// Limits the number of connections that the listener passes to the program.
     struct Admission: Sendable {
-        /// The number of connections that the listener may still hand over.
+        /// The number of connections that the listener may still pass to the program.
         private(set) var allowance = Int.max
         /// Whether connections stay in the kernel's backlog until the program raises the limit.
         private var hasBacklog = false
 
-        /// Returns whether the next connection may be accepted. If not, ``allow(_:)`` tells when to try again.
+        /// Returns whether the next connection may be accepted. If not, ``allow(_:)`` reports when to accept again.
         mutating func acceptsNext() -> Bool {
             hasBacklog = allowance == 0
             return !hasBacklog
@@ -108,7 +108,7 @@ package final class ListenerDriver: ReadinessHandler {
         transition { progress in progress.lifecycle.broke(failure) }
     }
 
-    /// The number of connections that the listener may hand over from now on.
+    /// The number of connections that the listener may pass to the program from now on.
     package var allowance: Int {
         get { progress.withLock { progress in progress.admission.allowance } }
         set {
@@ -204,7 +204,7 @@ package final class ListenerDriver: ReadinessHandler {
     // MARK: On the loop
 
     private func open() {
-        // A cancellation on the loop's thread overtakes this call, and has nothing to close then.
+        // If the program cancelled the listener on the loop's thread, `close()` has run before this call.
         guard progress.withLock({ progress in progress.mayOpen }) else { return }
         do throws(SystemError) {
             let bound = try openSocket()

@@ -1,7 +1,7 @@
 package import CausewaySystem
 
 extension SocketSettings {
-    /// Opens a socket and binds it to the local address, or to both families' wildcard address if none is set.
+    /// Opens a socket and binds it to the local address, or to the wildcard address of the permitted IP versions.
     package func openListeningSocket(port: UInt16) throws(SystemError) -> Descriptor {
         if let localAddress { return try openListeningSocket(at: localAddress.with(port: port)) }
         switch ip.version {
@@ -40,7 +40,7 @@ extension SocketSettings {
             }
         }
         try Socket.bind(fd, to: address)
-        // If the kernel does not permit Fast Open for servers (net.ipv4.tcp_fastopen), clients use the normal handshake.
+        // Without the kernel's permission for servers (net.ipv4.tcp_fastopen), clients use the normal handshake.
         if usesFastOpen, address.family != .unix { try? Socket.set(.fastOpenQueue, to: Self.fastOpenQueue, on: fd) }
         return descriptor
     }

@@ -87,7 +87,7 @@ package final class PACEvaluation: Sendable {
         state.value.isLaunching = true
         let job = job
         do throws(SystemError) {
-            // Loading the script engine from disk and forking a large program can block, so both run on a separate thread.
+            // Loading the script engine from disk and forking a large program can block, so use a separate thread.
             try System.startThread(named: "causeway-script") {
                 let outcome = Self.makeProcess(job)
                 self.loop.execute { self.launched(outcome) }
@@ -223,7 +223,7 @@ package final class PACEvaluation: Sendable {
             state.value.resolution = nil
             let answer = state.value.conversation.found(state.value.found)
             guard let channel = state.value.channel else { return }
-            // The process waits for this answer, so the socket has room for it.
+            // The process waits for this answer, so the socket's buffer is empty.
             if case .moved = answer.withUnsafeBytes({ Socket.send(channel.fd, $0) }) { return }
             end(.failure(.broken))
         }

@@ -2,7 +2,8 @@ package import CausewayProtocols
 package import CausewaySystem
 internal import CausewayWire
 
-/// Adds this host's addresses to the kernel's Multipath TCP path manager as endpoints, and updates them when the network changes.
+/// Registers this host's addresses as endpoints of the kernel's Multipath TCP path manager, and updates them when the
+/// network changes.
 ///
 /// The path manager serves a whole network namespace. Other programs' endpoints stay unchanged. This object's endpoints
 /// are removed when it is cancelled or released, or when the process ends with `exit`. Safe to use from any thread.
@@ -36,8 +37,7 @@ package final class MultipathEndpointManager: Sendable {
         state.withLock { $0.subscription = subscription }
     }
 
-    /// Removes the endpoints. Connections lose their subflows from these endpoints, except those that a connection
-    /// still needs.
+    /// Removes the endpoints. Connections lose their subflows from these endpoints, except those that they still need.
     package func cancel() {
         let subscription = state.withLock { state -> NetworkStateMonitor.Subscription? in
             guard !state.isCancelled else { return nil }

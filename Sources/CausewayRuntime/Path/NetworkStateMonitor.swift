@@ -32,7 +32,7 @@ package final class NetworkStateMonitor: Sendable {
         var managers = ManagerState()
     }
 
-    /// A slower snapshot is followed by a pause. This happens on hosts with very many routes.
+    /// A snapshot that takes longer is followed by a pause. This happens on hosts with very many routes.
     private static let shortLook = Duration.milliseconds(5)
     private static let longestRest = Duration.seconds(1)
     private static let retryDelay = Duration.seconds(1)
@@ -64,7 +64,8 @@ package final class NetworkStateMonitor: Sendable {
     /// The current model. Without subscribers, this takes a snapshot, which blocks for some tenths of a millisecond.
     package var model: NetworkModel { followed ?? look(nil, InterfaceFacts()) ?? NetworkModel.unknown }
 
-    /// Calls `body` with the current model and then with each changed model, until the subscription is cancelled or released.
+    /// Calls `body` with the current model and then with each changed model, until the subscription is cancelled or
+    /// released.
     package func subscribe(_ body: @escaping Body) -> Subscription {
         let (id, isFirst) = state.withLock { state in
             state.lastID += 1
@@ -144,7 +145,7 @@ package final class NetworkStateMonitor: Sendable {
         defer { followManagers() }
         let start = System.now
         guard let model = look(last, facts) else {
-            // Keep the last model and try again later, because the kernel sends no notification when it can be queried again.
+            // Keep the last model and try again later: the kernel does not notify when it can be queried again.
             _ = loop.schedule(after: Self.retryDelay) { self.changed() }
             return
         }

@@ -56,8 +56,8 @@ final class DNSTransports: Sendable {
         do throws(SystemError) {
             try transport.send(bytes, id, exchange)
         } catch {
-            // The error may belong to an earlier query on this socket. The kernel reports an error only once, so all
-            // its queries fail.
+            // The error may belong to an earlier query on this socket. The kernel reports an error only once, so fail
+            // all queries on the socket.
             broke(transport, error.errno)
         }
     }

@@ -212,8 +212,8 @@ package struct NameQuery: Sendable {
         literal(text)?.0.internetAddress.map { DNSName.reverse($0).description }
     }
 
-    /// Returns the name for an address in the hosts file; `nil` if there is none. May read the file, so do not call it on
-    /// an event loop.
+    /// Returns the name for an address in the hosts file; `nil` if there is none. May read the file, so do not call it
+    /// on an event loop.
     package static func knownName(of text: String) -> String? {
         guard let address = literal(text)?.0.internetAddress else { return nil }
         return ResolverEngine.shared.settings.readNow().context.hosts.name(of: address)?.description

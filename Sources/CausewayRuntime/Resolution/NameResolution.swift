@@ -38,7 +38,7 @@ final class NameResolution: NameResolving {
     }
 
     private func change(_ event: (inout NameLookup) -> [NameLookup.Action]) {
-        // The link may answer while the lookup is being cancelled. Then no query may follow.
+        // A multicast DNS answer may arrive while the lookup is being cancelled. No query may follow that answer.
         guard state.value.report != nil, var lookup = state.value.lookup.take() else { return }
         let actions = event(&lookup)
         state.value.lookup = lookup

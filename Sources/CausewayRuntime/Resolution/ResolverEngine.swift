@@ -248,7 +248,7 @@ package final class ResolverEngine: Sendable {
 
     // MARK: Channels
 
-    /// With this many channels, unused ones are removed before another is created.
+    /// At this number of channels, unused channels are removed before another is created.
     private static let channelLimit = 64
 
     private func channel(for scope: ResolutionScope) -> ChannelBox {

@@ -17,7 +17,7 @@ final class ResolverSettings: Sendable {
     private enum Phase {
         /// The first reading is not complete. The closures are called after it.
         case unread([@Sendable (Value) -> Void])
-        /// A change of the files is noticed, so the value is current.
+        /// The files are watched, so the value is current.
         case watched(Value)
         /// The files cannot be watched. The value is the last one read.
         case unwatched(Value)
@@ -51,8 +51,8 @@ final class ResolverSettings: Sendable {
     /// The settings that were read last; the defaults before the first reading.
     var latest: Value { phase.withLock { $0.latest } }
 
-    /// Calls `body` on the loop with the current settings, before this method returns if they are known. Call this on
-    /// the loop, after ``follow(on:_:)``.
+    /// Calls `body` on the loop with the current settings. If they are known, `body` is called before this method
+    /// returns. Call this on the loop, after ``follow(on:_:)``.
     func whenRead(on loop: any EventLoop, _ body: @escaping @Sendable (Value) -> Void) {
         let (known, mustRead) = phase.withLock { phase -> (Value?, Bool) in
             switch phase {

@@ -13,7 +13,7 @@ final class WideAreaWatch: Sendable {
         var hasEnded = false
     }
 
-    /// Seconds between two queries: bounds for the records' time to live.
+    /// The shortest and longest time between two queries, in seconds. Within this range, the records' TTL applies.
     private static let pauses: ClosedRange<Int64> = 10...3_600
     /// The pause before the next query if there are no records.
     private static let usualPause: Duration = .seconds(60)

@@ -13,7 +13,7 @@ extension SocketSettings {
         constraints.prohibitedTypes = prohibitedInterfaceTypes
         constraints.prohibitsExpensive = prohibitsExpensive
         constraints.prohibitsConstrained = prohibitsConstrained
-        // Without such an interface there is nothing to exclude, and no reason to read the network state.
+        // If no interface is ultra-constrained, permit all: then the network state need not be read.
         constraints.allowsUltraConstrained =
             allowsUltraConstrained || !InterfaceOverrides.current.hasUltraConstrained
         switch ip.version {

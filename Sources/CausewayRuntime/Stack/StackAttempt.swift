@@ -2,17 +2,17 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// One attempt to use a transport: the protocols over it, and who gets their reports.
+/// One attempt to use a transport: the protocols above it and the closure that receives their result.
 struct StackAttempt: Sendable {
-    /// Results of an attempt with another number are ignored.
+    /// Identifies the attempt. Results that carry another number are ignored.
     private(set) var number: UInt64 = 0
     var stack: ProtocolStack?
     var delegates: [ProtocolStack.StageID: any StageDelegate] = [:]
     var report: (@Sendable (StackChannel.Outcome) -> Void)?
-    /// What has to be reported.
+    /// The outcome that is still to be reported.
     var outcome: StackChannel.Outcome?
     var opening = StackOpening(limit: .zero, from: .zero, isAccepted: false)
-    /// Whether the protocols have closed or failed, so that nothing more comes from them.
+    /// Whether the protocols have closed or failed. They then produce no more output.
     var hasStackClosed = false
 
     /// Whether the protocols have failed and the report is still due.
@@ -40,7 +40,7 @@ struct StackAttempt: Sendable {
 
 /// The time limits for one attempt's handshakes.
 struct StackOpening: Sendable {
-    /// How long a peer accepted by a listener may take to send its first bytes. After that, it has more time.
+    /// How long an accepted peer may take to send its first bytes. A peer that has sent bytes has the full time limit.
     static let silenceLimit = Duration.seconds(10)
 
     let limit: Duration
@@ -63,7 +63,7 @@ struct StackOpening: Sendable {
     /// Records that the peer has sent bytes.
     mutating func heard(at now: @autoclosure () -> Duration) { if timer != nil { lastHeard = now() } }
 
-    /// Whether an accepted peer has sent nothing yet. When the timer fires, it gets no more time.
+    /// Whether an accepted peer has sent nothing yet. Such a peer gets no more time when the timer fires.
     var isSilent: Bool { isAccepted && lastHeard == nil }
 
     /// Returns how long the peer has been silent.

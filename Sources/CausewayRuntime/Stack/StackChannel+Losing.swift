@@ -44,10 +44,10 @@ extension StackChannel.State {
 
     /// Moves remaining content out of the stack before the stack ends.
     ///
-    /// The stages' buffers limit the encoded size. The content can be a thousand times larger: 64 KiB of compressed data
-    /// may inflate to 64 MiB, which stays in memory until the program has received it.
+    /// The stages' buffers limit the encoded size. The content can be a thousand times larger: 64 KiB of compressed
+    /// data may inflate to 64 MiB, which stays in memory until the program has received it.
     ///
-    /// - Returns: Whether there was any.
+    /// - Returns: Whether any content was moved.
     @discardableResult
     mutating func keepRest(_ now: Duration) -> Bool {
         var hasMoved = false
@@ -58,8 +58,8 @@ extension StackChannel.State {
         return hasMoved
     }
 
-    /// Moves content through the stack after the transport broke. Ends the stack when no more content moves. Runs in the
-    /// phase `draining`.
+    /// Moves content through the stack after the transport broke, in the phase `draining`. Ends the stack when no more
+    /// content moves.
     ///
     /// - Returns: Whether content moved or the stack ended.
     mutating func settleLoss(_ now: Duration) -> Bool {

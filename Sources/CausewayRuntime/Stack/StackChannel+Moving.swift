@@ -7,7 +7,7 @@ internal import FoundationEssentials
 extension StackChannel.State {
     // MARK: From the transport
 
-    /// Begins a read if the stack has room; otherwise returns `nil`.
+    /// Begins a read if the stack accepts more content; otherwise returns `nil`.
     mutating func nextRead() -> StackChannel.Read? {
         guard phase.isOpen || (phase.isClosing && !attempt.hasStackClosed), !receiving.isReadOutstanding,
             !receiving.transportHasEnded,
@@ -130,7 +130,7 @@ extension StackChannel.State {
 
     // MARK: To the transport
 
-    /// Takes stack output for the transport, if it has room.
+    /// Takes stack output for the transport, if the transport accepts more.
     mutating func nextWrite(_ now: Duration, _ limit: Int) -> StackChannel.Write? {
         guard phase.maySend, sending.hasRoom, attempt.stack?.mayHaveOutbound == true else { return nil }
         var bytes = ByteChain()
@@ -160,8 +160,8 @@ extension StackChannel.State {
         return count
     }
 
-    /// Passes the program's next content to the stack, if the stack has room. Returns whether the content was passed or
-    /// its send failed.
+    /// Passes the program's next content to the stack, if the stack accepts more. Returns whether the content was
+    /// passed or its send failed.
     mutating func nextMessage(_ now: Duration) -> Bool {
         guard phase.isOpen || phase.isClosing, !sending.messages.isEmpty,
             let room = attempt.stack?.lookForOutboundRoom(), room > 0
@@ -218,7 +218,8 @@ extension Data {
 
     /// Creates data that shares an array slice's memory and retains it.
     private init(sharing piece: ArraySlice<UInt8>) {
-        // The elements stay at one address until the array is mutated. The closure retains this slice, and no other code mutates it.
+        // The elements stay at one address until the array is mutated. The closure retains this slice, and no other
+        // code mutates it.
         self = piece.withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress else { return Data() }
             return Data(

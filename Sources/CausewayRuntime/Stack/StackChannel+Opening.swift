@@ -8,7 +8,7 @@ internal import FoundationEssentials
 // together with the handshake.
 
 extension StackChannel {
-    /// Starts the attempt's timer, which ends it if the peer stops during a handshake.
+    /// Starts the attempt's timer, which aborts the handshakes if the peer stops responding.
     func limitOpening(to delay: Duration, _ attempt: UInt64) {
         // The timer ends with the handshakes, so it can hold a strong reference to this object. A weak reference would
         // slow down every use of this object.

@@ -9,20 +9,20 @@ extension StackChannel {
         /// There is no transport. Requests wait.
         case idle
         case open
-        /// The transport broke. The program still receives earlier content, and `whenRead` is called once it has all of
-        /// it.
+        /// The transport broke. The program still receives earlier content. `whenRead` is called when it has received
+        /// all of that content.
         case draining(whenRead: @Sendable (Failure) -> Void)
-        /// Like `draining`, but nothing more comes from the stack.
+        /// Like `draining`, but the stack produces no more content.
         case failed(whenRead: (@Sendable (Failure) -> Void)?)
         case closing(Farewell)
         case closed
     }
 
-    /// What a channel that closes still has to tell.
+    /// The notifications that a closing channel must still make.
     struct Farewell: Sendable {
         /// Called when only the peer's closing message is awaited.
         var left: (@Sendable () -> Void)?
-        /// Called when that message has arrived or the wait has ended.
+        /// Called when the peer's closing message has arrived or the wait for it has ended.
         let closed: @Sendable () -> Void
         /// Whether the stack sends nothing more, not even an end of stream, because the connection is reset.
         let isAborted: Bool
@@ -46,11 +46,11 @@ extension StackChannel {
     /// The state behind the channel's lock.
     struct State: Sendable {
         let isDatagram: Bool
-        /// Where turns run: on a queue, or on the event loop if tasks use the connection and no turn calls the program's
-        /// code.
+        /// Where turns run: on a queue, or on the event loop if tasks use the connection and no turn calls the
+        /// program's code.
         var executor = Executor.queue(nil)
         var phase = Phase.idle
-        /// The result of all current and future requests.
+        /// The failure for all current and future requests; `nil` while requests are accepted.
         var failure: Failure?
         var attempt = StackAttempt()
         var turn = Turn()
@@ -68,7 +68,7 @@ extension StackChannel {
         var deliveryStepCount = 0
         /// Results to report.
         var answers: Deque<Answer> = []
-        /// Whether the results are held until the `ready` report is in the program's queue.
+        /// Whether results wait until the `ready` report is in the program's queue.
         var isHeld = false
     }
 }
@@ -96,7 +96,7 @@ extension StackChannel.Phase {
         }
     }
 
-    /// Replaces the phase by `failed`, which still tells who waits for the rest of the content.
+    /// Changes the phase to `failed`. Keeps the closure to call when the program has received the remaining content.
     mutating func fail() {
         switch self {
         case .draining(let whenRead): self = .failed(whenRead: whenRead)
@@ -137,13 +137,13 @@ extension StackChannel.State {
         return true
     }
 
-    /// Discards received content, and closes the stack once it has taken all content sent before the connection was
-    /// cancelled. Runs in the phase `closing`.
+    /// Discards received content. Closes the stack once the stack has accepted all content that the program sent before
+    /// it cancelled the connection. Runs in the phase `closing`.
     ///
     /// - Returns: Whether the stack began to close.
     mutating func continueClosing(_ now: Duration) -> Bool {
         guard attempt.stack?.isReady == true else { return false }
-        // A peer that is sending may read nothing until its own content is read.
+        // Some peers read nothing until their own content was read.
         while attempt.stack?.nextInbound(atMost: .max, at: now) != nil {}
         guard sending.messages.isEmpty else { return false }
         attempt.stack?.close(at: now)

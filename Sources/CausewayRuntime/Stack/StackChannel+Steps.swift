@@ -2,12 +2,12 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-// Which step a turn takes next. Everything here runs under the lock.
+// Selects a turn's next step. Everything here runs under the lock.
 
 extension StackChannel {
-    /// Returns the next step. The order is the protocol: first what the stack reports, then its output, the program's
-    /// results, the next read, and last the program's sends: a program that sends from each completion must not stop
-    /// its own receives. A peer that never pauses must not stop the sends either, see ``nextOverdueStep(_:_:)``.
+    /// Returns the next step. The order matters: first the stack's events, then its output, the program's results, the
+    /// next read, and last the program's sends. A program that sends from each completion can then still receive. For a
+    /// peer that never pauses, ``nextOverdueStep(_:_:)`` keeps the sends going.
     func nextStep(_ state: inout State, _ now: Duration) -> Step {
         if state.attempt.stack?.mayHaveEvent == true, let event = state.attempt.stack?.nextEvent(at: now) {
             return take(event, &state)
@@ -40,8 +40,8 @@ extension StackChannel {
         return .perform(.report(.ready, report))
     }
 
-    /// Drops the timer of handshakes that have ended. The stack's output and outcome come first, because they concern the
-    /// program and the peer.
+    /// Drops the timer of handshakes that have ended. The stack's output and outcome come first, because the program
+    /// and the peer wait for them.
     private func nextEndOfOpening(_ state: inout State) -> Step? {
         guard let timer = state.attempt.opening.timer, state.attempt.stack?.isOpening != true else { return nil }
         state.attempt.opening.end()
@@ -74,8 +74,8 @@ extension StackChannel {
     /// How many delivery steps are taken before sends and the stack's timer come first once.
     private static let deliveryStepsInARow = 16
 
-    /// While a peer sends and the program receives without a pause, a turn always finds a delivery. This gives the steps
-    /// that come after it their share.
+    /// While a peer sends and the program receives without a pause, a turn always finds a delivery. After every
+    /// ``deliveryStepsInARow`` deliveries, the stack's timer and the sends therefore come first.
     private func nextOverdueStep(_ state: inout State, _ now: Duration) -> Step? {
         guard state.turn.deliveryStepCount >= Self.deliveryStepsInARow else { return nil }
         if let step = nextAlarm(&state) { return step }

@@ -51,7 +51,7 @@ extension StackChannel {
         if Task.isCancelled { cancelReceive(id) }
     }
 
-    /// Ends the request that the flow's home task waits for, as if any other task were cancelled.
+    /// Ends the request that the flow's home task waits for, as cancellation does for any other task.
     package func cancelHome() {
         cancelReceive(Flow.homeID)
         cancelSend(Flow.homeID)
@@ -134,7 +134,8 @@ extension StackChannel {
         case unclaimed
     }
 
-    /// Sends on the caller's thread if no other work is pending. Content that the transport accepts at once needs no suspension.
+    /// Sends on the caller's thread if no other work is pending. Content that the transport accepts at once needs no
+    /// suspension.
     @inline(never)
     private func sendAtOnce(_ content: Data, _ metadata: [any StageMetadata], _ endsMessage: Bool) -> SendAttempt {
         guard flow.loop.isCurrent else { return .unclaimed }

@@ -42,8 +42,8 @@ extension StackChannel {
                 answer = state.take(lent: bytes, isFinal: isFinal, now)
             }
             // A turn may call the program's code, so it must not run inside one of the program's callbacks. The flow
-            // never performs a stack's read there. So if the delivery is draining, the delivery itself has called this
-            // function, and a turn can run here.
+            // never performs a stack's read inside such a callback. So if the delivery is draining, the delivery itself
+            // has called this function, and a turn can run here.
             if !state.turn.isRunning, state.executor.mayTurn(isOnLoop: isOnLoop) {
                 if answer.isForTask || answer.isNothing { read = beginRead(&state) }
                 return read == nil ? takeWork(&state, now, answer) : nil

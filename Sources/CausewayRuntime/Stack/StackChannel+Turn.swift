@@ -6,15 +6,15 @@ internal import FoundationEssentials
 extension StackChannel {
     /// The maximum number of steps in one turn. After that, the queue's other work runs first.
     private static let turnBudget = 256
-    /// The maximum number of callbacks in one turn, and the time after which no further one begins. Without a limit, a program that
-    /// receives again in its callback keeps the queue's other connections waiting until all of its content is received.
+    /// The maximum number of callbacks in one turn, and the time after which no further callback begins. Otherwise a
+    /// program that receives again in its callback would delay the queue's other connections.
     private static let callBudget = (count: 16, time: Duration.milliseconds(2))
     /// The maximum number of steps that a turn performs before it releases the lock.
     private static let stepsAtOnce = 16
 
     // MARK: Turns
 
-    /// Requests a turn on the connection's queue or loop. A running turn needs none: it looks for new work before it ends.
+    /// Requests a turn on the connection's queue or loop. A running turn itself looks for new work before it ends.
     func requestTurn() {
         arrange(state.withLock { state in state.turn.isRunning ? nil : state.executor })
     }
@@ -123,7 +123,8 @@ extension StackChannel {
         return callCount
     }
 
-    /// Releases the held results once the `ready` report is in the program's queue, so that the program receives them after that report.
+    /// Releases the waiting results once the `ready` report is in the program's queue, so that the program receives
+    /// them after that report.
     package func readyIsTold() {
         guard state.withLock({ state in state.turn.isHeld }) else { return }
         onQueue {

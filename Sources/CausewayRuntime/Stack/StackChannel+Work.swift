@@ -48,7 +48,7 @@ extension StackChannel {
         }
     }
 
-    /// A read that fits into the stack.
+    /// A read of at most as many bytes as the stack accepts.
     struct Read: Sendable {
         /// The maximum number of bytes; `nil` for one datagram.
         var length: Int?

@@ -4,7 +4,7 @@ package import CausewayTypes
 internal import DequeModule
 package import FoundationEssentials
 
-/// Runs a ``ProtocolStack`` over a ``Flow``: content passes through the stack's protocols on its way between program and transport.
+/// Runs a ``ProtocolStack`` over a ``Flow``. Content between program and transport passes through the stack.
 ///
 /// The work is done in turns, one at a time, on the connection's queue. A turn takes a step from the stack, performs it
 /// without the lock, and repeats. Every state change requests a turn. Only a turn calls the program's code. If tasks
@@ -134,7 +134,7 @@ package final class StackChannel: Sendable {
     /// How long the queued content and the protocols' closing messages may take.
     private static let closingLimit = Duration.seconds(2)
 
-    /// Closes without the remaining content and closing messages: the peer does not answer, or does not read earlier content.
+    /// Closes without the remaining content and closing messages, because the peer does not answer or does not read.
     private func giveUpClosing() {
         state.withLock { state in
             guard case .closing(var farewell) = state.phase else { return }
@@ -145,7 +145,8 @@ package final class StackChannel: Sendable {
         requestTurn()
     }
 
-    /// Ends the channel because its transport is lost. All arrived content is delivered first; then all current and future requests fail.
+    /// Ends the channel because its transport is lost. Delivers all arrived content, then fails all current and future
+    /// requests.
     ///
     /// - Returns: Why the connection ends. A failure that a protocol detected earlier takes precedence over `failure`.
     @discardableResult

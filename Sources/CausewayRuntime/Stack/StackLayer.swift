@@ -13,9 +13,9 @@ package struct StackLayer: Sendable {
 
 /// Handles a stage's events on behalf of the program.
 package protocol StageDelegate: AnyObject, Sendable {
-    /// Handles a question or a notification from the stage. Called on the connection's queue, or without one on the
-    /// event loop or a global queue; one event at a time, without a lock. The program may answer a question later, on
-    /// any thread.
+    /// Handles a question or a notification from the stage. Called without a lock, one event at a time, on the
+    /// connection's queue; without a queue, on the event loop or a global queue. The program may answer a question
+    /// later, on any thread.
     func stageReported(_ event: any StageEvent, from place: StagePlace)
 
     /// Whether ``stageReported(_:from:)`` itself calls the program's code, which may take a long time, instead of

@@ -24,7 +24,7 @@ struct StackReceive: Sendable {
     }
 }
 
-/// A channel's receiving side: what the transport may still bring, and what waits for the program.
+/// A channel's receiving side: the pending read, the waiting receives, and content for the program.
 struct StackReadSide: Sendable {
     static let largestRead = 64 << 10
 
@@ -35,21 +35,21 @@ struct StackReadSide: Sendable {
     var inbox = StackInbox()
     /// The message interrupted by a control message.
     private var interrupted: StackInbox?
-    /// Content that the stack held for the program when its transport broke.
+    /// Content for the program that was in the stack when the transport broke.
     private var rest: Deque<MessageChunk> = []
     /// The number of bytes that the program has received.
     var byteCount: UInt64 = 0
 
-    /// Whether all content that the stack has given up was delivered.
+    /// Whether all remaining content of an ended stack was delivered.
     var hasDelivered: Bool { rest.isEmpty && inbox.content.isEmpty && !inbox.isWhole }
 
-    /// Forgets the last attempt's transport and its unfinished message.
+    /// Resets the state of the last attempt's transport and its unfinished message.
     mutating func restart() {
         (isReadOutstanding, transportHasEnded) = (false, false)
         (inbox, interrupted) = (StackInbox(), nil)
     }
 
-    /// Keeps content of a stack that ends.
+    /// Stores content from a stack that is about to end.
     mutating func keep(_ chunk: MessageChunk) { rest.append(chunk) }
 
     /// Returns kept content, at most `room` bytes of it; `nil` if there is none.
@@ -135,7 +135,7 @@ struct StackInbox: Sendable {
         case partial
         /// The message has arrived whole.
         case whole
-        /// The message has arrived whole, and the stream has ended behind it.
+        /// The message has arrived whole, and the stream has ended after it.
         case final
         /// The stream has ended within the message.
         case cutOff

@@ -3,9 +3,9 @@ internal import CausewayTypes
 internal import DequeModule
 internal import FoundationEssentials
 
-/// A channel's sending side: content before the stack, and output of the stack that the transport has not accepted.
+/// A channel's sending side: content that waits for the stack, and stack output that waits for the transport.
 struct StackWriteSide: Sendable {
-    /// How far the sending direction has ended.
+    /// The state of the sending direction's end.
     enum End: Sendable {
         case open
         /// The program has passed its last content.
@@ -23,7 +23,7 @@ struct StackWriteSide: Sendable {
     /// Content sent with the handshake. If the handshake fails, it is sent again.
     private var early: [StackMessage] = []
     /// Sends whose bytes the stack has accepted. A send is complete once the transport has accepted `mark` bytes in
-    /// total; `mark` is `nil` while the stack holds some of its bytes.
+    /// total; `mark` is `nil` while some of the send's bytes are still in the stack.
     private var taken: Deque<(waiter: SendWaiter, mark: UInt64?)> = []
     private var producedByteCount: UInt64 = 0
     /// The number of bytes that wait in the transport.
@@ -35,7 +35,7 @@ struct StackWriteSide: Sendable {
     /// Whether the transport may take more output.
     var hasRoom: Bool { unacknowledged < Self.window }
 
-    /// Whether nothing waits before the stack, and no send waits for the transport.
+    /// Whether no message waits for the stack, and no send waits for the transport.
     var isIdle: Bool { messages.isEmpty && taken.isEmpty }
 
     /// Whether no send waits for the transport.
@@ -43,7 +43,7 @@ struct StackWriteSide: Sendable {
 
     // MARK: Attempts
 
-    /// Forgets the output of the last attempt. Returns the sends whose content is lost with it.
+    /// Resets the output of the last attempt. Returns the sends whose content is lost with that attempt.
     mutating func restart() -> [SendWaiter] {
         unacknowledged = 0
         if end == .reported { end = .requested }
@@ -52,7 +52,7 @@ struct StackWriteSide: Sendable {
         return lost
     }
 
-    /// Forgets what the transport has not accepted: it accepts nothing more.
+    /// Stops counting output that the transport has not accepted, because it accepts nothing more.
     mutating func giveUpOutput() { unacknowledged = 0 }
 
     /// Passes idempotent content at the head of the queue to the stack, to send it with the handshake.
@@ -70,7 +70,7 @@ struct StackWriteSide: Sendable {
         early = []
     }
 
-    /// Records that the handshake has succeeded, or that no other one follows.
+    /// Discards the copy of early content: the handshake has succeeded, or no other handshake follows.
     mutating func forgetEarly() { early = [] }
 
     // MARK: Bytes
@@ -81,7 +81,7 @@ struct StackWriteSide: Sendable {
     /// Adds a send whose bytes the stack has accepted.
     mutating func settleLater(_ waiter: SendWaiter) { taken.append((waiter, nil)) }
 
-    /// Records output that the transport will be given.
+    /// Records output that is about to be passed to the transport.
     mutating func produced(_ count: Int) {
         producedByteCount += UInt64(count)
         unacknowledged += count
@@ -106,7 +106,7 @@ struct StackWriteSide: Sendable {
 
     // MARK: Ends
 
-    /// Removes all sends, and returns those that wait.
+    /// Removes all sends, and returns the waiters to complete.
     mutating func removeAll() -> [SendWaiter] {
         let waiters = taken.map(\.waiter) + messages.map(\.waiter)
         (taken, messages, early) = ([], [], [])

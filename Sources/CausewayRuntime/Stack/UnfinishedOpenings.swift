@@ -1,7 +1,7 @@
 internal import CausewaySystem
 internal import DequeModule
 
-/// Limits one listener's unfinished handshakes, because each holds tens of kilobytes.
+/// Limits one listener's unfinished handshakes, because each uses tens of kilobytes.
 ///
 /// Above the usual count, the oldest handshake is aborted if its peer has been silent for one second. Many handshakes
 /// that make progress may therefore exceed this count. Above the absolute count, the oldest handshake that waits for
