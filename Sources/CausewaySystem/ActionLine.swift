@@ -15,7 +15,8 @@
 
     /// Creates an empty queue.
     ///
-    /// - Parameter keepsStorage: Whether the queue keeps its storage while it is empty, for state machines that are seldom idle.
+    /// - Parameter keepsStorage: Whether the queue keeps its storage while it is empty, for state machines that are
+    ///   seldom idle.
     @inlinable public init(keepsStorage: Bool = false) { self.keepsStorage = keepsStorage }
 
     /// Adds actions. Returns whether the caller must perform them.
@@ -38,10 +39,10 @@
     }
 
     /// Moves all actions to `batch`, in reverse order, so that the caller removes them from the end. If the result is
-    /// `false`, there are none, and the caller must stop performing actions.
+    /// `false`, there are no actions, and the caller must stop performing actions.
     ///
-    /// A batch needs the lock once, and its actions are not copied. If there are no actions, a queue that keeps its
-    /// storage takes over the batch's storage.
+    /// Taking a whole batch needs the lock only once and copies no actions. If there are no actions, a queue that keeps
+    /// its storage takes over the batch's storage.
     ///
     /// - Precondition: `batch` is empty.
     @inlinable public mutating func takeAll(into batch: inout [Action]) -> Bool {

@@ -5,7 +5,7 @@ internal import CCausewayLinux
 ///
 /// One thread waits for all observers and ends with the last one. Nothing is reported without kernel support.
 package final class MemoryPressure: Sendable {
-    /// Tasks waited 150 ms within 2 s: the kernel permits no shorter window to programs without privileges.
+    /// The condition to report: tasks waited 150 ms within 2 s. Only privileged programs may use a shorter window.
     private static let trigger = "some 150000 2000000"
 
     /// This computer's memory pressure.

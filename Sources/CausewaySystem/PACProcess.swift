@@ -13,7 +13,8 @@ package enum PACProcess {
         return message.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     }
 
-    /// Starts the process. This takes some milliseconds if the calling process is large, so do not call it on an event loop.
+    /// Starts the process. This takes some milliseconds if the calling process is large, so do not call it on an event
+    /// loop.
     ///
     /// - Parameters:
     ///   - prelude: A function's source. Its first parameter is `ask`, a function that sends a message; the arguments

@@ -15,9 +15,8 @@ public protocol SequencedState {
 extension LockedValue where Value: SequencedState {
     /// Changes the state under the lock, then performs the requested actions without it.
     ///
-    /// One thread at a time performs actions. If another thread is performing them, or `perform` has called this
-    /// function, that thread also performs this change's actions, so that no action overtakes an earlier one and none
-    /// recurses.
+    /// One thread at a time performs actions. If another thread already performs actions, or if `perform` called this
+    /// function, that thread also performs this change's actions, after the earlier ones.
     @inlinable @discardableResult
     public borrowing func change<Result: Sendable>(
         _ body: (inout Value) -> Result, perform: (Value.Action) -> Void

@@ -1,6 +1,6 @@
 internal import CCausewayLinux
 
-/// A worker process for this one: it has one socket and no other file.
+/// A worker process of this process. It has one open socket and no other open file.
 ///
 /// Calls block; use your own thread. ``kill()`` may be called from any thread and ends a call in progress. Releasing
 /// the object ends the process.

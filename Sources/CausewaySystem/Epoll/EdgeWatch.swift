@@ -1,6 +1,7 @@
 internal import CCausewayLinux
 
-/// An epoll set with one descriptor, for callers that can only wait for readability. The set is readable while any event is pending.
+/// An epoll set with one descriptor, for callers that can only wait for readability. The set is readable while any
+/// event is pending.
 package struct EdgeWatch: ~Copyable, Sendable {
     private let epoll: Descriptor
 

@@ -4,7 +4,7 @@
 /// file's directory.
 package final class AppendFile: Sendable {
     private let file: Descriptor
-    /// Held during system calls: two appends that begin at the same size would overwrite each other.
+    /// The file size. Its lock is held during system calls: otherwise two appends could overwrite each other.
     private let size: LockedValue<Int>
 
     fileprivate init(_ file: consuming Descriptor, size: Int) {

@@ -1,13 +1,13 @@
 internal import CCausewayLinux
 
-/// A file lock that this process holds until the object is released. The kernel releases it when the process ends, in
-/// any way.
+/// A file lock that this process holds until the object is released. The kernel releases the lock when the process
+/// ends, even by a crash.
 package final class FileLock: Sendable {
     private let file: Descriptor
 
     fileprivate init(_ file: consuming Descriptor) { self.file = file }
 
-    // Closing the file would release the lock only after newly forked children have run their programs.
+    // Do not only close the file: a child that was just forked keeps the lock until it runs its program.
     deinit { _ = cw_unlock_file(file.rawValue) }
 }
 

@@ -49,7 +49,7 @@ package final class PrivateDirectory: Sendable {
 
     private static func makeParents(of path: String) {
         var position = path.startIndex
-        // Search bytes, as the kernel does: a slash before a combining mark is part of another character.
+        // Search bytes, as the kernel does. A search for the character misses a slash before a combining mark.
         while let slash = path.utf8[position...].dropFirst().firstIndex(of: UInt8(ascii: "/")) {
             _ = mkdir(String(path[..<slash]), 0o755)
             position = slash
@@ -72,7 +72,7 @@ package final class PrivateDirectory: Sendable {
         return fstat(descriptor.rawValue, &facts) == 0 ? Self.time(facts) : 0
     }
 
-    /// Whether the directory was removed. Its path may lead to another one by now.
+    /// Whether the directory was removed. Its path may lead to another directory by now.
     package var isRemoved: Bool {
         var facts = stat()
         return fstat(descriptor.rawValue, &facts) == 0 && facts.st_nlink == 0
@@ -121,7 +121,7 @@ package final class PrivateDirectory: Sendable {
 
     /// Returns the user's own files in this directory, at most ``maximumCount``, in no particular order.
     package func list() -> [Entry] {
-        // The stream needs its own descriptor, because it has a read position.
+        // The stream needs its own descriptor, because reading moves the descriptor's position.
         let number = Self.retrying { openat(descriptor.rawValue, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard number >= 0 else { return [] }
         guard let stream = fdopendir(number) else {
@@ -208,7 +208,7 @@ package final class PrivateDirectory: Sendable {
         guard let file = open(name, isCreated: true) else { return nil }
         for _ in 0..<Self.lockAttempts {
             if flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 {
-                // Closing the file would release the lock only after children that were just forked have run their programs.
+                // Do not only close the file: a child that was just forked keeps the lock until it runs its program.
                 defer { _ = flock(file.rawValue, LOCK_UN) }
                 return body()
             }

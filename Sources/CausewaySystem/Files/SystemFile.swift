@@ -4,8 +4,8 @@ internal import CCausewayLinux
 package enum SystemFile {
     /// Renames a file within its file system, in one step, unless the new name exists. Blocks.
     ///
-    /// On file systems without such a step (NFS, some FUSE file systems) both names exist for a moment. On those
-    /// without hard links, another process may create the new name in between, and its file is then replaced.
+    /// On file systems that cannot do this in one step (NFS, some FUSE file systems), both names exist for a moment. On
+    /// file systems without hard links, another process may create the new name in between; its file is then replaced.
     ///
     /// - Parameters:
     ///   - name: The file's name.

@@ -34,7 +34,7 @@ extension NetworkSnapshot {
     /// Combines links with their addresses.
     ///
     /// - Parameters:
-    ///   - links: The kernel's links, of which those without a family are used.
+    ///   - links: The kernel's links. Entries with an address family are ignored.
     ///   - addresses: All addresses.
     ///   - lookUp: Returns a link's interface, or `nil` if it has disappeared since the link was listed.
     static func assemble(

@@ -31,18 +31,18 @@ package enum PacketSockets {
     }
 
     /// Makes the socket's frames bypass the interface's queue, if the kernel supports this. A send then fails if the
-    /// device has no room.
+    /// device cannot take a frame at once.
     package static func sendAtOnce(_ fd: CInt) {
         // SOL_PACKET and PACKET_QDISC_BYPASS from <linux/if_packet.h>.
         var on: CInt = 1
         setsockopt(fd, 263, 20, &on, socklen_t(MemoryLayout<CInt>.size))
     }
 
-    /// Sends consecutive frames, several with one system call. Blocks the calling thread while the device has no room.
+    /// Sends consecutive frames, several with one system call. Blocks the thread while the device's queue is full.
     ///
-    /// - Parameter sent: Increased by the number of frames that the kernel accepted, also before an error is thrown. The
-    ///   next frame is then the one that was rejected.
-    /// - Throws: ``SystemError`` if a frame is rejected, or if the device has no room for one second.
+    /// - Parameter sent: Increased by the number of accepted frames, even if an error is thrown. The frame after them
+    ///   is then the rejected one.
+    /// - Throws: ``SystemError`` if a frame is rejected, or if the device's queue is full for one second.
     package static func sendFrames(
         _ fd: CInt, _ frames: UnsafeMutableRawBufferPointer, _ lengths: [Int], sent: inout Int
     ) throws(SystemError) {
@@ -60,7 +60,7 @@ package enum PacketSockets {
                 refusals = 0
                 continue
             }
-            // A device that is down never has room, so give up after one second.
+            // A device that is down accepts no frames, so give up after one second.
             guard -result == ENOBUFS || -result == EAGAIN, refusals < 1000 else {
                 throw SystemError(errno: -result, call: "sendmmsg")
             }

@@ -2,16 +2,17 @@ internal import CCausewayLinux
 internal import CausewayTypes
 package import CausewayWire
 
-/// The local address for packets to a destination, with the properties for destination address selection (RFC 6724 §6).
+/// The local address for packets to a destination, and its properties for choosing a destination (RFC 6724 §6).
 package struct SourceAddress: Hashable, Sendable {
     package var address: InternetAddress
     package var prefixLength: Int
     package var isDeprecated: Bool
 
-    // The kernel is queried under the lock, which takes some microseconds. Other callers wait until this has ended.
+    // The kernel is queried under the lock, which takes some microseconds. Other callers wait for the end of the query.
     private static let memory = LockedValue(SourceAddressMemory())
 
-    /// Returns the source address that the kernel selects for each destination; `nil` if there is no route. Sends no packets.
+    /// Returns the source address that the kernel selects for each destination; `nil` if there is no route. Sends no
+    /// packets.
     ///
     /// - Parameters:
     ///   - destinations: The addresses, with their ports.

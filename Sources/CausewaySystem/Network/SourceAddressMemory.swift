@@ -27,7 +27,7 @@ package struct SourceAddressMemory: ~Copyable, Sendable {
     package mutating func sources(toward destinations: [SocketAddress], over interface: String?) -> [SourceAddress?] {
         refresh()
         return destinations.map { destination in
-            // The port is part of the key, because routing rules may depend on it. Port 0 is replaced, because connect(2) rejects it.
+            // Routing rules may depend on the port, so it is part of the key. Replace port 0, which connect(2) rejects.
             let place = destination.port == 0 ? destination.with(port: 9) : destination
             let question = Question(destination: place, interface: interface)
             if let source = known[question] { return source }

@@ -3,7 +3,8 @@ package import CausewayWire
 
 /// Finds the wireless interfaces, through the kernel's wireless subsystem (nl80211).
 ///
-/// `/sys` has this information too, but only for the network namespace in which it was mounted, and containers often do not mount it.
+/// `/sys` has this information too, but only for the network namespace in which it was mounted, and containers often do
+/// not mount it.
 package enum WirelessInterfaces {
     /// Returns the wireless interfaces' indices; an empty set if the kernel has no wireless subsystem.
     package static func current() -> Set<Int> {

@@ -3,8 +3,8 @@ internal import CCausewayLinux
 /// A pool of blocks for received packets. Reuse avoids page faults, which cost about a microsecond for each page in a
 /// new block.
 enum PacketBlocks {
-    /// The maximum number of blocks in the pool: enough for one inbox of a slow program, and for one reader. Together
-    /// they have 5.3 MiB.
+    /// The maximum number of blocks in the pool: enough for one inbox of a slow program, and for one reader. All blocks
+    /// together have 5.3 MiB.
     private static let limit = 64
     /// Bytes between the start offsets of consecutive packets in one call. With equal offsets all packets would use the
     /// same few cache lines.

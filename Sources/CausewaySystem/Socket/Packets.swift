@@ -171,7 +171,7 @@ package final class PacketBlock: Sendable {
 
 /// A datagram to send, or several equally long datagrams that the kernel splits (GSO).
 package struct OutgoingPacket {
-    /// The datagrams' bytes. They must stay valid only during the send.
+    /// The datagrams' bytes. They need to stay valid only during the send.
     package var pieces: UnsafeBufferPointer<iovec>
     /// Bytes in each datagram except the last; 0 for a single datagram.
     package var segmentByteCount: Int

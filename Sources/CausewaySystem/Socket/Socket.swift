@@ -124,7 +124,7 @@ package enum Socket {
     }
 
     /// Returns whether the backlog has another connection. If there is none, this call costs a tenth of
-    /// ``accept(_:peer:)``, because the kernel allocates a socket before it looks for a connection.
+    /// ``accept(_:peer:)``, because accept(2) allocates a socket before it looks for a connection.
     package static func hasBacklog(_ fd: CInt) -> Bool {
         var entry = pollfd(fd: fd, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) != 0

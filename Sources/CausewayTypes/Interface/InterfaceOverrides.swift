@@ -83,7 +83,7 @@ package struct InterfaceOverrides: Equatable, Sendable {
         entries.append((String(halves[0]), entry))
     }
 
-    /// Whether an interface is ultra-constrained. The kernel knows no such interface.
+    /// Whether an entry marks interfaces as ultra-constrained. The kernel does not report this property.
     package var hasUltraConstrained: Bool { entries.contains { $0.entry.isUltraConstrained == true } }
 
     /// Returns the settings of the interface with this name.

@@ -9,7 +9,7 @@ extension NWInterface {
         guard !name.isEmpty, name.utf8.count < Int(CAUSEWAY_INTERFACE_NAME_SIZE), !name.utf8.contains(0) else {
             return nil
         }
-        // Look up by index, because the kernel also accepts alternative names.
+        // Look up by index: the kernel also accepts alternative names, but the value must have the main name.
         self.init(index: Int(unsafe causeway_interface_index(name)))
     }
 
