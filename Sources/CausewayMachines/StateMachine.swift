@@ -1,20 +1,22 @@
-/// The common shape of state machines without I/O, whose laws are in ARCHITECTURE.md.
+/// The common interface of state machines without I/O. ARCHITECTURE.md lists the laws for these machines.
 ///
-/// The owner reports events, performs the resulting actions in order, and calls ``takeActions(dueAt:)`` at ``deadline``. Times are measured
-/// from any fixed instant. A type that conforms needs a `MachineTrial`, as `Scripts/check-machines` checks.
+/// The owner reports events, performs the resulting actions in order, and calls ``takeActions(dueAt:)`` at
+/// ``deadline``. Times are measured from any fixed instant. Each conforming type needs a `MachineTrial`;
+/// `Scripts/check-machines` checks this.
 package protocol StateMachine: ~Copyable {
     associatedtype Action
 
-    /// Whether the machine has ended. It ignores all later events; its last action may still be queued. `false` for a machine without an end.
+    /// Whether the machine has ended and ignores all later events; its last action may still be queued. `false` for a
+    /// machine without an end.
     var hasEnded: Bool { get }
-    /// The time at which to call ``takeActions(dueAt:)``; `nil` if the machine awaits no time.
+    /// The time at which to call ``takeActions(dueAt:)``; `nil` if the machine does not wait for a time.
     var deadline: Duration? { mutating get }
 
     /// Advances the time, and removes and returns the actions that are due. Early, late and repeated calls are harmless.
     mutating func takeActions(dueAt now: Duration) -> [Action]
 }
 
-/// A machine whose events return all actions, and that awaits no time.
+/// A machine without a deadline. Its event methods return all actions.
 package protocol UntimedMachine: StateMachine, ~Copyable {}
 
 extension UntimedMachine where Self: ~Copyable {
@@ -23,7 +25,7 @@ extension UntimedMachine where Self: ~Copyable {
     package mutating func takeActions(dueAt now: Duration) -> [Action] { [] }
 }
 
-/// A machine whose events, among them the passing of time, return their actions.
+/// A machine whose event methods return the resulting actions. ``advance(to:)`` is one of these methods.
 package protocol ReturningMachine: StateMachine, ~Copyable {
     /// Advances the time and returns the actions that are due.
     mutating func advance(to now: Duration) -> [Action]

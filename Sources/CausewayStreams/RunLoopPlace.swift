@@ -30,7 +30,7 @@ package struct RunLoopPlace: Sendable {
 }
 
 extension [RunLoopPlace] {
-    /// Removes and returns the places in a run loop and mode. The caller must end each of them, after it has released
+    /// Removes and returns the elements for a run loop and mode. The caller must end each element after it has released
     /// its lock.
     package mutating func take(in loop: RunLoop, _ mode: RunLoop.Mode) -> [RunLoopPlace] {
         let taken = filter { $0.isIn(loop, mode) }

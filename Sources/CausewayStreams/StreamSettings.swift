@@ -10,7 +10,7 @@ struct StreamSettings: Sendable {
         case validatesChain(Bool), peerName(String)
         case forbidsCellular(Bool), allowsExpensive(Bool), allowsConstrained(Bool)
         case proxy(ProxyConfiguration)
-        /// A proxy that cannot be used. The connection fails, because without it the stream would bypass the proxy.
+        /// An unusable proxy setting. The connection fails; otherwise the stream would bypass the proxy.
         case unusableProxy
         case several([Change])
 
@@ -88,7 +88,7 @@ struct StreamSettings: Sendable {
         return value as? Bool ?? (value as? NSNumber)?.boolValue
     }
 
-    /// A copy: the program may use its own options for other connections, which must validate as before.
+    /// A copy of the program's options, which other connections may use too. Those must validate peers as before.
     private var security: NWProtocolTLS.Options {
         let options = options?.copyOptions() as? NWProtocolTLS.Options ?? NWProtocolTLS.Options()
         let security = options.securityProtocolOptions

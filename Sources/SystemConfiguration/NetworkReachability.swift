@@ -52,7 +52,7 @@ public final class SCNetworkReachability: Sendable {
         return hasLinks ? [.reachable, .isDirect] : []
     }
 
-    /// The assumed flags before a name was looked up. `nil` for other destinations.
+    /// The assumed flags before a name was looked up. `nil` for a destination that needs no lookup.
     var presumedFlags: SCNetworkReachabilityFlags? {
         guard case .name(let name) = target else { return nil }
         return HostFinding.known(name).map { Self.flags(of: $0) } ?? Self.presumedFlags(of: name)
@@ -64,7 +64,8 @@ public final class SCNetworkReachability: Sendable {
         HostFinding.isOfLink(name) ? linkFlags : flags(of: .everywhere(), tellsDirect: false)
     }
 
-    /// Returns the flags without an answer. A name may exist although no DNS server answers; on the link, its owner would answer.
+    /// Returns the flags for a name without an answer. If no DNS server answers, the name may still exist; on the link,
+    /// the name's owner would answer.
     private static func unansweredFlags(of name: String) -> SCNetworkReachabilityFlags {
         HostFinding.isOfLink(name) ? [] : flags(of: HostFinding.unknown)
     }

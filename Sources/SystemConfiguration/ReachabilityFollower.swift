@@ -19,7 +19,7 @@ final class ReachabilityFollower: Sendable {
         var known: SCNetworkReachabilityFlags?
         /// The newest search's number. If an older search ends later, its result is outdated and ignored.
         var search = 0
-        /// Whether a run loop has delivered the latest change. In several run loops, the first one to wake delivers it.
+        /// Whether a run loop has delivered the latest change. Only the first run loop to wake delivers it.
         var isToldInLoop = true
 
         var isWanted: Bool { callback != nil && target != nil }
@@ -92,8 +92,8 @@ final class ReachabilityFollower: Sendable {
             ended?.cancel()
             return
         }
-        // The network can change before a name's first lookup ends, so assume flags until then.
-        // Presumed outside the lock, because that may read files.
+        // The network can change before a name's first lookup ends, so assume flags until then. Determine them outside
+        // the lock, because this may read files.
         let target = state.withLock { $0.target }
         let presumed = target?.presumedFlags
         state.withLock { state in if state.target === target { state.known = presumed } }
@@ -122,7 +122,7 @@ final class ReachabilityFollower: Sendable {
         }
     }
 
-    /// Reports changed flags. The first flags after scheduling only become the known ones.
+    /// Reports changed flags. The first flags after scheduling are stored without a report.
     private func found(_ flags: SCNetworkReachabilityFlags, of target: SCNetworkReachability, in search: Int) {
         let (queue, places) = state.withLock { state -> (DispatchQueue?, [RunLoopPlace]) in
             guard state.target === target, state.search == search else { return (nil, []) }

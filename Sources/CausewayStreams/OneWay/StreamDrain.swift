@@ -20,7 +20,7 @@ package final class StreamDrain: StreamLink {
     private struct State: Sendable {
         /// `nil` before the start and after the end.
         var channel: Channel?
-        /// Bytes read from the pipe but not yet accepted by the channel. Changed only by the moving thread.
+        /// Bytes read from the pipe but not yet accepted by the channel. Changed only by the thread in ``move()``.
         var piece = Data()
         var isMoving = false
         var mustRepeat = false
