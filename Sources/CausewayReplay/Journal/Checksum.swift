@@ -48,7 +48,8 @@ struct ChecksumIndex: Sendable {
     private static let spacing = 64
 
     private let bytes: ArraySlice<UInt8>
-    /// The checksum register before every 64th byte. It begins with 0, so that two registers give the part between them.
+    /// The checksum register before every 64th byte, with 0 before the first. The registers at the start and end of a
+    /// part determine the part's checksum.
     private let registers: [UInt32]
 
     init(_ bytes: ArraySlice<UInt8>) {

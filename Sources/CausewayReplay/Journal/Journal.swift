@@ -31,7 +31,7 @@ package enum Journal {
     /// A parsed file.
     package struct Content: Equatable, Sendable {
         package var records: [JournalRecord] = []
-        /// The offset at which the last valid frame ends. The rest is a torn frame.
+        /// The offset at which the last valid frame ends. Any bytes after it are a torn frame.
         package var validByteCount = 0
         /// The number of damaged bytes before valid frames.
         package var damagedByteCount = 0

@@ -8,7 +8,7 @@ package enum JournalRecord: Equatable, Sendable {
     case edited(StoredOperation)
     /// An attempt begins. Written before the first byte is sent.
     case began(UInt64)
-    /// An attempt has ended, and the operation waits again. `counts` tells whether the attempt may have reached the server.
+    /// An attempt has ended, and the operation waits again. `counts` is set if the attempt may have reached the server.
     case returned(UInt64, counts: Bool)
     /// An operation has ended. `isKept` tells whether the report is kept until the program acknowledges it.
     case ended(StoredReport, isKept: Bool)

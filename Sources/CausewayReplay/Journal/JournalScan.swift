@@ -1,8 +1,8 @@
 /// Reads the frames of a journal, and finds the next one after damage.
 struct JournalScan {
     private let bytes: [UInt8]
-    /// Checksums from the first damage on. Damaged bytes may look like many headers of long frames, and reading each of
-    /// those frames would take too long.
+    /// Checksums for the bytes from the first damage on. Damaged bytes may look like many headers of long frames, and
+    /// reading each of those frames would take too long.
     private var index: ChecksumIndex?
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }

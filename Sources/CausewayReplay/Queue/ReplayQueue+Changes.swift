@@ -48,7 +48,7 @@ extension ReplayQueue {
             + finish(id, .cancelled(mayHaveBeenSent: mayHaveBeenSent), at: date)
     }
 
-    /// Replaces an operation's request. To the server it is a new one: it has a new key, and no attempts count yet. A
+    /// Replaces an operation's request. For the server, the operation is then new: it has a new key and no attempts. A
     /// stopped lane continues.
     package mutating func edit(
         _ id: UInt64, _ message: StoredMessage, key: String
@@ -62,8 +62,8 @@ extension ReplayQueue {
         return replace(id, message, key: key)
     }
 
-    /// Whether the contents stay within ``OfflineLimits/totalByteCount``, or do not grow: the limit may be lower than at the
-    /// program's last start.
+    /// Whether the contents stay within ``OfflineLimits/totalByteCount`` or do not grow. The limit may have been higher
+    /// at the program's last start.
     private func hasRoom(for message: StoredMessage, inPlaceOf entry: Entry) -> Bool {
         let growth = message.body.storedByteCount - entry.operation.message.body.storedByteCount
         return growth <= 0 || storedByteCount + growth <= Int64(limits.totalByteCount)
@@ -81,7 +81,8 @@ extension ReplayQueue {
         return [.store(.edited(operation)), .release(old)]
     }
 
-    /// Moves an operation before another one in its lane, or to the end. Neither may be in an attempt or wait for the resolver.
+    /// Moves an operation before another one in its lane, or to the end. Neither operation may be in an attempt or wait
+    /// for the resolver.
     package mutating func move(_ id: UInt64, before other: UInt64?) throws(ReplayRefusal) -> [ReplayEffect] {
         guard let entry = entries[id], entry.phase != .storing else { throw .unknown }
         guard entry.phase != .sending, entry.phase != .asking else { throw .busy }

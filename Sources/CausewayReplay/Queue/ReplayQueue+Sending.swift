@@ -1,15 +1,16 @@
 extension ReplayQueue {
-    /// Notes the date, and advances the time.
+    /// Records the date, and advances the time.
     package mutating func advance(to now: ReplayTime) -> [ReplayEffect] {
         noteDate(of: now)
         return advance(to: now.uptime)
     }
 
-    /// Ends operations that are too old, and begins those that may be sent. The date is counted on from the last one that was noted.
+    /// Ends operations that are too old, and begins those that may be sent. The date is computed from the last recorded
+    /// date and the uptime.
     package mutating func advance(to now: Duration) -> [ReplayEffect] {
         var effects: [ReplayEffect] = []
         if let date = date(at: now) { effects = expire(at: date) }
-        // The oldest operation first, so that a busy lane does not hold the others back.
+        // Begin with the oldest operation, so that a busy lane does not delay the other lanes.
         for id in lanes.values.compactMap(\.first).sorted() where active.count < max(limits.activeLanes, 1) {
             guard let entry = entries[id], entry.phase == .waiting, permission(entry).isGranted(at: now) else {
                 continue
@@ -38,7 +39,7 @@ extension ReplayQueue {
         return deadline
     }
 
-    /// When an operation at the head of its lane may be sent.
+    /// Returns when an operation at the head of its lane may be sent.
     private func permission(_ entry: Entry) -> SharedBackoff.Permission {
         let shared = backoff.permission(wasTried: entry.wasTried)
         guard let own = entry.notBefore else { return shared }
@@ -57,7 +58,7 @@ extension ReplayQueue {
 
     mutating func noteDate(of now: ReplayTime) { dateOffset = .milliseconds(now.date) - now.uptime }
 
-    /// The state of the network has changed.
+    /// Reports a change of the network state.
     package mutating func networkChanged(isReachable: Bool, at now: ReplayTime) {
         backoff.networkChanged(isReachable: isReachable, at: now.uptime)
     }
@@ -134,7 +135,7 @@ extension ReplayQueue {
         case .ask:
             entries[id]?.phase = .asking
             entries[id]?.operation.progress.isBegun = false
-            // The lane stays active until the resolver answers, so that the number of pending questions is bounded too.
+            // The lane stays active until the resolver answers. This also limits the number of pending questions.
             active.insert(id)
             return [.store(.returned(id, counts: true)), .ask(id, status: status)]
         }
@@ -160,7 +161,7 @@ extension ReplayQueue {
     ///   - counts: Whether the attempt may have reached the server.
     ///   - now: The current time.
     ///   - jitter: The random part of the wait, from 0 to 1.
-    ///   - minimum: The minimum wait from `Retry-After`; at most a day is obeyed.
+    ///   - minimum: The minimum wait from `Retry-After`; more than a day counts as a day.
     ///   - isCounted: Whether the attempt was already counted.
     mutating func wait(
         _ id: UInt64, counts: Bool, at now: ReplayTime, jitter: Double, atLeast minimum: Duration? = nil,

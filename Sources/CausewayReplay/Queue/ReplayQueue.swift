@@ -1,10 +1,10 @@
 internal import CausewayMachines
 
-/// Decides which operations of an offline queue are sent, when, and what follows from the end of each attempt.
+/// Decides which operations in an offline queue are sent and when, and what happens after each attempt.
 ///
-/// The queue performs no I/O and reads no clock. Its owner reports events with their times, performs the effects in order, and then calls
-/// ``advance(to:)``, again at ``deadline``. An operation has a place in one lane. The operations of a lane are sent one after the other,
-/// each after the end of the one before it. Lanes are independent of each other.
+/// The queue performs no I/O and reads no clock. Its owner reports events with their times, performs the effects in
+/// order, and then calls ``advance(to:)``, again at ``deadline``. Each operation belongs to one lane. A lane's
+/// operations are sent in order, each after the previous one has ended. Lanes are independent of each other.
 package struct ReplayQueue: Sendable {
     /// An operation's state in this process.
     package enum Phase: Equatable, Sendable {
@@ -41,7 +41,7 @@ package struct ReplayQueue: Sendable {
     var storedByteCount: Int64 = 0
     /// No operation expires before this date.
     var nextExpiry = Int64.max
-    /// The date, as the time since 1970, less the uptime; `nil` until a date was noted.
+    /// The difference between the date (time since 1970) and the uptime; `nil` until a date was recorded.
     var dateOffset: Duration?
 
     package init(policy: OfflinePolicy = OfflinePolicy(), limits: OfflineLimits = OfflineLimits()) {
@@ -57,7 +57,7 @@ package struct ReplayQueue: Sendable {
     /// Reports that the program has not acknowledged, oldest first.
     package var reports: [StoredReport] { kept }
 
-    /// Whether the last attempt reached the server.
+    /// `false` if the last attempt did not reach the server.
     package var hasWay: Bool { !backoff.isActive }
 
     /// All operations with their states: lanes sorted by name, each in its order.

@@ -1,7 +1,8 @@
 /// A queue's backoff after attempts that did not reach the server. All lanes share it.
 ///
-/// One operation probes the server, and the others wait for its end. An operation that was never tried does not wait: neither the
-/// failure of another operation nor a network that seems unreachable blocks a first attempt. A plain value: the queue states the deadline.
+/// One operation probes the server, and the others wait for the end of this attempt. An operation that was never tried
+/// does not wait: neither the failure of another operation nor a network that seems unreachable blocks a first attempt.
+/// This value sets no timers; the queue reports the deadline.
 struct SharedBackoff: Sendable {
     /// When an operation may be tried.
     enum Permission: Sendable {
