@@ -29,7 +29,8 @@ static cw_coding_library library_of(cw_coding_format format) {
     return CW_LIBRARY_ZLIB;
 }
 
-/// Returns the parameter of inflateInit2 for the maximum window of 32 KiB: with 16 added for gzip, negative without a header.
+/// Returns the window parameter of inflateInit2 for the maximum window of 32 KiB. zlib expects 16 more for gzip, and a
+/// negative number for data without a header.
 static int window_bits(cw_coding_format format) {
     if (format == CW_FORMAT_GZIP) return 15 + 16;
     return format == CW_FORMAT_RAW_DEFLATE ? -15 : 15;

@@ -19,7 +19,7 @@ cw_deflater *cw_deflater_new(int window_bits) {
     if (cw_coding_load(CW_LIBRARY_ZLIB) != NULL) return NULL;
     cw_deflater *deflater = calloc(1, sizeof *deflater);
     if (deflater == NULL) return NULL;
-    // zlib has no raw compressor with a window of 256 bytes. With 512 bytes, its distances are at most 512 - 262.
+    // zlib has no raw compressor for a window of 256 bytes. With 512 bytes, distances are at most 512 - 262 = 250.
     int bits = window_bits < 9 ? 9 : window_bits > 15 ? 15 : window_bits;
     // The tables for hash values and symbols are as large as the window.
     int result = cw_zlib.deflateInit2_(
@@ -83,7 +83,8 @@ bool cw_inflater_step(
     *count = available - inflater->zlib.avail_in;
     *capacity = room - inflater->zlib.avail_out;
     inflater->has_ended = result == CW_Z_STREAM_END;
-    // Bit 7 means that the next block begins. The low bits are the number of unused bits of the last byte. A call without input clears bit 7.
+    // Bit 7 is set if the next block begins here. The low bits are the number of unused bits in the last byte. Ignore a
+    // call that moved no bytes, because it clears bit 7.
     if (*count > 0 || *capacity > 0) inflater->is_between_blocks = (inflater->zlib.data_type & 0xff) == 0x80;
     if (result == CW_Z_OK || result == CW_Z_BUF_ERROR || result == CW_Z_STREAM_END) return true;
     inflater->problem = result == CW_Z_MEM_ERROR ? "out of memory" : inflater->zlib.msg;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The types of RFC 2744, appendix A, as the library of MIT has them on Linux.
+// The types of RFC 2744, appendix A, as MIT's library defines them on Linux.
 typedef uint32_t status_code;
 typedef struct { uint32_t length; void *elements; } oid;
 typedef struct { size_t length; void *value; } buffer;
@@ -20,7 +20,7 @@ typedef struct { size_t count; oid *elements; } oid_set;
 #define GSS_CODE 1
 #define MECHANISM_CODE 2
 #define INITIATE 1
-// Replay and sequence detection are not asked for: the context protects no messages.
+// Replay and sequence detection are not requested, because the context protects no messages.
 #define NO_FLAGS 0u
 
 #define FUNCTIONS(F) \
@@ -45,7 +45,7 @@ static table gss;
 static char load_message[512];
 static bool is_loaded;
 
-// 1.3.6.1.5.5.2 (RFC 4178 §3), 1.2.840.113554.1.2.1.4 and .1 (RFC 2743 §4.1, RFC 2744 §4.2)
+// OIDs 1.3.6.1.5.5.2 (RFC 4178 §3), 1.2.840.113554.1.2.1.4 and .1 (RFC 2743 §4.1, RFC 2744 §4.2).
 static oid spnego = {6, "\x2b\x06\x01\x05\x05\x02"};
 static oid service_name = {10, "\x2a\x86\x48\x86\xf7\x12\x01\x02\x01\x04"};
 static oid user_name = {10, "\x2a\x86\x48\x86\xf7\x12\x01\x02\x01\x01"};

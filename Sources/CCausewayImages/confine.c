@@ -41,7 +41,7 @@ static const char *set_limits(unsigned long memory_in_mebibytes, unsigned long s
 #ifdef CW_ARCHITECTURE
 #define CW_ALLOW(number) \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-// Permits a call if its third argument, the protection of memory, does not make it executable.
+// Permits a call if its third argument, the memory protection, does not permit execution.
 #define CW_ALLOW_DATA(number) \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4), \
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])), \

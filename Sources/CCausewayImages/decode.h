@@ -1,4 +1,4 @@
-// One image: its bytes, its bounds, and the result of decoding it.
+// One image: its bytes, its size limits, and the result of decoding it.
 #ifndef CAUSEWAY_IMAGES_DECODE_H
 #define CAUSEWAY_IMAGES_DECODE_H
 
@@ -19,7 +19,7 @@ struct cw_image_job {
 /// Ends a job without pixels. Returns false.
 bool cw_image_fail(struct cw_image_job *job, uint32_t status, const char *message);
 
-/// Checks a size against the bounds of the request. Call it before anything of that size is allocated.
+/// Checks a size against the request's limits. Call it before memory of that size is allocated.
 bool cw_image_accept(struct cw_image_job *job, uint32_t full_width, uint32_t full_height);
 
 /// Allocates the pixels. They are zero.

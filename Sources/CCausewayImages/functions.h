@@ -25,11 +25,12 @@ struct cw_jpeg_errors {
     int trace_level;
     long num_warnings;
     const char *const *tables[2];
-    // The library's own fields are shorter than this.
+    // Space for the library's other fields, which need less.
     long reserved[8];
 };
 
-/// The first fields of jpeg_decompress_struct, which are the same in all versions. The library tells the size of the whole.
+/// The first fields of jpeg_decompress_struct, which are the same in all versions. The library reports the size of the
+/// whole structure.
 struct cw_jpeg_decoder {
     struct cw_jpeg_errors *err;
     void *mem;

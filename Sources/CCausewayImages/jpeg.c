@@ -4,15 +4,15 @@
 #include <setjmp.h>
 #include <string.h>
 
-/// The state of one JPEG image. Errors of the library jump out of it.
+/// The state of one JPEG image. After a library error, execution continues at `end`.
 struct reading {
-    // The library fills it; its size depends on the version and is about 700 bytes.
+    // Filled by the library. The used size depends on the library's version and is about 700 bytes.
     _Alignas(16) unsigned char decoder[4096];
     struct cw_jpeg_errors errors;
     jmp_buf end;
 };
 
-/// The library's version and the size of its struct, which it tells in the errors about wrong ones.
+/// The library's version and the size of its structure. The library reports them in its errors about wrong values.
 static int library_version;
 static size_t decoder_size;
 
@@ -36,7 +36,7 @@ static struct cw_jpeg_decoder *prepare(struct reading *reading) {
     return decoder;
 }
 
-// The number of the library's interface in a wrong guess is the first parameter of the error.
+// Calls the library with a version and a size. If it rejects one of them, returns the expected number from its error.
 static int ask(int version, size_t size) {
     static struct reading reading;
     struct cw_jpeg_decoder *decoder = prepare(&reading);
@@ -58,7 +58,7 @@ static bool learn_version(void) {
     return true;
 }
 
-/// Chooses the smallest size that the decoder offers and that is not below the wanted one.
+/// Returns the divisor for the smallest size that the decoder offers and that is not below the wanted size.
 static unsigned divisor(const struct cw_image_request *request, const struct cw_jpeg_decoder *decoder) {
     unsigned result = 1;
     if (request->wanted_width == 0 || request->wanted_height == 0) return 1;
@@ -69,7 +69,7 @@ static unsigned divisor(const struct cw_image_request *request, const struct cw_
     return result;
 }
 
-/// Converts a row of 3 bytes for each pixel, which is at the end of its place, to 4 bytes.
+/// Converts a row from 3 to 4 bytes per pixel. The source is at the end of the target's memory.
 static void widen(const uint8_t *source, uint8_t *target, size_t count) {
     for (size_t i = 0; i < count; i++, source += 3, target += 4) {
         uint8_t red = source[0], green = source[1], blue = source[2];
@@ -80,7 +80,7 @@ static void widen(const uint8_t *source, uint8_t *target, size_t count) {
     }
 }
 
-/// Converts CMYK, which files have inverted as Adobe's programs write it.
+/// Converts inverted CMYK, which Adobe's programs write, to RGBA.
 static void convert_cmyk(uint8_t *row, size_t count) {
     for (size_t i = 0; i < count; i++, row += 4) {
         unsigned black = row[3];
@@ -128,7 +128,7 @@ static bool run(struct cw_image_job *job, struct reading *reading, struct cw_jpe
 }
 
 bool cw_image_decode_jpeg(struct cw_image_job *job) {
-    // Static, because its content after a jump would be unspecified otherwise.
+    // Static, because longjmp leaves the content of changed local variables unspecified.
     static struct reading reading;
     if (!learn_version()) return cw_image_fail(job, CW_IMAGE_UNSUPPORTED, "this version of libjpeg is not supported");
     struct cw_jpeg_decoder *decoder = prepare(&reading);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/// A picture in a file: its bytes, which start with a chunk of the bit stream or of its transparency, and its place on the canvas.
+/// A picture in a file: its bytes, which start with a bit stream or alpha chunk, and its position on the canvas.
 struct picture {
     const uint8_t *bytes;
     size_t count;
@@ -21,7 +21,7 @@ static bool is_animated(const uint8_t *bytes, size_t count) {
     return count >= 30 && memcmp(bytes + 12, "VP8X", 4) == 0 && (bytes[20] & 2) != 0;
 }
 
-/// Finds the first frame of an animation (RFC 9649 §2.7.1.1). Returns false if the file has no whole one.
+/// Finds the first frame of an animation (RFC 9649 §2.7.1.1). Returns false if the file has no complete frame.
 static bool find_frame(const uint8_t *bytes, size_t count, struct picture *picture) {
     size_t offset = 12;
     while (count >= offset && count - offset >= 8) {
@@ -44,7 +44,7 @@ static bool find_frame(const uint8_t *bytes, size_t count, struct picture *pictu
     return false;
 }
 
-/// Whether a frame is on the canvas and has the size that its header names.
+/// Whether a frame lies within the canvas and has the size from its header.
 static bool is_valid(const struct picture *frame, uint32_t width, uint32_t height) {
     int real_width = 0, real_height = 0;
     if (frame->x > width || frame->width > width - frame->x) return false;
@@ -60,7 +60,7 @@ bool cw_image_decode_webp(struct cw_image_job *job) {
         return cw_image_fail(job, CW_IMAGE_MALFORMED, "not a WebP image");
     }
     if (!cw_image_accept(job, (uint32_t)width, (uint32_t)height)) return false;
-    // The library decodes the frames of an animation one by one. Around the first one the canvas is transparent.
+    // The library decodes one frame at a time. Decode the first; the canvas around this frame stays transparent.
     if (is_animated(job->bytes, job->request->byte_count)) {
         bool is_found = find_frame(job->bytes, job->request->byte_count, &picture);
         if (!is_found || !is_valid(&picture, (uint32_t)width, (uint32_t)height)) {

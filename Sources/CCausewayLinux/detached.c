@@ -36,7 +36,7 @@ static void close_files(void) {
 static int run(void *context) {
     struct start *start = context;
     struct sigaction standard = {.sa_handler = SIG_DFL};
-    // Ignored signals would stay ignored.
+    // Reset all signals: an ignored signal would stay ignored in the new program.
     for (int number = 1; number < NSIG; number++) sigaction(number, &standard, NULL);
     umask(077);
     int nothing = open("/dev/null", O_RDWR);

@@ -3,8 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 
-// Locks of open file descriptions: they end with the last descriptor, also when the process is killed, and two descriptions of one process
-// exclude each other. A child has the descriptors of its parent until it runs its program, so closing alone may release a lock late.
+// These locks belong to an open file description. They end when its last descriptor is closed, even if the process is
+// killed, and two descriptions in one process exclude each other. A forked child keeps its parent's descriptors until
+// it runs its program, so closing alone may release a lock late.
 
 static struct flock whole_file(short type) {
     struct flock lock = {0};

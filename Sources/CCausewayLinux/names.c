@@ -23,7 +23,7 @@ static int look_and_rename(int directory, const char *from, const char *to) {
 }
 
 int cw_rename_new(int directory, const char *from, const char *to) {
-    // By number, because not every libc has the function.
+    // Call renameat2 by its number, because not every libc has the function.
     if (syscall(SYS_renameat2, directory, from, directory, to, RENAME_NOREPLACE) == 0) return 0;
     if (errno != EINVAL && errno != ENOSYS) return -errno;
     int result = link_and_remove(directory, from, to);

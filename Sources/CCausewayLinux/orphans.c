@@ -35,7 +35,7 @@ static int run(void *context) {
     struct orphan *orphan = context;
     sigset_t none;
     sigemptyset(&none);
-    // A handler of the program would run in the memory of the caller.
+    // Reset signal handlers: until this process runs its program, a handler would change the caller's memory.
     struct sigaction standard = {.sa_handler = SIG_DFL};
     for (int number = 1; number < NSIG; number++) {
         struct sigaction present;
@@ -46,8 +46,8 @@ static int run(void *context) {
     _exit(127);
 }
 
-// The process between: when it ends, the new process belongs to the system. One clone is not enough, because execve makes a process a child
-// that sends SIGCHLD.
+// The intermediate process. When it ends, the system adopts the new process. A single clone without an exit signal is
+// not enough, because execve sets the exit signal to SIGCHLD.
 static int leave(void *context) {
     struct orphan *orphan = context;
     if (orphan->leaves_session) setsid();
@@ -71,7 +71,7 @@ int cw_orphan_start(int (*function)(void *), void *context, bool leaves_session,
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    // The process between shares the descriptors, so that the one it receives is this process's.
+    // The intermediate process shares the descriptor table, so that this process gets the new process's descriptor.
     int between = clone(leave, stacks + stack_length, CLONE_VM | CLONE_VFORK | CLONE_FILES, &orphan);
     int result = between < 0 ? -errno : 0;
     if (result == 0) {

@@ -34,7 +34,7 @@ struct start {
 
 static int run(void *context) {
     struct start *start = context;
-    // A duplicate is inherited, and lies above the standard streams.
+    // Move both above the standard streams, so that dup2 overwrites neither. Only dup2's results are inherited.
     int channel = fcntl(start->channel, F_DUPFD_CLOEXEC, 3);
     int nothing = fcntl(start->nothing, F_DUPFD_CLOEXEC, 3);
     if (channel >= 0 && nothing >= 0 && dup2(channel, 0) == 0 && dup2(nothing, 1) == 1 && dup2(nothing, 2) == 2) {
@@ -72,7 +72,7 @@ void cw_worker_end(int process) {
     cw_worker_kill(process);
     struct pollfd end = {process, POLLIN, 0};
     while (poll(&end, 1, -1) < 0 && errno == EINTR) {}
-    // If this is the first process of a container, the system gives it the processes without a parent, and it has to wait for them.
+    // If this process is the first one in a container, the kernel makes it the parent of orphans, which it has to reap.
     siginfo_t info;
     waitid((idtype_t)P_PIDFD, (id_t)process, &info, WEXITED | WNOHANG | __WALL);
 }

@@ -21,7 +21,7 @@ static void load_now(void) {
         snprintf(problem, sizeof problem, "%s", missing);
         return;
     }
-    // A context of its own: a provider that is loaded by name keeps the default context from loading the default provider.
+    // Use a separate context: in the default context, loading a provider by name prevents loading the default provider.
     OSSL_LIB_CTX *context = cw_OSSL_LIB_CTX_new();
     if (context != NULL && cw_OSSL_PROVIDER_load(context, "legacy") != NULL) md4 = cw_EVP_MD_fetch(context, "MD4", NULL);
     md5 = cw_EVP_MD_fetch(NULL, "MD5", NULL);

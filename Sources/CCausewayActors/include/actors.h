@@ -7,7 +7,7 @@
 /// Describes the distributed function of the program that has this mangled name, such as
 /// "distributed thunk Game.Board.move(to: Swift.Int) async throws -> ()". The caller frees the text.
 ///
-/// The name is compared with the names that the compiler recorded, and only a recorded one is parsed, so it may come from a peer. NULL for
+/// The name may come from a peer: it is parsed only if it equals a name that the compiler recorded. Returns NULL for
 /// any other name, and if the Swift runtime has no such lookup.
 char *cw_distributed_function(const char *name, size_t length);
 

@@ -33,7 +33,7 @@ typedef enum cw_coding_format {
 } cw_coding_format;
 
 typedef enum cw_decoding {
-    /// The decoder needs more input or more room for output.
+    /// The decoder needs more input or more output space.
     CW_DECODING_CONTINUES,
     /// The end of a gzip member, a zlib or brotli stream or a zstd frame.
     CW_DECODING_ENDED,
@@ -51,8 +51,9 @@ void cw_decoder_free(cw_decoder *decoder);
 /// Prepares for another gzip member or zstd frame after CW_DECODING_ENDED. Returns false if that fails.
 bool cw_decoder_restart(cw_decoder *decoder);
 
-/// Decodes. `*count` is the number of input bytes before the call and the number of consumed bytes after it; `*capacity` likewise for
-/// output bytes. After CW_DECODING_FAILED, only `cw_decoder_problem` and `cw_decoder_free` may be called.
+/// Decodes. `*count` is the number of input bytes before the call and the number of consumed bytes after it.
+/// `*capacity` is the output space before the call and the number of written bytes after it. After CW_DECODING_FAILED,
+/// only `cw_decoder_problem` and `cw_decoder_free` may be called.
 cw_decoding cw_decoder_step(cw_decoder *decoder, const uint8_t *input, size_t *count, uint8_t *output, size_t *capacity);
 
 /// Returns the reason for CW_DECODING_FAILED. Valid until the decoder is freed.
@@ -67,8 +68,8 @@ typedef struct cw_deflater cw_deflater;
 cw_deflater *cw_deflater_new(int window_bits);
 void cw_deflater_free(cw_deflater *deflater);
 
-/// Compresses. The counts are as in `cw_decoder_step`. With `flushes`, call it until it leaves room for output: all output then ends at a
-/// byte boundary. Returns false on failure.
+/// Compresses. The counts are as in `cw_decoder_step`. With `flushes`, call the function until it leaves part of the
+/// output space unused: all output then ends at a byte boundary. Returns false on failure.
 bool cw_deflater_step(
     cw_deflater *deflater, const uint8_t *input, size_t *count, uint8_t *output, size_t *capacity, bool flushes);
 

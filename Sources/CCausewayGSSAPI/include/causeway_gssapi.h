@@ -18,7 +18,7 @@ const char *cw_gss_load(void);
 bool cw_gss_probe(const char *name, char *message, size_t capacity);
 
 typedef enum cw_gss_status {
-    /// The token must be sent, and the answer of the peer is expected.
+    /// The token must be sent, and the peer's answer is expected.
     CW_GSS_CONTINUES,
     /// The context is complete. There may be a last token to send.
     CW_GSS_COMPLETE,
@@ -26,7 +26,7 @@ typedef enum cw_gss_status {
     CW_GSS_FAILED,
 } cw_gss_status;
 
-/// The security context of a client. Not thread-safe. Its functions can wait for servers of the network.
+/// The security context of a client. Not thread-safe. Its functions can block while they contact servers.
 typedef struct cw_gss_context cw_gss_context;
 
 /// Creates a context for a service such as `HTTP@www.example.com`. Returns NULL if the library is not loaded or memory allocation fails.

@@ -33,8 +33,8 @@ struct cw_image_request {
     uint32_t magic;
     uint32_t format;
     uint32_t byte_count;
-    /// The size that the program needs; 0 for the full size. A larger image may be decoded at a half, a quarter or an eighth of its size,
-    /// but not below this.
+    /// The size that the program needs; 0 for the full size. A larger image may be decoded at a half, a quarter or an
+    /// eighth of its size, but not below the needed size.
     uint32_t wanted_width;
     uint32_t wanted_height;
     uint32_t maximum_dimension;

@@ -5,8 +5,9 @@
 /// Starts a program that outlives this process: in a session without a terminal, in the root directory, with /dev/null as its standard
 /// streams, default signal handling, and no other file of this process.
 ///
-/// The program is no child of this process, so nothing waits for it, and its end sends no signal. Returns 0 or a negated errno: EPERM in a
-/// process with more rights than its user, whose environment is not trusted. Both lists end with NULL.
+/// The program is not a child of this process: this process need not wait for it, and gets no SIGCHLD when it ends.
+/// Returns 0 or a negated errno: EPERM if this process has more rights than its user, because its environment is then
+/// not trusted. Both lists end with NULL.
 int cw_detached_start(const char *path, char *const *arguments, char *const *environment);
 
 /// Returns 1 if a file is a program that contains a text, and that only the user of this process and the superuser can change; otherwise 0.

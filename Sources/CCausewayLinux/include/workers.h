@@ -1,13 +1,15 @@
-// Processes that work for this one: each has one socket and no other file.
+// Worker processes of this process. Each has one open socket and no other open file.
 #ifndef CAUSEWAY_WORKERS_H
 #define CAUSEWAY_WORKERS_H
 
 #include <stddef.h>
 
-/// Starts a program with a socket as its standard input, and nothing as its output. The environment holds only LD_LIBRARY_PATH.
+/// Starts a program with a socket as its standard input, and /dev/null as its output. Its environment contains only
+/// LD_LIBRARY_PATH.
 ///
-/// The program is no child that `wait` reports, and sends no SIGCHLD. `*process` receives a descriptor of the process, `*channel` the other
-/// end of the socket, which does not block. Returns 0 or a negated errno. `arguments` ends with NULL.
+/// `wait` does not report the program, and its end sends no SIGCHLD. `*process` receives a descriptor of the process,
+/// `*channel` the other end of the socket, which does not block. Returns 0 or a negated errno. `arguments` ends with
+/// NULL.
 int cw_worker_start(const char *path, char *const *arguments, int *process, int *channel);
 
 /// Ends a process and waits until it is gone.

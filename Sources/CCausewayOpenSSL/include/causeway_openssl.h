@@ -21,12 +21,12 @@
 /// Returns NULL on success, else an error message with the package to install. The text stays valid for the life of the process.
 const char *cw_openssl_load(void);
 
-/// Like `cw_openssl_load` for libraries with other names, but keeps nothing loaded. For tests.
+/// Like `cw_openssl_load` for libraries with other names, but does not use them later. For tests.
 ///
 /// Returns false and a text in `message` if a library or function is missing or the version is wrong.
 bool cw_openssl_probe(const char *crypto_name, const char *ssl_name, char *message, size_t capacity);
 
-/// Loads the digests of NTLM once per process, after the libraries: MD4 of OpenSSL's legacy provider, and MD5.
+/// Loads the libraries and then the digests for NTLM, once per process: MD4 from OpenSSL's legacy provider, and MD5.
 ///
 /// Returns NULL on success, else an error message with the package to install, like `cw_openssl_load`.
 const char *cw_ntlm_digests_load(void);
@@ -97,7 +97,7 @@ void cw_pipe_lend(cw_pipe *pipe, const uint8_t *bytes, size_t count);
 bool cw_pipe_settle(cw_pipe *pipe, size_t limit);
 /// Reports the end of the input after the bytes already received.
 void cw_pipe_end(cw_pipe *pipe);
-/// Holds or releases the received bytes. While they are held, reads return no data.
+/// Pauses or resumes reading. While `is_held` is set, reads return no data.
 void cw_pipe_hold(cw_pipe *pipe, bool is_held);
 /// Number of received bytes that were not read.
 size_t cw_pipe_unread(const cw_pipe *pipe);

@@ -4,10 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// The result of a step of a conversion.
+/// The result of one conversion step.
 enum causeway_text_result {
     CAUSEWAY_TEXT_DONE = 0,
-    /// There is no room for more output.
+    /// The output buffer is full.
     CAUSEWAY_TEXT_FULL = 1,
     /// The input ends inside of a character.
     CAUSEWAY_TEXT_INCOMPLETE = 2,
@@ -19,7 +19,7 @@ enum causeway_text_result {
 void *causeway_text_open(const char *name);
 /// Closes a conversion.
 void causeway_text_close(void *conversion);
-/// Converts. Adds the bytes that were read and written to `*read` and `*written`.
+/// Converts input. Adds the numbers of bytes read and written to `*read` and `*written`.
 int causeway_text_convert(
     void *conversion, const uint8_t *input, size_t input_count, size_t *read, uint8_t *output, size_t output_count, size_t *written);
 
