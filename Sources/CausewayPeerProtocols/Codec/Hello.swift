@@ -27,7 +27,7 @@ package struct Hello: Equatable, Sendable {
     package struct Target: Equatable, Sendable {
         /// The other side's session.
         package var handle: SessionHandle
-        /// If the link replaces a broken one: the number of numbered frames received from that session so far.
+        /// On a replacement link: how many numbered frames this side has received from that session.
         package var received: UInt64?
         /// The token from the other side's ``ConnectionData``.
         package var token: [UInt8]?
@@ -58,8 +58,8 @@ package struct Hello: Equatable, Sendable {
         (self.peer, self.handle, self.target) = (peer, handle, target)
     }
 
-    /// Returns the code that binds a HELLO to one TLS connection and one direction. The exporter prevents replay, the
-    /// role prevents reflection.
+    /// Returns the MAC that binds a HELLO to one TLS connection and to its sender's role. The exporter value prevents
+    /// replay on another connection; the role prevents reflection to the sender.
     package static func proof(exporter: [UInt8], isDialler: Bool, handle: SessionHandle, publicKey: [UInt8]) -> [UInt8]
     {
         let role: UInt8 = isDialler ? 1 : 2

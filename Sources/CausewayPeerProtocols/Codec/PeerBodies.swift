@@ -1,6 +1,6 @@
 /// Payloads of invitation, certificate and closing frames.
 package enum PeerBodies {
-    /// `INVITE`: the context in one or two fields 1, concatenated; no field 1 without context.
+    /// `INVITE`: field 1, once or twice, holds the context in parts of at most 32 KiB. It is absent without a context.
     ///
     /// Field 2 says how many milliseconds the inviter waits. Field 3 names the service type with which the inviter found the peer.
     package static func invite(_ context: [UInt8]?, timeout: Duration, service: String = "") -> PeerFrame {

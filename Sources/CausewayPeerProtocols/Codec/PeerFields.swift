@@ -36,7 +36,7 @@ package struct PeerFields: Equatable, Sendable {
     // Writing
 
     package mutating func append(_ tag: UInt8, _ value: [UInt8]) {
-        // A length has 16 bits; callers check their limits, which are lower.
+        // The length field has 16 bits. Callers enforce lower limits, so nothing is cut here.
         fields.append((tag, value.prefix(Int(UInt16.max))))
     }
 

@@ -46,8 +46,8 @@ package struct PeerFrame: Equatable, Sendable {
     }
 }
 
-/// Splits a link's bytes into frames. The caller takes all complete frames after each ``append(_:)``, so at most one
-/// incomplete frame is held.
+/// Splits a link's bytes into frames. The caller takes all complete frames after each ``append(_:)``, so the buffer
+/// holds at most one incomplete frame.
 package struct PeerFrameReader: Sendable {
     package enum Failure: Error, Equatable, Sendable {
         /// An unknown type that may not be skipped.
@@ -74,7 +74,8 @@ package struct PeerFrameReader: Sendable {
         pending.append(contentsOf: bytes)
     }
 
-    /// Removes and returns the next complete frame; `nil` if more bytes are needed. Skips unknown types with the top bit.
+    /// Removes and returns the next complete frame; `nil` if more bytes are needed. Skips unknown types whose top bit
+    /// is set.
     package mutating func next() throws(Failure) -> PeerFrame? {
         while bufferedByteCount >= PeerFrame.headerByteCount {
             let (type, flags) = (pending[position], pending[position + 1])

@@ -52,7 +52,7 @@ package struct PeerFrameFlags: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The frame is counted. Set exactly for numbered types, but not for unreliable `DATA`.
+    /// The frame is counted. Set on all frames of numbered types, except unreliable `DATA`.
     package static let numbered = PeerFrameFlags(rawValue: 1)
     /// Another fragment follows for this message.
     package static let more = PeerFrameFlags(rawValue: 2)

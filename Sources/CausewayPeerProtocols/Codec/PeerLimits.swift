@@ -2,7 +2,7 @@
 package enum PeerLimits {
     /// Frame payload on a control link.
     package static let framePayload = 16 << 10
-    /// `PART` content on a lane.
+    /// `PART` content on a resource lane, which is a further connection for file bytes.
     package static let partPayload = 256 << 10
     /// A reliable message.
     package static let message = 16 << 20
@@ -18,9 +18,10 @@ package enum PeerLimits {
     package static let offers = 64
     package static let hello = 4 << 10
     package static let roster = 16 << 10
-    /// Lanes per member.
+    /// Resource lanes per member.
     package static let lanes = 2
-    /// Dialled links that are leaving at the same time. Beyond it, the oldest is closed at once.
+    /// Dialled links that may flush their last output at the same time. Above this number, the oldest is closed at
+    /// once.
     package static let goodbyes = 64
     /// Unacknowledged numbered frames, and the flow-control window for reliable messages.
     package static let window = 4 << 20
@@ -28,7 +29,7 @@ package enum PeerLimits {
     package static let streamWindow = 256 << 10
     /// Flow-control window per resource.
     package static let resourceWindow = 4 << 20
-    /// Unreliable messages that the program has not consumed, plus 64 for each. Further ones are dropped.
+    /// Unreliable messages that the program has not consumed; each counts 64 bytes more. Further messages are dropped.
     package static let unreliableHeld = 1 << 20
 }
 
@@ -42,12 +43,13 @@ package enum PeerTimes {
     package static let joining = Duration.seconds(10)
     /// How long a leaving link may flush its output.
     package static let leaving = Duration.milliseconds(500)
-    /// Silence until the dialler sends PING. The accepter waits until ``suspectAfter``, so that one PING and one PONG serve both.
+    /// Silence until the dialler sends PING. The accepter waits until ``suspectAfter``, so that usually one PING and
+    /// one PONG test both sides.
     package static let pingAfter = Duration.seconds(6)
     package static let suspectAfter = Duration.milliseconds(6_500)
     /// Silence until the member is lost. TCP retransmits a lost PING four times by then, 0.2, 0.6, 1.4 and 3 s after it (RFC 6298 §2).
     package static let lostAfter = Duration.milliseconds(9_500)
-    /// An alarm this late means that this process did not run.
+    /// A timer that fires this late means that this process did not run in the meantime.
     package static let lateAlarm = Duration.seconds(1)
     /// How long to try to replace a broken link after a local error, and after the peer closed it.
     package static let graceAfterFailure = Duration.seconds(10)
@@ -56,7 +58,7 @@ package enum PeerTimes {
     package static let acknowledgment = Duration.milliseconds(50)
     /// Back-off before each attempt to replace a link. The last delay is repeated.
     package static let redials: [Duration] = [.zero, .milliseconds(250), .milliseconds(500), .seconds(1), .seconds(2)]
-    /// How long the larger peer waits for the smaller one before it dials itself.
+    /// How long the larger peer (see ``PeerKey``) waits for the smaller peer to dial before it dials itself.
     package static let largerDials = Duration.seconds(3)
     /// How long one datagram lane's handshake may take.
     package static let laneHandshake = Duration.seconds(5)

@@ -1,7 +1,7 @@
 /// One member's datagram lane: its attempts, and the current lane.
 struct DatagramLane: Sendable {
     enum Phase: Equatable, Sendable {
-        /// There is none. The offering side opens another at ``DatagramLane/deadline``.
+        /// No lane exists. The offering side opens the next one at ``DatagramLane/deadline``.
         case down
         /// The driver opens a port, or dials.
         case opening

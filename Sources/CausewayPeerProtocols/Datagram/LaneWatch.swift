@@ -2,14 +2,15 @@ internal import CausewayMachines
 
 /// Detects a datagram lane on which nothing arrives any more, and keeps NAT mappings alive. The machine ends when the lane is lost.
 ///
-/// Both sides watch. After a datagram that nothing answers, probes follow; after 5 s without an answer the lane is lost.
+/// Both sides run this machine. If nothing arrives after a sent datagram, probes follow every 0.5 s; after 5 s the lane
+/// is lost.
 struct LaneWatch: ReturningMachine, Sendable {
     typealias Action = Alarm
 
     enum Alarm: Equatable, Sendable { case probe, lost }
 
     private enum Phase: Sendable {
-        /// Nothing was sent after the last datagram that arrived. A probe is due at the time, if there is one.
+        /// Nothing was sent since the last datagram arrived. A probe is due at `probeAt`, if that is set.
         case quiet(probeAt: Duration?)
         /// - Parameter since: When the first datagram after the last arrival was sent.
         case unanswered(since: Duration, next: Duration)
@@ -19,8 +20,8 @@ struct LaneWatch: ReturningMachine, Sendable {
     private var phase: Phase
     private let probesWhenIdle: Bool
 
-    /// - Parameter probesWhenIdle: Whether this side sends a probe after 60 s of silence: the side that dialled, which may be behind a
-    ///   NAT. UDP mappings live for at least 2 minutes (RFC 4787 §4.3).
+    /// - Parameter probesWhenIdle: Whether this side sends a probe after 60 s of silence. `true` on the side that
+    ///   dialled, because it may be behind a NAT. UDP mappings live for at least 2 minutes (RFC 4787 §4.3).
     init(probesWhenIdle: Bool, at now: Duration) {
         self.probesWhenIdle = probesWhenIdle
         phase = .quiet(probeAt: probesWhenIdle ? now + PeerTimes.laneIdle : nil)
@@ -42,7 +43,7 @@ struct LaneWatch: ReturningMachine, Sendable {
         phase = .quiet(probeAt: probesWhenIdle ? now + PeerTimes.laneIdle : nil)
     }
 
-    /// A datagram that the peer answers was sent.
+    /// A message or a probe was sent. If no datagram arrives afterwards, a probe follows.
     mutating func sent(at now: Duration) {
         if case .quiet = phase { phase = .unanswered(since: now, next: now + PeerTimes.laneProbe) }
     }

@@ -7,7 +7,7 @@ package struct PeerAnnouncement: Equatable, Sendable {
     private static let ownKeys: Set<String> = ["_cw", "_id", "_k", "_n"]
     /// Maximum size of a display name in bytes: a TXT string has at most 255, including `_n=` (RFC 6763 §6.1).
     private static let nameByteCount = 252
-    /// Maximum size of a number's or a digest's text. Longer text is refused without decoding.
+    /// Maximum number of characters in an encoded peer ID or key digest. Longer text is refused without decoding.
     private static let digitCount = 24
 
     /// The key and the display name. The peer chose both; TLS proves the key later.

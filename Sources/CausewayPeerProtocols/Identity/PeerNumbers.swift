@@ -37,7 +37,7 @@ package struct InvitationID: Hashable, Sendable {
     package init(_ rawValue: Int) { self.rawValue = rawValue }
 }
 
-/// Identifies a peer in a session. Calls and events use it as their address.
+/// Identifies a peer in a session. Calls and events name members with it.
 package struct MemberID: Hashable, Sendable {
     package let session: SessionID
     package let peer: PeerKey

@@ -40,7 +40,8 @@ package enum PeerReason: UInt8, Sendable, CaseIterable, Error {
 package enum MemberState: Equatable, Sendable {
     case connecting
     case connected
-    /// The link broke and is being replaced. Calls still work; output is queued. The drop-in MultipeerConnectivity does not report it.
+    /// The link broke and is being replaced. Calls still work; output is queued. The drop-in MultipeerConnectivity does
+    /// not report this state.
     case suspended
     /// The link was replaced. No reliable frame was lost or duplicated.
     case resumed

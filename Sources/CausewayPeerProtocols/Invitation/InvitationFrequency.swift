@@ -1,4 +1,4 @@
-/// Recent invitations per source. Bounded: old and rare sources are dropped.
+/// Counts recent invitations per source. The table is bounded: old and rare sources are dropped.
 struct InvitationFrequency: Sendable {
     private static let sourceLimit = 256
     /// All counts are halved after this number of invitations, or when there are too many sources.

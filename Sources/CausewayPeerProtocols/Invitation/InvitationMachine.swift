@@ -1,4 +1,4 @@
-/// Received invitations without an answer. Limited to one per peer, and by address and in total.
+/// Received invitations that the program has not answered. Limited to one per peer, and per address and in total.
 struct InvitationMachine: Sendable {
     struct Pending: Equatable, Sendable {
         let link: LinkID

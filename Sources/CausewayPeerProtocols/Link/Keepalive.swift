@@ -2,10 +2,12 @@ internal import CausewayMachines
 
 /// Detects a silent peer: PING after 6 s, suspect after 6.5 s, lost after 9.5 s. The machine ends when the peer is lost.
 ///
-/// The side that accepted the link sends PING only when the dialler is suspect, because the dialler sends its own first.
+/// The side that accepted the link sends PING only when the dialler is suspect, because the dialler sends its PING
+/// earlier.
 ///
-/// Time in which this side did not run, because the host is busy or the process was suspended, does not count: bytes that arrived
-/// meanwhile are still unread. At most 9.5 s are added, so that a lost peer is reported on a busy host too.
+/// Time in which this process did not run, because the host was busy or the process was suspended, does not count:
+/// bytes that arrived in that time are still unread. At most 9.5 s are left out, so that a lost peer is reported on a
+/// busy host too.
 struct Keepalive: ReturningMachine, Sendable {
     typealias Action = Alarm
 
@@ -63,14 +65,15 @@ struct Keepalive: ReturningMachine, Sendable {
         case .ping: phase = .waiting(next: .suspect, at: max(now, lastHeard + PeerTimes.suspectAfter))
         case .suspect: phase = .waiting(next: .lost, at: end)
         case .lost:
-            // The alarm was late, and the peer has more time: it gets another PING.
+            // Lateness does not count, so the peer has time left: send another PING.
             phase = .waiting(next: .lost, at: end)
             return .ping
         }
         return alarm
     }
 
-    /// After a late alarm, does not count the lateness, and leaves the peer at least one second.
+    /// After a late alarm, leaves the lateness out of the silence and gives the peer at least one second, within the
+    /// total of 9.5 s.
     private mutating func allow(lateness: Duration, at now: Duration) {
         guard lateness >= PeerTimes.lateAlarm else { return }
         let earliest = max(lastHeard + lateness, now - PeerTimes.lostAfter + .seconds(1))

@@ -20,7 +20,8 @@ struct Link: Sendable {
     init(dial purpose: PeerDial.Purpose, member: MemberID, at now: Duration) {
         (isDialler, self.purpose, self.member) = (true, purpose, member)
         machine = LinkMachine(.dialing, at: now)
-        // The member's phase limits invitations and introductions. A hanging dial must not keep a member suspended.
+        // The member's phase limits dials for invitations and introductions. Other dials need their own limit, because
+        // a hanging dial must not keep a member suspended.
         switch purpose {
         case .invitation, .introduction: break
         case .resumption: machine.enter(.dialing, at: now, within: .seconds(3))
@@ -47,7 +48,7 @@ struct Link: Sendable {
     var peerKey: PeerKey? { hello?.peer.key ?? member?.peer }
 }
 
-/// A link's frames outside its channels, and its last output.
+/// A link's output besides its member's channels: urgent frames, and the last output of a leaving link.
 struct LinkOutput: Sendable {
     private(set) var urgent: Deque<PeerFrame> = []
     /// Whether the driver was notified and has not taken all output yet.

@@ -41,7 +41,7 @@ struct LinkMachine: ReturningMachine, Sendable {
         enter(phase, at: now)
     }
 
-    /// - Parameter limit: The maximum duration of the phase; `nil` for the usual one. A joined link has none.
+    /// - Parameter limit: The maximum duration of the phase; `nil` for the default. Not used for a joined link.
     mutating func enter(_ phase: Phase, at now: Duration, within limit: Duration? = nil) {
         self.phase = phase
         switch phase {

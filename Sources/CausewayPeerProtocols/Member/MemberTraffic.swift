@@ -50,7 +50,7 @@ struct MemberTraffic: Sendable {
         return .queued
     }
 
-    /// Whether ``send(_:reliably:limit:)`` would accept a message. An empty queue accepts any.
+    /// Whether ``send(_:reliably:limit:)`` would not return ``SendResult/full``. An empty queue is never full.
     func hasRoom(for byteCount: Int, reliably: Bool, limit: Int) -> Bool {
         let isDroppable = !reliably && byteCount <= PeerLimits.unreliableMessage
         return isDroppable || outbox.byteCount == 0 || outbox.byteCount + byteCount <= limit
@@ -58,7 +58,7 @@ struct MemberTraffic: Sendable {
 
     mutating func activate(_ channel: Channel) { scheduler.activate(channel) }
 
-    /// Lets a resource send on a lane, or on the control link without one.
+    /// Schedules a resource on a lane, or on the control link if there is no lane.
     mutating func activatePart(_ number: UInt16, onLane: Bool) {
         if onLane { lanes.activate(number) } else { scheduler.activate(.part(number)) }
     }
@@ -166,7 +166,7 @@ struct MemberTraffic: Sendable {
 
     // Ends
 
-    /// A new link carries the member. Returns whether the peer's count is possible.
+    /// Continues on a new link. Returns `false` if the peer's count of received frames is impossible.
     mutating func resume(from count: UInt64, at now: Duration) -> Bool {
         guard queue.resume(from: count, at: now) else { return false }
         unreliable.resume()

@@ -37,9 +37,9 @@ package enum PeerAction: Sendable, Equatable {
     case space(MemberID)
 
     // Datagram lanes
-    /// Open any UDP port for a DTLS 1.2 handshake with this secret by the link's peer. Call
-    /// ``PeerMesh/datagramsListening(_:on:at:)`` then, and ``PeerMesh/datagramsReady(_:limit:at:)`` after the
-    /// handshake.
+    /// Open a UDP port, with any number, for a DTLS 1.2 handshake of the link's peer with this secret. Call
+    /// ``PeerMesh/datagramsListening(_:on:at:)`` when the port is open, and ``PeerMesh/datagramsReady(_:limit:at:)``
+    /// after the handshake.
     case listenDatagrams(DatagramLaneID, beside: LinkID, DatagramSecret)
     /// Connect with DTLS 1.2 to the port on the link's remote host, then call ``PeerMesh/datagramsReady(_:limit:at:)``.
     case dialDatagrams(DatagramLaneID, beside: LinkID, port: UInt16, DatagramSecret)

@@ -1,4 +1,5 @@
-/// A session's tokens for ``ConnectionData``, by peer ID. Beyond the limit, the token that was requested longest ago is forgotten.
+/// A session's tokens for ``ConnectionData``, by peer ID. Above the limit, the token with the oldest request is
+/// removed.
 struct ConnectionTokens: Sendable {
     static let limit = 4 * PeerLimits.members
 

@@ -16,7 +16,7 @@ extension PeerMesh {
 
     // Messages
 
-    /// Queues a message for a member. Its reliable messages arrive once and in order, also over a replaced link.
+    /// Queues a message for a member. Reliable messages arrive once and in order, even if the link is replaced.
     package mutating func send(_ message: [UInt8], to member: MemberID, reliably: Bool, at now: Duration) -> SendResult
     {
         if !reliably, let result = sendDatagram(message, to: member, at: now) { return result }

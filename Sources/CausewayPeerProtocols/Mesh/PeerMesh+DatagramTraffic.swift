@@ -4,7 +4,7 @@ extension PeerMesh {
         guard let lane = self[member]?.datagrams, case .ready(let limit) = lane.phase, message.count < limit else {
             return nil
         }
-        // The network is not keeping up. Drop the new message: queued unreliable messages only become later.
+        // The network is not keeping up. Drop the message: in a queue, it would only arrive later.
         guard lane.pendingByteCount + message.count < PeerLimits.unreliableMessage else { return .dropped }
         self[member]?.datagrams.report.sentCount += 1
         put([DatagramKind.message] + message, member, at: now)
@@ -28,7 +28,7 @@ extension PeerMesh {
         self[member]?.datagrams.pendingByteCount = max(0, pending - byteCount)
     }
 
-    /// Reports a datagram on a lane. DTLS has authenticated it and excluded a replay.
+    /// Reports a datagram on a lane. DTLS has authenticated it and rejected replays.
     package mutating func datagramArrived(_ id: DatagramLaneID, _ bytes: [UInt8], at now: Duration) {
         guard let member = datagramLanes[id], hasLane(member) else { return }
         self[member]?.datagrams.watch?.heard(at: now)

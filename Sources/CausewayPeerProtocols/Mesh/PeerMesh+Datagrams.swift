@@ -82,7 +82,7 @@ extension PeerMesh {
     ///
     /// - Parameters:
     ///   - id: The lane.
-    ///   - limit: The maximum datagram size in bytes. Up to 1, the lane is of no use and ends.
+    ///   - limit: The maximum datagram size in bytes. A lane with a limit of 0 or 1 cannot carry a message, and ends.
     ///   - now: The current time.
     package mutating func datagramsReady(_ id: DatagramLaneID, limit: Int, at now: Duration) {
         guard let member = datagramLanes[id], let found = self[member] else { return }
@@ -111,7 +111,8 @@ extension PeerMesh {
         endLane(of: member, reason, at: now)
     }
 
-    /// Ends a member's lane, notifies the peer unless it caused this, and schedules the next attempt on the offering side.
+    /// Ends a member's lane, notifies the peer unless the peer ended it, and schedules the next attempt on the offering
+    /// side.
     private mutating func endLane(
         of member: MemberID, _ reason: PeerReason, tellsPeer: Bool = true, at now: Duration
     ) {
@@ -131,8 +132,8 @@ extension PeerMesh {
         actions.append(.closeDatagrams(id))
     }
 
-    /// A new control link carries the member. A ready lane stays and is probed. Otherwise a new one is offered at once,
-    /// because the old link may have lost the offer.
+    /// Continues a member's lanes after its control link was replaced. Probes a ready lane. Replaces an offered lane at
+    /// once, because the old link may have lost the offer. Offers a lane if there is none.
     mutating func resumeDatagrams(_ member: MemberID, at now: Duration) {
         guard let lane = self[member]?.datagrams else { return }
         switch lane.phase {

@@ -82,7 +82,8 @@ extension PeerMesh {
     private mutating func decline(_ pending: InvitationMachine.Pending, _ reason: PeerReason, at now: Duration) {
         send(PeerBodies.reason(.decline, reason), on: pending.link, at: now)
         leave(pending.link, reason, at: now)
-        // This side's own invitation continues, because the peer's program answers it. One that could not be delivered fails now.
+        // This side's own invitation continues, because the peer's program can still answer it. An invitation that
+        // could not be delivered fails now.
         for other in ownInvitations(to: pending.peer.key) where self[other]?.phase.isParked == true {
             fail(other, .unreachable, at: now)
         }
@@ -95,10 +96,10 @@ extension PeerMesh {
             .sorted { $0.session.rawValue < $1.session.rawValue }
     }
 
-    /// Gives up this side's own invitation, because its program accepted the peer's.
+    /// Gives up this side's invitation, because this side's program accepted the peer's invitation.
     ///
-    /// The peer may accept this side's invitation at the same moment. Then the smaller peer chooses the link, so the
-    /// larger one keeps a link on which an answer may be in flight until one is joined.
+    /// The peer may accept this side's invitation at the same moment. Then the smaller peer chooses the link. The
+    /// larger peer keeps its links in the lobby, on which that answer may be in flight, until a link is joined.
     private mutating func abandonInvitation(of member: MemberID, at now: Duration) {
         guard self[member]?.phase.isInviting == true else { return }
         for (id, link) in links where link.member == member {
@@ -126,7 +127,7 @@ extension PeerMesh {
             $0.members[key]?.handle == hello.handle && $0.members[key]?.phase.isConnected == true
         }
         guard !isMember else { throw PeerReason.duplicate }
-        // The peer sent the invitation before it accepted this side's own. The peer ends this link.
+        // The peer sent this invitation before it accepted this side's invitation. It ends this link itself.
         guard !isJoining(key, hello.handle) else { return }
         let pending = InvitationMachine.Pending(
             link: id, peer: hello.peer, context: context, service: service,
@@ -180,7 +181,7 @@ extension PeerMesh {
     }
 
     mutating func handleWithdraw(on id: LinkID, _ link: Boxed<Link>, at now: Duration) {
-        // BYE follows, but the program need not answer any more.
+        // BYE follows later. Notify the program now that its answer is no longer needed.
         guard !link.isDialler, let (invitation, pending) = invitations.removed(id) else { return }
         actions.append(.invitationEnded(invitation, .timedOut))
         restartOwnInvitations(to: pending.peer.key, at: now)

@@ -4,7 +4,7 @@ extension PeerMesh {
         PeerDigest.hmac(key: exporter, Array("cw-peers/1 lane".utf8) + facts.exporter)
     }
 
-    /// Sends `LANE` on a dialled connection, and uses it at once.
+    /// Sends `LANE` on a dialled connection, and uses the connection at once.
     mutating func openLane(_ id: LinkID, _ facts: LinkFacts, at now: Duration) {
         guard let member = links[id]?.member, let found = self[member], let handle = found.handle,
             found.phase.isConnected,

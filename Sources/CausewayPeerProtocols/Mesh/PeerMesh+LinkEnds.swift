@@ -128,7 +128,7 @@ extension PeerMesh {
         }
     }
 
-    /// Ends a member: resources, streams, then its state. No event for it follows.
+    /// Ends a member: its resources, its streams, then its state. No later event refers to the member.
     mutating func fail(_ member: MemberID, _ reason: PeerReason, farewell: Bool = false, at now: Duration) {
         guard var found = self[member] else { return }
         self[member] = nil

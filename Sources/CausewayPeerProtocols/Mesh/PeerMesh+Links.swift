@@ -135,7 +135,7 @@ extension PeerMesh {
         announce(id, at: now)
     }
 
-    /// Notifies the driver about output, once until it is taken.
+    /// Notifies the driver that a link has output, once until the driver has taken all of it.
     mutating func announce(_ id: LinkID, at now: Duration) {
         guard let link = links[id], !link.output.isAnnounced, hasOutput(id, link, at: now) else { return }
         links[id]?.output.isAnnounced = true
@@ -179,7 +179,8 @@ extension PeerMesh {
         announce(id, at: now)
     }
 
-    /// Closes the oldest leaving link at the limit: a program whose invitations fail at once can dial faster than links end.
+    /// Closes the oldest leaving link if there are too many. A program whose invitations fail at once can dial faster
+    /// than its links end.
     private mutating func makeRoomForGoodbye() {
         let leaving = links.filter { $0.value.isDialler && $0.value.machine.isLeaving }.keys
         guard leaving.count >= PeerLimits.goodbyes, let oldest = leaving.min() else { return }

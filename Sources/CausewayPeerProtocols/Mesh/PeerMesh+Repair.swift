@@ -42,11 +42,12 @@ extension PeerMesh {
             guard let found = self[member], found.phase.isConnected else { continue }
             if let link = found.link { links[link]?.machine.probe(at: now) }
             networkChangedForDatagrams(member, at: now)
-            // A member without a link was not heard.
+            // A member without a link counts as silent.
             let lastHeard = found.link.flatMap { links[$0]?.machine.lastHeard }
             let isSilent = lastHeard.map { now - $0 >= .seconds(1) } ?? true
             guard found.repair.isDialler, isSilent else { continue }
-            // Close it even after HELLO: two replacements with different frame counts must not compete.
+            // Close the pending dial even after its HELLO: two replacements with different frame counts must not
+            // compete.
             if let dial = found.repair.dial { close(dial) }
             self[member]?.repair.reset()
             self[member]?.repair.schedule(at: now)

@@ -1,6 +1,6 @@
 extension PeerMesh {
-    /// Announces all members to a member that joined, and announces it to them. Repeated announcements complete the
-    /// mesh, in whichever order members join.
+    /// Announces all members to a member that joined, and announces the new member to all others. Every join is
+    /// announced, so the mesh becomes complete in any order of joins.
     mutating func tellMembers(about member: MemberID, at now: Duration) {
         guard let session = sessions[member.session] else { return }
         let others = session.members.filter { $0.key != member.peer && $0.value.phase.isConnected }
@@ -45,8 +45,8 @@ extension PeerMesh {
         }
     }
 
-    /// Handles `GONE`: another member's peer left. This ends only an attempt to connect to that peer, because this
-    /// side's own link is better evidence.
+    /// Handles `GONE`: a member reports that another peer left. This ends only an attempt to connect to that peer. A
+    /// connected peer stays, because this side's own link is better evidence.
     private mutating func handleGone(_ fields: PeerFields, _ session: SessionID, at now: Duration) throws {
         let id: UInt64 = try fields.require(try fields.integer(1), "peer id")
         guard fields[4]?.last == PeerReason.left.rawValue, let digest = fields[2], digest.count == 16 else { return }

@@ -53,7 +53,7 @@ extension PeerMesh {
         case .joining: break
         case .joined:
             redialIfDue(member, at: now)
-            // An acknowledgment is due. If output is already announced, it goes with that output.
+            // An acknowledgment is due. If the driver was already notified of output, it takes the acknowledgment too.
             if let deadline = found.traffic?.queue.deadline, deadline <= now {
                 acknowledge(member, at: now)
             }

@@ -12,18 +12,21 @@ extension PeerMesh {
     /// Removes a peer ID's key, so that the next key with this ID is new. Members stay connected.
     package mutating func forget(_ id: UInt64) { pins.forget(id) }
 
-    /// Returns a key's standing. A peer that has proven this side's shown secret counts as paired until the secret's deadline.
+    /// Returns a key's standing. A peer that has proven the secret that this side shows counts as paired until the
+    /// secret's deadline.
     package func standing(of key: PeerKey, at now: Duration) -> PeerStanding {
         let standing = pins.standing(of: key)
         return standing != .changed && pairings.isHolder(key, at: now) ? .paired : standing
     }
 
-    /// Accepts a pairing secret until the deadline: the first peer that proves it becomes paired. `nil` stops that.
+    /// Accepts a pairing secret until the deadline: the first peer that proves it becomes paired. `nil` stops accepting
+    /// the secret.
     package mutating func showPairing(_ secret: [UInt8]?, until deadline: Duration) {
         pairings.show(secret, until: deadline)
     }
 
-    /// Expects a peer to prove a secret that the program read. Without the proof, its links are refused until the deadline.
+    /// Expects a peer to prove the secret from its pairing text. Without the proof, the peer's links are refused until
+    /// the deadline.
     ///
     /// - Returns: `false` if 16 peers are expected already.
     package mutating func expectPairing(

@@ -7,7 +7,7 @@ struct Session: Sendable {
     var tokens = ConnectionTokens()
     var isLeaving = false
 
-    /// Whether the peer fits into the session. It is not counted itself.
+    /// Whether the session has space for the peer. An entry for the peer itself is not counted.
     func hasRoom(for peer: PeerKey) -> Bool {
         let others = members.values.count { $0.info.key != peer && $0.phase.countsAsMember }
         return others + 1 < options.limit
@@ -60,7 +60,7 @@ struct Member: Sendable {
     /// The peer's session handle.
     var handle: SessionHandle?
     var endpoints: [PeerEndpoint] = []
-    /// The control link. Before the member is joined: on the smaller peer's side, the chosen candidate.
+    /// The control link. Before the member joins, the smaller peer stores the chosen candidate here.
     var link: LinkID?
     var traffic: MemberTraffic?
     var lanes = LaneSet()
@@ -74,7 +74,7 @@ struct Member: Sendable {
     init(_ info: PeerInfo, _ phase: Phase) { (self.info, self.phase) = (info, phase) }
 }
 
-/// What was reported to and answered by the program before the member is joined.
+/// Questions to the program before the member joins, and the program's answers.
 struct MemberConsent: Sendable {
     /// Whether ``MemberState/connecting`` was reported.
     var isAnnounced = false

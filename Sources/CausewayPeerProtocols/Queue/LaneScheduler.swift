@@ -36,7 +36,7 @@ struct LaneScheduler<Channel: Hashable & Sendable>: Sendable {
         return nil
     }
 
-    /// Returns a channel with content. Removes channels without content before it.
+    /// Returns the next channel with content. Removes the channels without content that precede it.
     mutating func peek(size: (Channel) -> Int?) -> Channel? {
         while let channel = order.first {
             if size(channel) != nil { return channel }

@@ -31,7 +31,7 @@ struct MessageOutbox: Sendable {
         return (bytes, true)
     }
 
-    /// Drops a message that was sent in part. The peer has dropped its beginning.
+    /// Drops a message that was sent in part. The peer drops the part that it has received.
     mutating func dropPartial() {
         guard offset > 0, let message = messages.popFirst() else { return }
         byteCount -= message.count - offset

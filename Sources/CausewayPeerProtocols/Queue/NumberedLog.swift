@@ -5,7 +5,7 @@ struct NumberedLog: Sendable {
     private var frames: Deque<PeerFrame> = []
     /// The number of acknowledged frames, which precede `frames`.
     private(set) var acknowledged: UInt64 = 0
-    /// The next frame to retransmit, as a position in `frames`; the end if there is none.
+    /// Index in `frames` of the next frame to retransmit; `frames.count` if there is none.
     private var cursor = 0
     private(set) var byteCount = 0
 
@@ -27,7 +27,7 @@ struct NumberedLog: Sendable {
         return frames[cursor - 1]
     }
 
-    /// Removes the first `count` frames, because the peer has received them. Returns whether that is possible.
+    /// Removes all frames up to number `count`, because the peer has received them. Returns `false` if fewer were sent.
     mutating func acknowledge(_ count: UInt64) -> Bool {
         guard count <= sent else { return false }
         while acknowledged < count, let frame = frames.popFirst() {
@@ -38,7 +38,8 @@ struct NumberedLog: Sendable {
         return true
     }
 
-    /// Starts to retransmit after the first `count` frames. Returns whether that count is possible.
+    /// Starts to retransmit the frames after number `count`. Returns `false` if the peer cannot have received that
+    /// many.
     mutating func resume(from count: UInt64) -> Bool {
         guard count >= acknowledged, acknowledge(count) else { return false }
         cursor = 0

@@ -2,7 +2,7 @@ internal import CausewayMachines
 
 /// Numbered frames in both directions: counts, acknowledgments, and the credit for messages.
 ///
-/// Its action is the acknowledgment. The owner takes it with the next output, or at ``deadline`` without output.
+/// Its only action is the acknowledgment, which is due at ``deadline``.
 struct ReliableQueue: Sendable {
     private(set) var log = NumberedLog()
     private var schedule = AcknowledgmentSchedule()
@@ -42,7 +42,7 @@ struct ReliableQueue: Sendable {
         return PeerFrame(.acknowledgment, fields: PeerFields().with(1, received).with(2, credit.grant()))
     }
 
-    /// Handles an acknowledgment. Returns whether its count is possible.
+    /// Handles an acknowledgment. Returns `false` if its count exceeds the number of frames sent.
     mutating func acknowledged(_ payload: [UInt8]) throws(PeerFields.Malformed) -> Bool {
         let fields = try PeerFields(payload)
         let count: UInt64 = try fields.require(try fields.integer(1), "count")

@@ -1,4 +1,5 @@
-/// One member's unreliable messages on its control link. Also counts those received on any path and not yet consumed.
+/// One member's unreliable messages on its control link. Also counts received messages, including those from datagram
+/// lanes, until the program has consumed them.
 struct UnreliableTraffic: Sendable {
     /// A message's cost besides its content, so that a flood of empty messages is bounded too.
     private static let overhead = 64
@@ -7,7 +8,8 @@ struct UnreliableTraffic: Sendable {
     var assembler = MessageAssembler(limit: PeerLimits.unreliableMessage)
     private(set) var heldByteCount = 0
 
-    /// Counts a received message. Returns `false` if it must be dropped because the program holds too many.
+    /// Counts a received message. Returns `false` if it must be dropped, because too many messages wait for the
+    /// program.
     mutating func admit(_ byteCount: Int) -> Bool {
         guard heldByteCount + byteCount + Self.overhead <= PeerLimits.unreliableHeld else { return false }
         heldByteCount += byteCount + Self.overhead
@@ -17,7 +19,7 @@ struct UnreliableTraffic: Sendable {
     /// Counts a message that the program has consumed.
     mutating func consumed(_ byteCount: Int) { heldByteCount = max(0, heldByteCount - byteCount - Self.overhead) }
 
-    /// A new link carries the member. Messages sent or received in part on the old one are dropped.
+    /// Continues on a new link. Drops messages that were sent or received only in part on the old link.
     mutating func resume() {
         outbox.dropPartial()
         assembler.reset()

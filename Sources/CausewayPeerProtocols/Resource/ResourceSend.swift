@@ -123,7 +123,8 @@ struct ResourceReceive: Sendable {
 
     enum Part: Equatable, Sendable { case bytes(UInt64, [UInt8]), ignored, gap, tooMuch }
 
-    /// Handles a `PART`. After a gap, the first later part causes a new `GET`; further ones are ignored until that is answered.
+    /// Handles a `PART`. If bytes are missing before it, the first such part causes a new `GET`; further parts are
+    /// ignored until the missing bytes arrive.
     mutating func arrived(_ offset: UInt64, _ bytes: [UInt8]) -> Part {
         guard state == .receiving, offset == position else {
             return state == .receiving && offset > position && !isRefetching ? .gap : .ignored

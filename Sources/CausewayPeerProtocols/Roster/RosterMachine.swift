@@ -1,12 +1,13 @@
 /// Decides which announced members a session connects to, and which side dials.
 ///
-/// A member is identified by peer and session handle. After it left, only the peer's next handle is connected again.
+/// A member is identified by peer and session handle. After a member left, only a new session handle of that peer is
+/// accepted.
 struct RosterMachine: Sendable {
     enum Decision: Equatable, Sendable {
         /// The local peer, a member that left, or a peer beyond the limit.
         case refuse(PeerReason)
         case dial
-        /// The peer dials. Dial it at this time if it has not.
+        /// The peer dials. If it has not dialled by this time, dial the peer.
         case wait(until: Duration)
     }
 
@@ -15,7 +16,7 @@ struct RosterMachine: Sendable {
         let handle: SessionHandle
     }
 
-    /// Maximum number of remembered members that left. Beyond it, all are dropped.
+    /// Maximum number of remembered members that left. When it is reached, all are forgotten.
     private static let goneLimit = 256
     /// Maximum number of announced peers, so that a hostile member cannot fill the memory.
     private static let expectedLimit = 64

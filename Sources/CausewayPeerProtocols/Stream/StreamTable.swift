@@ -95,7 +95,8 @@ struct StreamTable: Sendable {
         return .opened(frame.channel, name: name)
     }
 
-    /// Frames for a stream that this side reset may still be in flight. For its own number, they violate the protocol.
+    /// Frames for a stream that this side reset may still be in flight, and are ignored. The peer must not send frames
+    /// with a number that this side opens.
     private func unknown(_ number: UInt16) -> Event? {
         number == 0 || isOwn(number) ? .violation(.protocolViolation) : nil
     }

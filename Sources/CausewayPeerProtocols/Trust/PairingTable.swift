@@ -68,7 +68,8 @@ struct PairingTable: Sendable {
     ///
     /// - Parameters:
     ///   - proof: The inputs.
-    ///   - isProven: Whether the peer has proven the secret on this link. An accepter that shows a text sends its own proof only then.
+    ///   - isProven: Whether the peer has proven the secret on this link. An accepter that shows a text sends its own
+    ///     proof only if this is `true`.
     ///   - now: The current time.
     func proof(_ proof: Proof, isProven: Bool, at now: Duration) -> [UInt8] {
         guard proof.isDialler || isProven || expectation(of: proof.verifier, at: now) != nil else { return [] }

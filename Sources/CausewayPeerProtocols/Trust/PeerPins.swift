@@ -51,7 +51,7 @@ package struct PeerPins: Sendable {
         switch (policy, standing(of: key)) {
         case (_, .changed): .identityChanged
         case (.any, _), (.pinned, .pinned), (_, .paired), (.known, .pinned): nil
-        // Without a record, another key could replace this one unnoticed.
+        // A key that cannot be recorded is refused: later, another key with the same ID would not be noticed.
         case (.pinned, .unknown): hasRoom ? nil : .tooMuch
         case (.known, .unknown), (.paired, .unknown), (.paired, .pinned): .notVerified
         }

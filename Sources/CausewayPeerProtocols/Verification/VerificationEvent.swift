@@ -12,6 +12,6 @@ package enum VerificationEvent: Sendable, Equatable {
 package struct ShortCode: Sendable, Equatable {
     /// 6 decimal digits.
     package let digits: String
-    /// 4 words with the same entropy.
+    /// 4 words with about the same entropy.
     package let words: [String]
 }

@@ -2,8 +2,8 @@ internal import CausewayMachines
 
 /// Compares codes with a member: one side commits to a nonce before it learns the other's, so that neither can choose the code.
 ///
-/// A third peer between the two succeeds once in 10^6 attempts, and has one: the machine ends with the first failure. After a success
-/// the codes can be compared again.
+/// A man in the middle succeeds with a probability of 10^-6 and has only one attempt, because the machine ends with the
+/// first failure. After a success the codes can be compared again.
 struct VerificationMachine: UntimedMachine, Sendable {
     static let nonceByteCount = 16
 
