@@ -62,7 +62,7 @@ package enum ActorReply: Equatable, Sendable {
     case thrown(ActorThrownError)
     /// The function threw another error, of which only the description is sent.
     case described(String)
-    /// The function was not called, or its result cannot be sent.
+    /// The function was not called, was cancelled, or its result cannot be sent.
     case refused(ActorRefusal, String)
 }
 
@@ -81,7 +81,7 @@ package struct ActorThrownError: Equatable, Sendable {
     }
 }
 
-/// The reason why a receiver did not perform a call.
+/// The reason why a receiver sends no result for a call.
 package enum ActorRefusal: UInt8, CaseIterable, Sendable {
     case unknownActor = 1
     case unknownTarget = 2
@@ -98,7 +98,7 @@ package struct ActorListing: Hashable, Sendable {
     /// The key and type for lookup.
     package struct Name: Hashable, Sendable {
         package var key: String
-        /// The actor type's mangled name.
+        /// The actor type's name, qualified with its module.
         package var type: String
 
         package init(key: String, type: String) {

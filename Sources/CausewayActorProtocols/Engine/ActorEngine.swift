@@ -150,7 +150,8 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
 
     // MARK: Frames
 
-    /// Handles a member's message. A malformed frame is a violation: all its calls end, and later frames are ignored.
+    /// Handles a member's message. A malformed frame is a violation: the member's calls end, and its later frames are
+    /// ignored.
     package mutating func received(_ bytes: [UInt8], from peer: Peer) {
         guard let member = members[peer], member.violation == nil else { return }
         let frame: ActorFrame

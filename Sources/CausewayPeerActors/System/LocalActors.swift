@@ -28,7 +28,7 @@ struct LocalActors {
 
     mutating func keep(_ actor: any DistributedActor, _ number: UInt64) { entries[number]?.keeper = actor }
 
-    /// Returns a no longer published actor's strong reference, for release outside the lock.
+    /// Removes and returns the strong reference to an actor that is no longer published, for release outside the lock.
     mutating func release(_ number: UInt64) -> (any DistributedActor)? { entries[number]?.keeper.take() }
 
     mutating func releaseAll() -> [any DistributedActor] {

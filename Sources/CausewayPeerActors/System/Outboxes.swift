@@ -13,8 +13,8 @@ struct Outboxes {
 
     /// Maximum size of pending calls and results per peer, in bytes.
     static let limit = 16 << 20
-    /// Maximum size in bytes including small frames, such as refusals, which are not checked against ``limit``. Further
-    /// frames are dropped, because the peer does not read.
+    /// Maximum size of all pending frames in bytes. Small frames, such as refusals, are not checked against ``limit``.
+    /// Frames above this size are dropped, because the peer does not read.
     static let hardLimit = limit + (1 << 20)
     private static let frameOverhead = 64
 

@@ -96,7 +96,7 @@ extension PeerActorSystem {
         return try started.get()
     }
 
-    /// Returns why a function cannot be called by any peer; `nil` if it can.
+    /// Returns why a call cannot be sent to any peer; `nil` if it can.
     private static func excess(_ target: RemoteCallTarget, _ argumentCount: Int) -> String? {
         let byteCount = target.identifier.utf8.count
         guard byteCount <= ActorLimits.textByteCount else {

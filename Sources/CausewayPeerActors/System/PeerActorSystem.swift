@@ -127,8 +127,8 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
             case .joined(let peer): state.engine.joined(peer)
             case .left(let peer, let reason): state.engine.left(peer, reason)
             case .frame(let bytes, let peer):
-                // A session delivers frames of members only. A peer that joined before the system was attached is a member,
-                // but its frame can arrive before the list of members is read: without the greeting it would have no reply.
+                // Only members send frames. A peer that joined before `attach` may send a frame before `init` has read
+                // `transport.members`. Add the peer here, or its frame would get no reply.
                 state.engine.joined(peer)
                 state.engine.received(bytes, from: peer)
             }

@@ -2,7 +2,7 @@ internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
 
-/// A group's incoming and outgoing files. Disks are read and written on one serial queue, never under the node's lock.
+/// A group's incoming and outgoing files. Files are read and written on one serial queue, never under the node's lock.
 ///
 /// Events are delivered on the group's queue in the machine's order. A transfer ends once: the first of success, failure and cancellation.
 final class FileTransfers: Sendable {

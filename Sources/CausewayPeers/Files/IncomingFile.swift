@@ -51,7 +51,8 @@ final class IncomingFile: Sendable {
         }
     }
 
-    /// The size of a part that can be continued: a regular file owned by the user, not larger than the offer.
+    /// The size of a part that can be continued: a regular file without permissions for other users, not empty and not
+    /// larger than the offer. Any other file is removed.
     private func keptByteCount() -> UInt64? {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: part.path) else { return nil }
         let count = (attributes[.size] as? NSNumber)?.uint64Value ?? 0

@@ -35,7 +35,7 @@ package enum PeerDatagramLane: Sendable, Equatable {
     case ready
     /// A host without the key tried to use it.
     case refused(PeerFailure)
-    /// Unreliable messages travel on the control link until there is another.
+    /// Unreliable messages use the control link until another lane is ready.
     case down(PeerFailure)
 }
 

@@ -4,13 +4,13 @@ internal import Foundation
 
 /// Delivers events from a node to a group's program: on one serial queue, in the machine's order.
 ///
-/// The node calls it under its lock. Objects that call the node when they are released (receipts, questions, streams) are created on the
-/// group's queue, so that none of them is released under the lock.
+/// The node calls this port under its lock. Objects that call the node when they are released (receipts, questions,
+/// streams) are created on the group's queue, so that none of them is released under the lock.
 final class GroupPort: Sendable {
     private struct Members {
         /// The members as reported to the program: changes on the group's queue, before the handler runs.
         var connected: [PeerIdentity] = []
-        /// Counts how often the program left the group. Events from before are dropped.
+        /// Counts how often the program left the group. Events posted before it left are dropped, except departures.
         var life = 0
         var names: [MemberID: PeerIdentity] = [:]
         var expected: [UInt64: MemberID] = [:]
@@ -38,7 +38,7 @@ final class GroupPort: Sendable {
 
     var connectedPeers: [PeerIdentity] { members.withLock { $0.connected } }
 
-    /// From now on, only members' departures are reported.
+    /// Drops the events that are not delivered yet, except members' departures.
     func endLife() { members.withLock { $0.life += 1 } }
 
     // MARK: Members

@@ -51,7 +51,7 @@ package final class PeerGroup: Sendable {
         let session = session
         port.endLife()
         node.apply { core, now in core.mesh.closeSession(session, at: now) }
-        // The first call has already posted the final events.
+        // `closeSession` has already posted the final events.
         node.apply { core, _ in
             if let port = core.groups.removeValue(forKey: session) { core.retired.append(port) }
         }

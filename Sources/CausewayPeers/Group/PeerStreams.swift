@@ -68,7 +68,7 @@ package final class PeerInputStream: Sendable {
         if !state.hasEnded { reset() }
     }
 
-    /// Starts to deliver events on the group's queue, beginning with those that waited.
+    /// Starts to deliver events on the group's queue, beginning with the events that have already arrived.
     package func start(_ handler: @escaping @Sendable (Event) -> Void) { state.start(handler) }
 
     /// Returns bytes to the sender's window (256 KiB).

@@ -22,7 +22,8 @@ extension DatagramPort {
         listener.start(queue: queue)
     }
 
-    /// Begins a handshake. At the maximum number, the oldest handshake from another host is dropped.
+    /// Begins a handshake. At the maximum number, drops the oldest handshake that is not from the member's host, or
+    /// else the oldest one.
     func add(_ connection: NWConnection) {
         let (isOpen, victim) = state.withLock { state -> (Bool, NWConnection?) in
             guard !state.isClosed, state.chosen == nil else { return (false, nil) }
@@ -62,7 +63,7 @@ extension DatagramPort {
             return old
         }
         guard let old else { return connection.forceCancel() }
-        // The port accepts no other peer; connections do not need the listener.
+        // The lane needs no other connection, and an accepted connection does not need its listener.
         old.listener?.cancel()
         for other in old.candidates where other !== connection { other.forceCancel() }
         tell(.ready(limit: connection.maximumDatagramSize))

@@ -31,7 +31,8 @@ final class DatagramPort: Sendable {
     }
 
     let queue: DispatchQueue
-    /// The remote endpoint of the member's control link: a handshake from there is never dropped for another.
+    /// The remote endpoint of the member's control link. At the maximum number of handshakes, those from other hosts
+    /// are dropped first.
     let member: NWEndpoint?
     private let report: @Sendable (Event) -> Void
     let state = LockedValue(State())

@@ -60,7 +60,7 @@ extension NodeCore {
         }
     }
 
-    /// The program is notified of a pairing when it is on the disk.
+    /// Writes a recorded key. The program is notified of a pairing after its key is on the disk.
     private func pinned(_ member: MemberID, _ entry: PinEntry, _ node: PeerNode) {
         guard let port = groups[member.session] else { return }
         let peer = port.peer(member)

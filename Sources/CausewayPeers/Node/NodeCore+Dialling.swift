@@ -10,14 +10,14 @@ extension NodeCore {
     private static let interfaceLimit = 8
 
     mutating func start(_ dial: PeerDial, _ id: LinkID, _ node: PeerNode) {
-        // The machine repeats other dials. A newly found peer may need a moment until it can be reached, for example while its link comes
-        // up.
+        // The machine repeats dials for other purposes. A newly found peer may need a moment until it can be reached,
+        // for example while its link comes up.
         let pauses = dial.purpose == .invitation ? Self.pauses : []
         let race = PeerRace(dial: dial, candidates: candidates(dial), pauses: pauses)
         dials.add(id, race, own: node.local.peer.key, at: PeerNode.now)
     }
 
-    /// Starts the dials whose turn has come.
+    /// Starts the dials that may start now.
     mutating func startDials(_ node: PeerNode) {
         while let id = dials.nextToStart(at: PeerNode.now) { next(id, node) }
         guard let time = dials.timeToLook(at: PeerNode.now) else { return }
@@ -32,7 +32,8 @@ extension NodeCore {
         let interfaces = LocalNetwork.current.linkLocalInterfaces.prefix(Self.interfaceLimit)
         let given = dial.endpoints.flatMap { NWEndpoint.candidates($0, interfaces) }
         let found = places.endpoints(of: dial.peer)
-        // Only for an invitation is discovery newer than the addresses from an introduction or a broken link.
+        // For an invitation, try discovered endpoints first. For other purposes, the addresses from the introduction or
+        // the broken link are newer than discovery.
         return dial.purpose == .invitation ? found + given : given + found
     }
 
@@ -43,7 +44,7 @@ extension NodeCore {
             guard race.running.isEmpty else { return }
             if !race.pauses.isEmpty { return again(id, node) }
             dials.remove(id)
-            // Asynchronously: otherwise the machine would dial again, and so on, within one call.
+            // Asynchronously: otherwise the machine would dial again within this call, fail again, and so on.
             return node.queue.async {
                 node.apply { core, now in core.mesh.dialFailed(id, at: now) }
             }
@@ -85,7 +86,7 @@ extension NodeCore {
         mesh.dialSucceeded(id, Self.facts(link, session), at: now)
     }
 
-    /// Whether the closed link was a candidate. If so, the next one starts.
+    /// Returns whether the closed link was a dial's candidate. If so, starts the next candidate.
     mutating func raceLost(_ link: PeerLink, _ node: PeerNode, _ now: Duration) -> Bool {
         guard let id = dials.dial(of: link) else { return false }
         dials[id]?.running.removeAll { $0 === link }

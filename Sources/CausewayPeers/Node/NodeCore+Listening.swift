@@ -31,7 +31,8 @@ extension NodeCore {
         listener.start(queue: node.queue)
     }
 
-    /// The listener has a port, or cannot listen: then only peers dialled by the local one are connected.
+    /// The listener has a port, or could not be opened (port 0). Without a listener, the node connects only to peers
+    /// that it dials.
     private mutating func settle(port: UInt16, _ node: PeerNode) {
         service.phase = .settled
         service.port = port
@@ -58,7 +59,7 @@ enum LocalAddresses {
             return IPv6Address(text).map { [UInt8]($0.rawValue) }
         }
         let others = all.filter { $0.first != 127 && $0 != [UInt8](IPv6Address.loopback.rawValue) }
-        // Link-local addresses last: only a few addresses are used on hosts with many interfaces.
+        // Link-local addresses go last, because only the first addresses are used on hosts with many interfaces.
         let isLocal = { (address: [UInt8]) in address.count == 16 && address[0] == 0xFE && address[1] & 0xC0 == 0x80 }
         let usable = others.isEmpty ? all : others
         return Array((usable.filter { !isLocal($0) } + usable.filter(isLocal)).prefix(8))

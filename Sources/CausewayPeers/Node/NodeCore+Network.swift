@@ -28,8 +28,8 @@ struct LocalNetwork: Equatable, Sendable {
         IPv6Address(String(text.prefix { $0 != "%" && $0 != "/" }))?.isLinkLocal ?? false
     }
 
-    /// Whether links may be broken, or possible again. With a router, other interfaces come and go without effect, for example container
-    /// interfaces.
+    /// Whether the change may break links, or make new ones possible. While the path is satisfied, interfaces outside
+    /// it do not count, for example those of containers.
     func hasMoved(from old: LocalNetwork) -> Bool {
         path != old.path || (path.status != .satisfied && links != old.links)
     }

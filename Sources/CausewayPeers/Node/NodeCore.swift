@@ -81,7 +81,7 @@ extension PeerIdentity {
 }
 
 extension PeerFailure {
-    /// Converts the reason why a file or stream ended: a peer that cancels gives `left`.
+    /// Converts the reason why a file transfer ended: if the peer cancelled it, the reason is `left`.
     init(ofTransfer reason: PeerReason) {
         if reason == .left { self.init(.cancelled) } else { self.init(reason) }
     }

@@ -86,7 +86,8 @@ package final class PeerAdvertisement: Sendable {
             queue.async { [self] in state.withLock { $0.handler }?(event) }
         }
 
-        /// Created on the program's queue: releasing an invitation may call the node.
+        /// Queues an invitation. The `PeerInvitation` is created on the program's queue, because releasing it may call
+        /// the node.
         func invited(_ id: InvitationID, _ peer: PeerIdentity, _ context: Data?, _ node: PeerNode) {
             let mustAsk = state.withLock { state in
                 state.waiting.append(Question(id: id, peer: peer, context: context, node: node))
@@ -96,7 +97,7 @@ package final class PeerAdvertisement: Sendable {
             if mustAsk { askLater() }
         }
 
-        /// One invitation at a time, so that the queue's other events get their turn.
+        /// Passes one invitation per block, so that other blocks on the queue can run in between.
         private func askLater() {
             queue.async { [self] in
                 let (question, handler) = state.withLock { state in

@@ -13,15 +13,15 @@ struct PeerRace: Sendable {
 
 /// A node's dials, of which only a few run at a time.
 ///
-/// Peers that find each other both invite, and one of the two invitations is enough. When many find each other at once, the peer with the
-/// larger identity waits briefly, and then mostly need not dial: nearly half of the handshakes are saved.
+/// Peers that find each other both invite, and one of the two invitations is enough. When many peers find each other at
+/// once, the one with the larger identity waits briefly for the other's dial. This saves nearly half of the handshakes.
 struct PeerDials: Sendable {
     /// The maximum number of dials running at a time. Replacements of links and lanes never wait.
     static let limit = 4
     /// The time after which a running dial no longer delays others.
     static let patience = Duration.seconds(1)
-    /// How long the larger peer waits for the smaller one in a crowd, since the last connection from any peer, and in total. More dials
-    /// than ``limit`` within the longest wait make a crowd.
+    /// In a crowd, the larger peer dials this long after the last connection from any peer, and after
+    /// ``longestCourtesy`` at the latest. A crowd is more than ``limit`` dials within ``longestCourtesy``.
     static let courtesy = Duration.milliseconds(700)
     static let longestCourtesy = Duration.seconds(5)
 
@@ -53,7 +53,7 @@ struct PeerDials: Sendable {
         races[id] = race
         recent = recent.suffix(Self.limit) + [now]
         let place = Place(id: id, isCourteous: race.dial.peer < own && !race.dial.isUrgent, since: now)
-        // Urgent ones first, then in order.
+        // Urgent dials go first. The others keep their order.
         waiting.insert(place, at: race.dial.isUrgent ? 0 : waiting.count)
     }
 
@@ -64,7 +64,7 @@ struct PeerDials: Sendable {
         return races.removeValue(forKey: id)
     }
 
-    /// The next dial to start, or `nil` until one ends or ``timeToLook(at:)`` has passed.
+    /// Returns the next dial to start; `nil` if all must wait until a dial ends or ``timeToLook(at:)`` has passed.
     mutating func nextToStart(at now: Duration) -> LinkID? {
         guard !waiting.isEmpty else { return nil }
         if races[waiting[0].id]?.dial.isUrgent == true { return start(0, at: now) }
@@ -74,7 +74,7 @@ struct PeerDials: Sendable {
         return index.map { start($0, at: now) }
     }
 
-    /// Records that a peer connected to this one: others may be about to.
+    /// Records that a peer connected to this one: more peers may be about to connect.
     mutating func arrived(at now: Duration) { lastArrival = now }
 
     /// When a dial may start in a crowd.
@@ -90,7 +90,8 @@ struct PeerDials: Sendable {
         return id
     }
 
-    /// How long it takes until another dial may start although none has ended; `nil` if none waits or the start is already scheduled.
+    /// Returns how long until another dial may start even if no running dial ends, and marks this check as scheduled.
+    /// `nil` if no dial waits or a check is already scheduled.
     mutating func timeToLook(at now: Duration) -> Duration? {
         guard !waiting.isEmpty, !isAwaited else { return nil }
         isAwaited = true
@@ -100,6 +101,6 @@ struct PeerDials: Sendable {
 }
 
 extension PeerDial {
-    /// Whether a connected member waits for it.
+    /// Whether a connected member waits for this dial.
     fileprivate var isUrgent: Bool { purpose == .resumption || purpose == .lane }
 }

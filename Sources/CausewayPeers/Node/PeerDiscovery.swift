@@ -5,7 +5,8 @@ internal import Network
 
 /// Discovery beyond the public interface of Network. On Apple systems, `service(_:)` returns its argument and `reconfirm(_:)` does nothing.
 enum PeerDiscovery {
-    /// A service without probing, because its name is a key's digest: probes would take 0.75 s (RFC 6762 §8.1).
+    /// Marks a service as unique, so that it is not probed. Its name is a key's digest, and probes would take 0.75 s
+    /// (RFC 6762 §8.1).
     static func service(_ service: NWListener.Service) -> NWListener.Service {
         var unique = service
         unique.isKnownUnique = true
@@ -27,7 +28,7 @@ struct PeerSearches: Sendable {
 
     private var ends: [PeerKey: Duration] = [:]
 
-    /// Returns whether it is the only one, so that a timer is needed.
+    /// Returns whether this is the only search, so that the caller must start the timer.
     mutating func begin(_ peer: PeerKey, at now: Duration) -> Bool {
         guard ends.count < Self.limit || ends[peer] != nil else { return false }
         ends[peer] = now + Self.time
@@ -43,7 +44,8 @@ struct PeerSearches: Sendable {
 }
 
 extension NodeCore {
-    /// A member is suspended or was lost without a goodbye: its services are checked and searched.
+    /// Checks the service instances of a member that is suspended or was lost without a goodbye. Also starts a search
+    /// for a lost member.
     mutating func reconfirm(_ member: MemberID, _ state: MemberState, _ node: PeerNode) {
         switch state {
         case .suspended: PeerDiscovery.reconfirm(places.endpoints(of: member.peer))

@@ -2,8 +2,8 @@ internal import Foundation
 
 /// Events that the program has not taken yet.
 ///
-/// Messages are bounded by their receipts: at 4 MiB of waiting messages, the sender's window is closed. Discovery is bounded by replacing
-/// events not taken yet.
+/// Messages are bounded by their receipts: at 4 MiB of waiting messages, the sender's window is closed. If there are
+/// too many events, the oldest discovery event is dropped for a new one.
 final class EventBuffer: Sendable {
     struct Entry: Sendable {
         let event: PeerEvent
@@ -29,7 +29,7 @@ final class EventBuffer: Sendable {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard state.end == nil else { return nil }
             if event.isDiscovery, state.entries.count - state.first >= Self.discoveryLimit {
-                // The oldest discovery event is replaced by later ones, or the peer is found again.
+                // Drop the oldest discovery event, to bound the memory.
                 guard let old = state.entries[state.first...].firstIndex(where: { $0?.event.isDiscovery == true })
                 else {
                     return nil
@@ -88,7 +88,7 @@ final class EventBuffer: Sendable {
                 let other = state.withLock { state -> CheckedContinuation<Void, Never>? in
                     guard state.isEmpty, state.end == nil, !Task.isCancelled else { return continuation }
                     defer { state.waiter = continuation }
-                    // For a second consumer, the first one checks again.
+                    // If a second consumer waits, the first one must check again.
                     return state.waiter
                 }
                 other?.resume()

@@ -14,7 +14,8 @@ final class LatestValues: Sendable {
 
     private let waiting = LockedValue<[Slot: Value]>([:])
 
-    /// Returns when the value, or a newer one, was queued. If another task sends for the key, that task sends this value as well.
+    /// Returns when the value, or a newer one, was queued. If another task already sends for the key, returns at once,
+    /// and that task sends this value.
     func send(_ message: Data, _ key: String, to peer: PeerIdentity, _ group: PeerGroup) async throws {
         let slot = Slot(key: key, peer: peer)
         let isFirst = waiting.withLock { waiting in

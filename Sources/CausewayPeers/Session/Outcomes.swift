@@ -65,7 +65,8 @@ final class Outcomes: Sendable {
         return !waiters.isEmpty
     }
 
-    /// The peer is gone. A member's key is recorded nevertheless, so a pairing is still answered.
+    /// Ends the waits for a peer that is gone. A former member's key is still being recorded, so a pairing waits for
+    /// that result.
     func lost(_ peer: PeerIdentity, _ failure: PeerFailure, wasMember: Bool) {
         let ended = [Question.membership(peer), .code(peer), .verification(peer)]
         answer(wasMember ? ended : ended + [.pairing(peer)], .failure(failure))

@@ -34,8 +34,8 @@ public enum PeerEvent: Sendable {
     case paired(PeerIdentity)
     /// A member's key could not be written to the disk. It is used while the session lives.
     case unsaved(PeerIdentity, PeerFailure)
-    /// A peer is not accepted: its key differs from the recorded one (``PeerFailure/Code/identityChanged``), or the session's ``PeerTrust``
-    /// or a pairing requires more (``PeerFailure/Code/unverified``).
+    /// A peer is not accepted: its key differs from the recorded one (``PeerFailure/Code/identityChanged``), or it
+    /// lacks the proof that the session's ``PeerTrust`` or a pairing requires (``PeerFailure/Code/unverified``).
     case refused(PeerIdentity, PeerFailure)
 }
 
@@ -94,7 +94,7 @@ public struct PeerFile: Sendable {
 
 /// A short code that two users compare: both see the same only if no other host is between them.
 ///
-/// An attacker has one attempt in 10^6; the code cannot be searched offline.
+/// An attacker has one attempt, which succeeds with a probability of 10^-6. The code cannot be searched offline.
 public struct PeerCode: Sendable {
     /// Six decimal digits.
     public let digits: String

@@ -25,7 +25,8 @@ extension PeerSession {
 
     /// Sends a message to members.
     ///
-    /// Suspends while 4 MiB of messages are queued for a recipient, except for datagrams, which are dropped then.
+    /// Suspends while 4 MiB of messages are queued for a recipient. Datagrams do not wait: they are dropped while 64
+    /// KiB of datagrams are queued.
     ///
     /// - Throws: ``PeerFailure`` with `notConnected` if a named peer is no member or left meanwhile, with `invalid` for more than 16 MiB.
     ///

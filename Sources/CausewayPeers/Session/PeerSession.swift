@@ -77,14 +77,14 @@ public final class PeerSession: Sendable {
     /// The number of queued message bytes per member at which ``send(_:to:as:)`` suspends.
     static let queueLimit = 4 << 20
 
-    /// Starts a session on a node, for example one that a test gave other peers' addresses.
+    /// Starts a session on a node, for example on one to which a test gave other peers' addresses.
     package init(_ node: PeerNode, _ service: String, _ limit: Int, _ options: Options) {
         var settings = PeerGroup.Settings()
         settings.limit = limit
         settings.partialFiles = options.partialFiles
         let (buffer, outcomes) = (EventBuffer(), Outcomes())
         let translator = Translator(buffer, outcomes)
-        // The translator never waits, so its queue shares a thread with the links.
+        // The translator never blocks, so its queue can target the node's queue.
         let queue = DispatchQueue(label: "causeway.peers.session", target: node.queue)
         let group = PeerGroup(node, settings, queue: queue) { translator.translate($0) }
         let place = WeakGroup(group: group)

@@ -75,9 +75,10 @@ extension PeerSession {
     /// - Parameters:
     ///   - pairing: The pairing from the other user's text.
     ///   - timeout: The time limit for everything, including the search for the peer.
-    /// - Throws: ``PeerFailure`` with `unverified` if the peer does not know the secret or no longer accepts it, with `identityChanged` if
-    ///   another key is recorded for the peer: remove that key with `forget(_:)` first. With `timedOut` for an expired text, `invalid` for
-    ///   a text for another service or from this peer, and if the peer is already a member.
+    /// - Throws: ``PeerFailure`` with `unverified` if the peer does not know the secret or no longer accepts it, with
+    ///   `identityChanged` if another key is recorded for the peer: remove that key with `forget(_:)` first. With
+    ///   `timedOut` if the text expired or the peer was not found, `excess` if 16 other pairings wait, `invalid` for a
+    ///   text for another service or from this peer, and if the peer is already a member.
     ///
     /// Cancellation: throws `CancellationError`; the peers may still become paired.
     public func pair(with pairing: PeerPairing, within timeout: Duration = .seconds(30)) async throws {

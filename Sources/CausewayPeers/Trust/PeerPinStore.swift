@@ -55,7 +55,7 @@ public struct PeerPinStore: Sendable {
         return pins
     }
 
-    /// The file names: 16 digits. Other files are still being written.
+    /// The file names of complete entries, which have 16 digits. Files with other names are still being written.
     private func names() throws(PeerFailure) -> [String] {
         let files = FileManager.default
         for folder in [root, "\(root)/pins", directory] {

@@ -1,7 +1,7 @@
 internal import CausewayPeerProtocols
 internal import Dispatch
 
-/// Writes a node's recorded keys, in order, on a disk queue. Without a store it only completes the calls.
+/// Writes a node's recorded keys, in order, on a disk queue. Without a store, it only calls the completions.
 final class PinWriter: Sendable {
     private let store: PeerPinStore?
     private let queue = DispatchQueue(label: "causeway.peers.pins")
