@@ -8,8 +8,8 @@ protocol DiscoveryEvent: Hashable, Sendable {
 
 /// Events queued for the program.
 ///
-/// If an item is added and removed before the program reads the first event, both events are dropped. Therefore the queue is never longer
-/// than the current item set: a host that repeatedly adds and removes services cannot exhaust memory.
+/// If an item is added and removed before the program reads the first event, both events are dropped. Therefore the
+/// queue has at most one event per item, and a host that repeatedly adds and removes services cannot exhaust memory.
 struct PendingEvents<Event: DiscoveryEvent>: Sendable {
     private var items: [UInt64: Event] = [:]
     private var serials: [Event: UInt64] = [:]

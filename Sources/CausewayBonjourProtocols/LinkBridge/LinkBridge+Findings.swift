@@ -119,7 +119,8 @@ extension LinkBridge {
         for type in [DNSRecordType.a, .aaaa] { actions.append(.stop(DNSQuestion(host, type), on: side)) }
     }
 
-    /// Reviews the services of a host, in the order of their names: the rate limit decides by the order, which may not be random.
+    /// Reviews a host's services, sorted by name: the rate limit registers the first ones first, so the order must not
+    /// be random.
     mutating func reviewUsers(of host: DNSName, _ side: Side, at now: Duration) {
         let users = (links[side]?.hosts[host]?.users ?? []).sorted(by: Self.precedes)
         for user in users { review(Place(name: user, side: side), at: now) }

@@ -3,7 +3,7 @@ internal import CausewayWire
 /// Answered questions, by querier address, with the time. The type reads no clock and stores at most ``limit`` questions.
 struct AnsweredQueriers: Sendable {
     static let limit = 4_096
-    /// When the table is full, older questions are removed.
+    /// When the table is full, questions older than this are removed.
     private static let memory: Duration = .seconds(600)
 
     private struct Key: Hashable, Sendable {

@@ -16,8 +16,8 @@ internal import CausewayWire
 /// +---------------------------------+
 /// |     "cwf1": the format           |
 /// +---------------------------------+
-/// |     8 bytes: number of the link |
-/// |     of the forwarding process   |
+/// |   8 bytes: random number of     |
+/// |   the forwarding process        |
 /// +--------+------------------------+
 /// | 4 or 6 | sender's address, port |
 /// +--------+------------------------+

@@ -45,8 +45,8 @@ extension MulticastResponder {
             + ResponseMessages.make(announced, [], limit: messageByteLimit, extensions).map { .send($0) }
     }
 
-    /// Postpones the announcement of records that were multicast within the last second, because they must not be
-    /// multicast again earlier (RFC 6762 §6). Records shared by several registrations are left out: another
+    /// Postpones the announcement of records that were multicast within the last second, because at least a second must
+    /// pass between two multicasts (RFC 6762 §6). Records shared by several registrations are left out: another
     /// registration's announcement may have included them.
     private mutating func postpone(_ records: [DNSRecord], at now: Duration) {
         pending.add(records.filter { pending.isRecent($0, at: now) && !own.isShared($0) }, at: now)

@@ -69,10 +69,10 @@ extension MulticastResponder {
     /// Returns the first unique name in `content` that another registration on this host already uses with different
     /// data; `nil` if there is none.
     ///
-    /// Address records are ignored: one registration may know the host's new address before the other does. For the
-    /// same reason, a registration whose record was equal to the replaced one is no rival: after a change of the host's
-    /// name, the services change one after another. Records that `content` keeps are this registration's own: the update
-    /// takes no name with them.
+    /// Address records are ignored: after an address change, registrations are updated one after another, so that two
+    /// of them may differ for a moment. For the same reason, another registration is no rival if its record equals the
+    /// record that `content` replaces: after a change of the host's name, the services are updated one after another. A
+    /// record that the update does not change takes no name from another registration.
     ///
     /// - Parameter old: The registration that `content` replaces.
     func nameTaken(

@@ -81,7 +81,7 @@ struct MulticastResponder: Sendable {
         pending.drop(gone)
         var new = old
         let isRenamed = new.recordsChanged(to: content, at: now)
-        // A new unique record replaces the old ones of its name and type in caches: these need no goodbyes.
+        // In caches, a new unique record replaces the old ones with its name and type, so these need no goodbyes.
         let replaced = Set(records.filter(\.flushesCache).map { RecordCache.Key($0) })
         if old.isAnswering {
             let left = gone.filter { !$0.flushesCache || !replaced.contains(RecordCache.Key($0)) }

@@ -12,7 +12,8 @@ package struct PacketPacer: Sendable {
     package static let burst = 48
     /// Maximum rate after such a burst, in messages per second.
     package static let rate = 1_500
-    /// Maximum number of peers with waiting messages, and maximum number of waiting unicast messages beyond one per peer.
+    /// Maximum number of peers with waiting messages. At this number of waiting unicast messages, only peers without a
+    /// waiting message get one more.
     package static let replyLimit = 1_024
     /// Maximum number of waiting messages for one peer.
     package static let replyShare = 256

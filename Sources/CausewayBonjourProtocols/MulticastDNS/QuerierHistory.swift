@@ -43,6 +43,6 @@ struct QuerierHistory: Sendable {
         lossEnd = .zero
     }
 
-    /// Forgets the query series, which continue while this host sleeps.
+    /// Forgets the query series, because queriers continue them while this host sleeps.
     mutating func fellAsleep() { repeated = RepeatedQuestions() }
 }
