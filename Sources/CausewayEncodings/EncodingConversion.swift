@@ -47,7 +47,8 @@ package final class EncodingConversion: CharacterConversion {
         return malformed
     }
 
-    /// The names of encodings in documents, and those of the C library. Where browsers read a larger encoding under a name, so does this.
+    /// The C library's encoding names, by the names in documents. If browsers read a name as a larger encoding (GB 2312
+    /// as GB 18030), the larger encoding is used.
     private static let names: [String: String] = {
         var names: [String: String] = [
             "gb2312": "GB18030", "gbk": "GB18030", "gb18030": "GB18030", "x-gbk": "GB18030", "big5": "BIG5",

@@ -8,7 +8,8 @@ public final class _NSNonfileURLContentLoader: _NSNonfileURLContentLoading {
     /// Creates a loader.
     public init() {}
 
-    /// Loads the content of a URL and blocks the thread until then. Returns the content and the name of its text encoding, if known.
+    /// Loads the content of a URL, and blocks the thread until it is loaded. Returns the content and the name of its
+    /// text encoding, if known.
     public func contentsOf(url: URL) throws -> (result: NSData, textEncodingNameIfAvailable: String?) {
         let content = try RemoteContent.load(url)
         return (NSData(data: content.data), content.textEncodingName)

@@ -23,7 +23,7 @@ struct FeedBuilder: Sendable {
         var isInChapters = false
     }
 
-    /// The remaining budget under the limits.
+    /// Counters that enforce the limits.
     struct Budget: Sendable {
         /// Remaining bytes for attributes and text in open elements.
         var openByteCount = 2 * 1024 * 1024
@@ -49,7 +49,7 @@ struct FeedBuilder: Sendable {
         case feed, item, source
     }
 
-    /// The open parts, as flags: cheaper to test than the parts, which are large.
+    /// The open parts, as flags, which are cheaper to test than the parts themselves.
     struct Parts: OptionSet, Sendable {
         let rawValue: UInt8
 
@@ -79,7 +79,7 @@ struct FeedBuilder: Sendable {
     var image: FeedImage?
     /// The parse state for the open item.
     var progress = Progress()
-    /// The remaining budget under the limits.
+    /// Counters that enforce the limits.
     var budget: Budget
     private var position = Position()
     private let document: FeedSource
@@ -196,7 +196,8 @@ struct FeedBuilder: Sendable {
         if let ended = frames.popLast() { budget.openByteCount += ended.attributes.byteCount + ended.text.count }
     }
 
-    /// Charges text parts that cost more than their bytes. Returns `false` if the budget is exhausted.
+    /// Charges `parts` units for content that costs more time than its bytes show. Returns `false` if the budget is
+    /// exhausted.
     mutating func spend(_ parts: Int) -> Bool {
         budget.markup -= parts
         if budget.markup <= 0 { exceed("more than \(limits.markup) tags, attributes and other parts in texts") }

@@ -13,7 +13,7 @@ enum FeedNamespaces {
         var namespace = XMLCharacters.lowercased(namespace)
         if let prefix = prefixes[namespace] { return prefix }
         if namespace.hasSuffix("/") { namespace.removeLast() }
-        // Old feeds put their own hosts into the podcast namespace and others.
+        // Some old feeds use the podcast namespace with another host.
         return namespace.hasSuffix("dtds/podcast-1.0.dtd") ? "itunes" : nil
     }
 

@@ -13,9 +13,10 @@ public struct FeedLimits: Hashable, Sendable {
     public var titleByteCount = 64 * 1024
     /// Maximum bytes in all texts together. More end the document.
     public var totalByteCount = 32 * 1024 * 1024
-    /// Maximum number of tags, attributes and uncommon references in the document. The same number applies separately
-    /// to HTML and costly parts in its texts: keywords, position numbers, every 8 bytes of dates and people, and every
-    /// 32 bytes of long attributes. An image counts four times, a namespace declaration twice. More end the document.
+    /// Maximum number of tags, attributes and uncommon references in the document, of which a namespace declaration
+    /// counts twice. A second budget of this size applies to HTML and costly parts in its texts: keywords, every 2
+    /// bytes of positions, every 8 bytes of dates and people, every 32 bytes of long attributes, and images, which
+    /// count four times. If either budget is exceeded, the document ends.
     public var markup = 1_500_000
     /// Maximum bytes in a JSON Feed document, which is parsed as a whole. A longer one is an error.
     public var jsonByteCount = 4 * 1024 * 1024

@@ -57,7 +57,7 @@ package struct RecencyCache<Key: Hashable & Sendable, Value: Sendable>: Sendable
         return entry.value
     }
 
-    /// Stores a value and removes others until the limits hold.
+    /// Stores a value and removes others until the cache is within its limits.
     ///
     /// - Returns: The keys that were removed; also the new one, if its cost alone exceeds the limit.
     @discardableResult

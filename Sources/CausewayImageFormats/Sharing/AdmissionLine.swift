@@ -16,7 +16,8 @@ public enum ImagePriority: Int, Comparable, Hashable, Sendable, CaseIterable {
 package struct AdmissionLine: Sendable {
     package typealias ID = UInt64
 
-    /// A job's place in the line. A job that changes its priority takes a new one.
+    /// A job's entry in the queue for its priority. A job whose priority changes gets a new entry; its old entry is
+    /// outdated.
     private struct Turn: Equatable, Sendable {
         var id: ID
         var number: UInt64
@@ -24,8 +25,8 @@ package struct AdmissionLine: Sendable {
     }
 
     private struct Lane: Sendable {
-        /// Turns in order. Those of cancelled jobs, and of jobs that have taken another turn, stay until they are reached or outnumber
-        /// the others.
+        /// Entries in arrival order. Outdated entries, of cancelled jobs and of jobs with a newer entry, stay until
+        /// they are reached or outnumber the others.
         var order: [Turn] = []
         var start = 0
     }
@@ -42,7 +43,7 @@ package struct AdmissionLine: Sendable {
     /// The number of waiting jobs.
     package var waitingCount: Int { waiting.count }
 
-    /// The number of turns that are kept, for tests.
+    /// The number of stored entries, for tests.
     package var turnsKept: Int { lanes.reduce(0) { $0 + $1.order.count } }
 
     /// Returns whether a new job may run at once. Otherwise it waits.
@@ -55,7 +56,7 @@ package struct AdmissionLine: Sendable {
         return false
     }
 
-    /// Changes a waiting job's priority. It queues behind the jobs that have this priority.
+    /// Changes a waiting job's priority. The job then waits behind the jobs that already have this priority.
     package mutating func prioritize(_ id: ID, _ priority: ImagePriority) {
         guard let turn = waiting[id], turn.priority != priority else { return }
         queue(id, priority)

@@ -38,7 +38,7 @@ enum Sixel {
                 }
                 count += 1
             }
-            // The end of the line need not be drawn.
+            // Transparent pixels at the end of the row need no output.
             if last != 0 { put(last, count, &out) }
             out.append(UInt8(ascii: "$"))
         }

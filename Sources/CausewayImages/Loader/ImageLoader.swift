@@ -15,8 +15,8 @@ internal import Foundation
 public final class ImageLoader: Sendable {
     /// Loader options.
     public struct Configuration: Sendable {
-        /// Limits for the memory cache, which contains decoded images. With cost 0, it keeps none: with a disk cache,
-        /// all images are on disk.
+        /// Limits for the memory cache, which contains decoded images. With cost 0, the cache keeps no images; they are
+        /// then decoded again from the disk cache, if there is one.
         public var memory = ImageCacheLimits()
         /// The disk cache; `nil` for none, which is the default.
         public var disk: ImageDiskCache?
@@ -137,7 +137,7 @@ public final class ImageLoader: Sendable {
         await configuration.disk?.removeAll()
     }
 
-    /// Drops cached memory. Safe at any time, because writing an image to disk starts when it arrives.
+    /// Drops cached memory. No image is lost on disk, because it is written there as soon as it arrives.
     private func dropMemory() {
         memory.withLock { $0.removeAll() }
         partials.withLock { $0.removeAll() }

@@ -68,7 +68,7 @@ struct ImageKey: Hashable, Sendable {
 /// An image's origin.
 public enum ImageOrigin: String, Hashable, Sendable {
     case memory
-    /// A file, which the server may have revalidated.
+    /// A file in the disk cache, which the server may have revalidated.
     case disk
     case network
 }

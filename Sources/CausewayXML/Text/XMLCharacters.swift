@@ -1,6 +1,6 @@
 /// XML byte classes (XML 1.0 §2.2, §2.3).
 package enum XMLCharacters {
-    /// Returns whether a byte is white space.
+    /// Returns whether a byte is XML white space or a form feed.
     package static func isSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || (byte >= 0x09 && byte <= 0x0D && byte != 0x0B)
     }
@@ -43,7 +43,7 @@ package enum XMLCharacters {
         return String(decoding: text.utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 
-    /// Returns whether a name has a prefix, or an empty one (Namespaces in XML §4).
+    /// Returns whether a name contains a colon, so that it has a prefix, which may be empty (Namespaces in XML §4).
     static func hasColon(_ name: String) -> Bool {
         let bytes = name.utf8Span.span
         var index = 0

@@ -3,7 +3,7 @@ struct XMLElementStack: Sendable {
     private struct Element: Sendable {
         var name: XMLName
         var written: String
-        /// The number of namespace declarations outside the element.
+        /// The number of namespace declarations in scope before the element's own ones.
         var declarations: Int
     }
 

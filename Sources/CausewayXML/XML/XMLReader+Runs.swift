@@ -14,7 +14,7 @@ extension XMLReader {
         return index
     }
 
-    /// Whether "&" at an index is plain text: no reference follows, and no problem need be recorded.
+    /// Whether "&" at an index is plain text: no reference follows, and no further problem is recorded.
     func isPlainAmpersand(_ bytes: [UInt8], at index: Int) -> Bool {
         guard index + 1 < bytes.count, problems.count >= limits.problems else { return false }
         return !XMLCharacters.isReferenceStart(bytes[index + 1])
