@@ -1,5 +1,5 @@
-/// Data that a program passes to another device over its own discovery. It is enough to dial this session and to prove
-/// that the data was received.
+/// Data that a program passes to another device by its own means, for example its own discovery. With the data, that
+/// device can dial this session, and prove that it received the data.
 package struct ConnectionData: Equatable, Sendable {
     package var entry: RosterEntry
     /// 16 random bytes, valid for one peer ID.

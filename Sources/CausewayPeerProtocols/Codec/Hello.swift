@@ -51,7 +51,7 @@ package struct Hello: Equatable, Sendable {
     package var port: UInt16 = 0
     /// The sender's further addresses, at most 4, with 4 or 16 bytes each.
     package var addresses: [[UInt8]] = []
-    /// Proves knowledge of a pairing secret (``PairingTable/Proof``); empty without one.
+    /// Proves knowledge of a pairing secret (``PairingTable/Proof``); empty without a secret.
     package var pairing: [UInt8] = []
 
     package init(peer: PeerInfo, handle: SessionHandle, target: Target? = nil) {

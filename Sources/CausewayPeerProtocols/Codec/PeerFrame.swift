@@ -63,7 +63,7 @@ package struct PeerFrameReader: Sendable {
 
     package var bufferedByteCount: Int { pending.count - position }
 
-    /// The next frame's type, before its payload is complete.
+    /// The next frame's type, even if the frame is still incomplete; `nil` without bytes.
     var nextType: UInt8? { bufferedByteCount > 0 ? pending[position] : nil }
 
     package mutating func append(_ bytes: some Collection<UInt8>) {

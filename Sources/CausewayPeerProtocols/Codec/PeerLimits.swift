@@ -1,4 +1,4 @@
-/// Protocol limits, in bytes unless a comment says otherwise. A peer that exceeds one is answered with `BYE(too much)`.
+/// Protocol limits, in bytes unless a comment says otherwise. A peer that exceeds a limit gets `BYE(too much)`.
 package enum PeerLimits {
     /// Frame payload on a control link.
     package static let framePayload = 16 << 10
@@ -51,7 +51,7 @@ package enum PeerTimes {
     package static let lostAfter = Duration.milliseconds(9_500)
     /// A timer that fires this late means that this process did not run in the meantime.
     package static let lateAlarm = Duration.seconds(1)
-    /// How long to try to replace a broken link after a local error, and after the peer closed it.
+    /// How long to try to replace a broken link: after a local error, and after the peer closed the link.
     package static let graceAfterFailure = Duration.seconds(10)
     package static let graceAfterClose = Duration.seconds(6)
     /// Maximum delay before an acknowledgment.

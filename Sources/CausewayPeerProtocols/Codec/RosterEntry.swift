@@ -3,7 +3,7 @@ package struct RosterEntry: Equatable, Sendable {
     package var key: PeerKey
     package var name: String
     package var handle: SessionHandle
-    /// At most 4.
+    /// Addresses and ports on which the member listens, at most 4.
     package var endpoints: [PeerEndpoint]
 
     package init(key: PeerKey, name: String, handle: SessionHandle, endpoints: [PeerEndpoint]) {

@@ -35,7 +35,7 @@ package enum DatagramLaneState: Equatable, Sendable {
 /// A member's datagram lane counters, for diagnosis and tests.
 package struct DatagramLaneReport: Equatable, Sendable {
     package var isReady = false
-    /// Messages on all the member's lanes so far.
+    /// Messages sent and received on all lanes of this member so far.
     package var sentCount = 0
     package var receivedCount = 0
     /// Refused handshakes.

@@ -34,7 +34,8 @@ struct DigitCoding: Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns `nil` for other characters, and for text that is not the bytes' canonical encoding (RFC 4648 §3.5).
+    /// Decodes text. Returns `nil` if a character is not a digit of this encoding, or the text is not in canonical form
+    /// (RFC 4648 §3.5).
     func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         var (bits, count) = (UInt32(0), UInt32(0))

@@ -44,7 +44,7 @@ package struct PeerKey: Hashable, Comparable, Sendable, CustomStringConvertible 
 /// A peer's description. The key is verified once a link exists; the peer chose name and agent.
 package struct PeerInfo: Hashable, Sendable {
     package var key: PeerKey
-    /// At most 255 UTF-8 bytes.
+    /// The display name, at most 255 UTF-8 bytes.
     package var name: String
     /// The key's `SubjectPublicKeyInfo` in DER; empty if only discovery knows the peer.
     package var publicKey: [UInt8]

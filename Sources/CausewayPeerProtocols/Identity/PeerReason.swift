@@ -24,9 +24,9 @@ package enum PeerReason: UInt8, Sendable, CaseIterable, Error {
     case shuttingDown = 10
     /// The peer does not implement what was requested.
     case unsupported = 11
-    /// The peer could not be dialled. Never sent.
+    /// The peer could not be dialled. This local reason is never sent.
     case unreachable = 0x80
-    /// The link ended or was silent, and could not be replaced in time. Never sent.
+    /// The link ended or was silent, and could not be replaced in time. This local reason is never sent.
     case lost = 0x81
 
     /// Decodes a received reason. Unknown codes count as ``unsupported``.

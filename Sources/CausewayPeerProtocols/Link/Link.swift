@@ -14,7 +14,7 @@ struct Link: Sendable {
     var output = LinkOutput()
     var consent = LinkConsent()
     /// Whether this side has sent its count of received frames on a replacement link. The peer retransmits all later
-    /// frames there, so frames on this link no longer count.
+    /// frames there, so frames that still arrive on this link are ignored.
     var isSuperseded = false
 
     init(dial purpose: PeerDial.Purpose, member: MemberID, at now: Duration) {

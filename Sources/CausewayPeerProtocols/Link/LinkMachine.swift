@@ -7,9 +7,9 @@ struct LinkMachine: ReturningMachine, Sendable {
     enum Phase: Equatable, Sendable {
         /// The driver is connecting.
         case dialing
-        /// Before HELLO.
+        /// The link waits for HELLO.
         case greeting
-        /// Before the invitation is answered, or until a member introduces the peer.
+        /// The link waits for the answer to an invitation, or until a member introduces the peer.
         case lobby
         /// Certificates are exchanged.
         case joining

@@ -6,7 +6,7 @@ struct MemberTraffic: Sendable {
     enum Channel: Hashable, Sendable {
         case messages
         case stream(UInt16)
-        /// Resource bytes while there is no lane.
+        /// Resource bytes, which use the control link while there is no lane.
         case part(UInt16)
     }
 

@@ -18,7 +18,7 @@ package enum PeerAction: Sendable, Equatable {
     // Trust
     /// A member's key is new, or the member became paired. Store the entry for ``PeerMesh/trust(_:)``.
     case pinned(MemberID, PinEntry)
-    /// The key's entry was evicted for another one.
+    /// The key's entry was evicted to make space for another key. Remove the stored entry.
     case unpinned(PeerKey)
     /// A peer proved its key, but the policy refuses it or its pairing proof is wrong.
     case refused(PeerInfo, PeerReason)
@@ -53,11 +53,11 @@ package enum PeerAction: Sendable, Equatable {
     // Streams
     case streamOpened(ChannelID, name: String)
     case streamBytes(ChannelID, [UInt8])
-    /// The stream ended cleanly. Its last event, on both sides.
+    /// The stream ended cleanly. This is its last event, on both sides.
     case streamEnded(ChannelID)
-    /// The stream was reset, or its member was lost. Its last event.
+    /// The stream was reset, or its member was lost. This is the stream's last event.
     case streamFailed(ChannelID, PeerReason)
-    /// The stream accepts this number of bytes, after a write was accepted only in part.
+    /// After a write was accepted only in part: the stream now accepts this number of bytes.
     case streamSpace(ChannelID, Int)
 
     // Resources
@@ -69,9 +69,9 @@ package enum PeerAction: Sendable, Equatable {
     case resourceBytes(ChannelID, offset: UInt64, [UInt8])
     /// All bytes arrived. Check the digest if there is one, store the file, then call ``PeerMesh/stored(_:at:)``.
     case resourceComplete(ChannelID, digest: [UInt8]?)
-    /// The receiver stored the whole file. The sender's last event.
+    /// The receiver stored the whole file. This is the sender's last event.
     case resourceDelivered(ChannelID)
-    /// The resource was cancelled or lost. Its last event.
+    /// The resource was cancelled or lost. This is its last event.
     case resourceFailed(ChannelID, PeerReason)
 }
 
@@ -112,7 +112,7 @@ package struct CertificateClaim: Sendable, Equatable {
 
 /// How a connection ended.
 package enum LinkEnd: Sendable, Equatable {
-    /// The peer closed or reset it.
+    /// The peer closed or reset the connection.
     case closedByPeer
     /// A local error, such as a network change or a kernel timeout.
     case failed

@@ -3,7 +3,7 @@
 /// The mesh reads links and members many times per frame. Without the box, each read would copy dozens of references.
 @dynamicMemberLookup
 struct Boxed<Value: Sendable>: Sendable {
-    /// One element: arrays are copy-on-write.
+    /// An array with one element, because arrays are copy-on-write.
     private var storage: [Value]
 
     init(_ value: Value) { storage = [value] }

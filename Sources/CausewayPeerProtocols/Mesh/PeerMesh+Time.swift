@@ -80,7 +80,8 @@ extension PeerMesh {
             links[id]?.output.farewell = nil
             links[id]?.machine.enter(.leaving(reason), at: now)
             announce(id, at: now)
-        // An inviting dialler waits for an answer. The dialler of an introduced link is joining already and needs none.
+        // A dialler that invites waits for an answer. The dialler of an introduced link is already joining and needs no
+        // answer.
         case .lobby where !link.isDialler && link.hello?.target == nil:
             send(PeerBodies.reason(.decline, .timedOut), on: id, at: now)
             end(id, .timedOut, at: now)

@@ -16,7 +16,7 @@ package struct PairingText: Hashable, Sendable {
         case foreign
         case version
         case service
-        /// Invalid characters, or too few or too many.
+        /// Invalid characters, or a wrong number of them.
         case content
         /// The check bytes differ: a character was changed or left out.
         case check

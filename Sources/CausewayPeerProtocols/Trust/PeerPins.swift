@@ -4,7 +4,7 @@ package enum PeerPolicy: Sendable, CaseIterable {
     case any
     /// Trust on first use: a new peer is accepted and recorded.
     case pinned
-    /// Only peers recorded before.
+    /// Only peers with a recorded key.
     case known
     /// Only peers whose users proved a secret or compared codes.
     case paired

@@ -66,7 +66,7 @@ struct VerificationMachine: UntimedMachine, Sendable {
         switch (state, frame.type) {
         case (.idle, .sasCommit), (.verified, .sasCommit): return answer(value, nonce)
         case (.committed, .sasCommit):
-            // Both began: the smaller peer's exchange goes on.
+            // Both peers began an exchange: the smaller peer's exchange continues.
             return binding.own < binding.other ? [] : answer(value, nonce)
         case (.committed(let own), .sasNonce):
             guard value.count == Self.nonceByteCount else { return fail() }

@@ -15,7 +15,7 @@ package enum GroupEvent: Sendable {
     case fileStarted(PeerIdentity, name: String, Progress)
     case fileFinished(PeerIdentity, name: String, Result<ReceivedFile, PeerFailure>)
     case verification(PeerIdentity, PeerVerification)
-    /// For diagnosis: unreliable messages arrive without a lane too.
+    /// For diagnosis only: unreliable messages also arrive without a lane.
     case datagramLane(PeerIdentity, PeerDatagramLane)
     /// A member's key is recorded as paired.
     case paired(PeerIdentity)
@@ -47,7 +47,7 @@ package enum PeerVerification: Sendable {
     case failed
 }
 
-/// A received file. It is removed with the value.
+/// A received file. It is removed when this object is released.
 package final class ReceivedFile: Sendable {
     package let url: URL
 

@@ -92,7 +92,7 @@ extension PeerGroup {
 }
 
 extension PeerFailure {
-    /// `nil` for a queued message, and for an unreliable one that was dropped.
+    /// Converts a send result; `nil` for a queued message, and for an unreliable message that was dropped.
     fileprivate init?(_ result: SendResult) {
         switch result {
         case .queued, .dropped: return nil

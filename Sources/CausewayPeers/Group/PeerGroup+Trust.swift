@@ -1,12 +1,12 @@
 internal import CausewayPeerProtocols
 
 extension PeerGroup {
-    /// Starts accepting a pairing secret; `nil` stops that.
+    /// Starts to accept a pairing secret; `nil` stops accepting it.
     func showPairing(_ secret: [UInt8]?, for lifetime: Duration) {
         node.apply { core, now in core.mesh.showPairing(secret, until: PeerTimes.end(of: lifetime, from: now)) }
     }
 
-    /// Expects a peer to prove a secret. Returns `false` if too many are expected.
+    /// Expects a peer to prove a secret. Returns `false` if too many peers are expected to do so.
     func expectPairing(_ pairing: PairingText, for lifetime: Duration) -> Bool {
         node.apply { core, now in
             core.mesh.expectPairing(

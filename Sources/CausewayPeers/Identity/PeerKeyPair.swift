@@ -37,7 +37,7 @@ struct PeerKeyPair: Sendable {
     /// The certificate in DER.
     var certificate: [UInt8] { material.certificates[0].der }
 
-    /// Key and certificate in PEM. A secret.
+    /// Key and certificate in PEM. The text must stay secret.
     var pem: String {
         Self.block("PRIVATE KEY", material.privateKeyDER, isTraditional: true)
             + Self.block("CERTIFICATE", material.certificates[0].der, isTraditional: false)

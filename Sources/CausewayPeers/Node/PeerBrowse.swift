@@ -6,7 +6,7 @@ internal import Network
 package enum BrowserEvent: Sendable {
     case started
     case failed(PeerFailure)
-    /// A peer appeared, or its TXT record changed. The pairs are the program's.
+    /// A peer appeared, or its TXT record changed. The pairs come from the peer's program.
     case found(PeerIdentity, [String: String])
     case lost(PeerIdentity)
 }

@@ -15,7 +15,8 @@ final class PeerLink: Sendable {
         case sent(Int)
         /// The other side sent all of its bytes. No `received` follows.
         case ended
-        /// The link no longer exists. The last event. After a local network failure, the other side may still have its end.
+        /// The link no longer exists. This is its last event. After a local network failure, the other side may not
+        /// know yet that the link has ended.
         case closed(isLocalFailure: Bool)
     }
 

@@ -59,7 +59,7 @@ final class EventBuffer: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// No event follows. Waiting events are still delivered.
+    /// Ends the buffer: later events are dropped. Waiting events are still delivered.
     func finish(_ end: Result<Void, PeerFailure>) {
         let waiter = state.withLock { state in
             if state.end == nil { state.end = end }

@@ -41,7 +41,7 @@ extension PeerSession {
                 do {
                     try await send(message, to: peer, delivery)
                 } catch let failure as PeerFailure where failure.code == .notConnected {
-                    // It left meanwhile: the message is for the remaining members.
+                    // This member has left. The message is for the remaining members.
                 }
             }
         }

@@ -186,7 +186,7 @@ public final class PeerSession: Sendable {
         guard !peers.contains(peer) else { return }
         try await outcomes.wait(.membership(peer)) {
             group.invite(peer, service: service, context: context, timeout: timeout)
-            // It may have joined before this task waited; then no event follows.
+            // The peer may have joined before this task waited; then no event follows.
             if peers.contains(peer) { outcomes.answer(.membership(peer), .success(nil)) }
         }
     }

@@ -86,7 +86,7 @@ public final class PeerReader: AsyncSequence, Sendable {
     /// Returns an iterator. For one consumer: each byte is delivered once.
     public func makeAsyncIterator() -> Iterator {
         let (parts, continuation) = AsyncThrowingStream.makeStream(of: Data.self)
-        // Bounded by the stream's window: it opens when the program takes bytes.
+        // The stream's window bounds the buffer. It opens when the program takes bytes.
         stream.start { event in
             switch event {
             case .data(let data): continuation.yield(data)

@@ -30,7 +30,7 @@ public struct PeerPairing: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The text for the other user. A secret until it is used or expired.
+    /// The text for the other user. Keep it secret until it is used or expired.
     public var text: String { content.text }
     /// The service type, in lower case.
     public var service: String { content.service }

@@ -45,7 +45,7 @@ public struct PeerPinStore: Sendable {
         var pins = PeerPins(policy, limit: limit)
         var entries: [PinEntry] = []
         for name in try names() {
-            // Another program may have removed it meanwhile.
+            // Another program may have removed the file in the meantime.
             if let entry = try entry(name) { entries.append(entry) }
         }
         entries.sort { ($0.firstSeen, $0.key) < ($1.firstSeen, $1.key) }
