@@ -26,8 +26,8 @@ struct MultipacketQueries: Sendable {
         asked[peer] = Pending(questions: questions, until: now + Self.patience)
     }
 
-    /// Processes a query's further message. After the last one (without TC bit), returns the questions that can
-    /// suppress this host's own. Returns `nil` after other messages.
+    /// Processes a further message of a stored query. After the last message (without TC bit), returns the questions
+    /// that can suppress this host's own. Otherwise returns `nil`.
     mutating func follow(
         _ message: DNSMessage, of peer: MulticastPeer, at now: Duration, isKnown: (DNSRecord) -> Bool
     ) -> [DNSQuestion]? {
@@ -40,7 +40,7 @@ struct MultipacketQueries: Sendable {
 }
 
 extension MulticastQuerier {
-    /// Another host's question suppresses this host's own if that is due within this time (RFC 6762 §7.3).
+    /// Another host's question suppresses this host's question if the latter is due within this time (RFC 6762 §7.3).
     private static let duplicateWindow: Duration = .seconds(1)
     /// Additional delay for a question suppressed by another host's question. Without it, all hosts would ask again at
     /// the same time. With it, the last querier is the first to ask again, and its question suppresses the others.

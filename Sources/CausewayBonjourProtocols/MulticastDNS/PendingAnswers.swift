@@ -28,7 +28,7 @@ struct PendingAnswers: Sendable {
     private struct Waiting: Sendable {
         /// The earliest time at which the answer may be sent.
         var earliest: Duration
-        /// The queriers to answer; each one's known answers may still remove it (RFC 6762 §7.2).
+        /// The queriers to answer. A querier that lists the record as a known answer is removed (RFC 6762 §7.2).
         var askers: Set<MulticastPeer> = []
         /// Whether the record is sent regardless of known answers.
         var isForAll = false
