@@ -89,8 +89,8 @@ struct RepeatedQuestions: Sendable {
         return asker.series.repeatCount
     }
 
-    /// Finds a host by its address. If the address is unknown, and exactly one host is known only in the other address
-    /// family, returns that host.
+    /// Finds a host by its address. If the address is unknown, and exactly one host has only an address of the other
+    /// family, returns that host: both addresses probably belong to it.
     private func index(of address: InternetAddress, _ isIPv4: Bool, in known: [Asker]) -> Int? {
         if let same = known.firstIndex(where: { $0[isIPv4] == address }) { return same }
         let others = known.indices.filter { known[$0][isIPv4] == nil }

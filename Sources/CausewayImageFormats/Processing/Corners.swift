@@ -15,8 +15,8 @@ enum Corners {
         return Bitmap(width: bitmap.width, height: bitmap.height, pixels: pixels, isOpaque: false)
     }
 
-    /// Returns how far a pixel's center lies beyond the nearer corner circle's center, along one side; 0 between the
-    /// two centers.
+    /// Returns the distance from the center of the nearer corner circle to a pixel that lies closer to the edge, along
+    /// one side; 0 for pixels between the two circle centers.
     private static func distance(_ position: Int, _ count: Int, _ radius: Double) -> Double {
         let middle = Double(position) + 0.5
         return max(0, radius - middle, middle - (Double(count) - radius))

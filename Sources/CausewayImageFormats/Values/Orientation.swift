@@ -10,7 +10,7 @@ package enum Orientation: Int, Sendable {
 
     private static func find(_ bytes: [UInt8]) -> Int? {
         var position = 2
-        // The segment is near the start.
+        // The Exif segment is near the start, so examine at most 32 segments.
         for _ in 0..<32 {
             guard position + 4 <= bytes.count, bytes[position] == 0xFF, bytes[position + 1] != 0xDA else { return nil }
             let count = Int(bytes[position + 2]) << 8 | Int(bytes[position + 3])

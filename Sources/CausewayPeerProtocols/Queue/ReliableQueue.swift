@@ -71,7 +71,7 @@ struct ReliableQueue: Sendable {
     mutating func messageDelivered(_ count: Int) { credit.delivered(count) }
 
     mutating func consumed(_ count: Int, at now: Duration) {
-        // The peer may be waiting for credit: send it at once.
+        // The peer may be waiting for credit: send an acknowledgment with the new credit at once.
         if credit.consumed(count) { schedule.owe(frames: AcknowledgmentSchedule.frameCount, bytes: 0, at: now) }
     }
 }

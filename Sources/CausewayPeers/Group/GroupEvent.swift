@@ -69,7 +69,7 @@ package final class CertificateQuestion: Sendable {
     package func answer(_ isAccepted: Bool) { reply(isAccepted) }
 }
 
-/// Counts a message's bytes against the receiver's limit until it is released.
+/// Counts a message's bytes against the receiver's limit until this object is released.
 package final class PeerReceipt: Sendable {
     private let release: @Sendable () -> Void
 

@@ -109,7 +109,8 @@ final class GroupPort: Sendable {
 
     // MARK: Custom discovery
 
-    /// Records a peer that the program connects by its number only, until the attempt ends. The machine bounds the attempts.
+    /// Records a member under its peer number, with which the program can cancel the connection attempt. The record is
+    /// removed when the attempt ends. The machine limits the number of attempts.
     func expect(_ member: MemberID) {
         members.withLock { $0.expected[member.peer.id] = member }
     }
