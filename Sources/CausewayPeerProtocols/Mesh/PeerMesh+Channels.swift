@@ -156,7 +156,7 @@ extension PeerMesh {
         }
     }
 
-    /// Reports that the complete file is stored. The receiver's last call; no event follows on this side.
+    /// Reports that the complete file is stored. This is the receiver's last call; no event follows on this side.
     package mutating func stored(_ channel: ChannelID, at now: Duration) {
         _ = withTraffic(channel.member, at: now) { traffic, _ in
             if let frame = traffic.resources.stored(channel.number) { traffic.control.append(frame) }

@@ -126,7 +126,7 @@ final class GroupPort: Sendable {
 
     func sign(_ link: LinkID, _ message: [UInt8], _ node: PeerNode) {
         let settings = settings
-        // Not under the node's lock: the machine waits for the answer anyway.
+        // Sign outside the node's lock. The machine waits for the result.
         node.queue.async {
             let chain = settings.identity.map { CertificateProof.chain($0, settings.issuers) } ?? []
             let proof = settings.identity.map { CertificateProof.sign(message, with: $0) } ?? []

@@ -97,7 +97,7 @@ extension PeerSession {
             group.verify(peer)
             endIfGone(peer, .code(peer))
         }
-        // Without a code, another task has compared codes with the peer meanwhile.
+        // No code means that another task has compared codes with the peer in the meantime.
         guard let code else { return }
         let matches = try await confirm(code)
         try await outcomes.wait(.verification(peer)) {

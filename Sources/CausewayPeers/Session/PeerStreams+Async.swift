@@ -54,7 +54,8 @@ public final class PeerWriter: Sendable {
     ///
     /// - Throws: ``PeerFailure`` if the receiver reset the stream or is gone.
     ///
-    /// Cancellation: throws `CancellationError`. The stream then has received only part of the bytes, so it can only be released.
+    /// Cancellation: throws `CancellationError`. The stream then has only part of the bytes. Release the writer, which
+    /// resets the stream.
     public func write(_ data: Data) async throws {
         var rest = data[...]
         while !rest.isEmpty {
