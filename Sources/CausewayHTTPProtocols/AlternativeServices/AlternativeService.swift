@@ -37,11 +37,11 @@ package enum AlternativeServicesField: Equatable, Sendable {
     package static let maximumCount = 16
     /// The lifetime of an alternative without the `ma` parameter: 24 hours.
     private static let defaultAge = 86_400
-    /// The maximum lifetime: a year. Longer ones count as this one.
+    /// The maximum lifetime: a year. Longer lifetimes are reduced to this one.
     private static let maximumAge = 31_536_000
 
-    /// Parses a response's `Alt-Svc` lines as one list. Returns `nil` if there is none, or no valid alternative.
-    /// Alternatives that violate the grammar and unknown parameters are ignored (RFC 7838 §3.1).
+    /// Parses a response's `Alt-Svc` lines as one list. Returns `nil` if there is no such line, or no valid
+    /// alternative. Alternatives that violate the grammar and unknown parameters are ignored (RFC 7838 §3.1).
     package init?(_ fields: FieldSection) {
         guard fields.contains("Alt-Svc") else { return nil }
         var entries: [Entry] = []

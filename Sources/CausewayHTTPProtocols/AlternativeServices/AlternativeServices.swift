@@ -2,8 +2,8 @@ package import CausewayProtocols
 
 /// The alternative services announced by origins (RFC 7838 §2.2). Times are seconds since 1970.
 ///
-/// Only secure origins count, because their responses cannot be forged. Alternatives with a protocol that this library
-/// does not support are stored, but not chosen.
+/// Only alternatives of secure origins are stored, because responses from secure origins cannot be forged. Alternatives
+/// with a protocol that this library does not support are stored, but not chosen.
 package struct AlternativeServices: Sendable {
     private struct Known: Sendable {
         var service: AlternativeService
@@ -17,7 +17,7 @@ package struct AlternativeServices: Sendable {
 
     /// The maximum origin count. When it is exceeded, origins whose alternatives expire first are removed.
     package static let maximumCount = 1_024
-    /// The pause in seconds after an alternative's first failure. It doubles with each further one.
+    /// The pause in seconds after an alternative's first failure. The pause doubles with each further failure.
     private static let pause = 300
     /// The maximum number of doublings: up to 153,600 s, or 43 hours.
     private static let maximumDoublings = 9

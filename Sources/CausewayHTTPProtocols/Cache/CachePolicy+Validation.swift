@@ -1,26 +1,27 @@
 package import CausewayWire
 
 extension CachePolicy {
-    /// How the response to a request that uses the cache is used (RFC 9111 §4.3.3, RFC 5861 §4).
+    /// How the cache treats a response from the server (RFC 9111 §4.3.3, RFC 5861 §4).
     package enum Judgement: Equatable, Sendable {
-        /// The response is for the program.
+        /// Deliver the response to the program.
         case deliver
-        /// The response to HEAD is for the program, and shows whether a stored response to GET is still current (RFC 9111 §4.3.5).
+        /// Deliver the response to HEAD, and compare it with the stored response to GET, which may be outdated
+        /// (RFC 9111 §4.3.5).
         case deliverAndCompare
-        /// The stored response is delivered instead of the error.
+        /// Deliver the stored response instead of the error.
         case deliverStale
-        /// The server has confirmed the stored response.
+        /// The server has confirmed the stored response, which is delivered.
         case confirm
         /// The server has confirmed a response other than the stored one. The stored response is removed, and the
         /// request is sent again without a condition.
         case sendAgain
     }
 
-    /// Judges a final response.
+    /// Decides what to do with a final response.
     ///
     /// - Parameters:
     ///   - request: The request fields.
-    ///   - validated: The stored response whose validators the request carries; `nil` if it has no condition of the cache.
+    ///   - validated: The stored response whose validators the request carries; `nil` if the cache added no condition.
     ///   - fallback: A stored response without a validator, which can replace an error.
     package static func judge(
         method: String, request: FieldSection, status: Int, fields: FieldSection, validated: StoredResponse?,

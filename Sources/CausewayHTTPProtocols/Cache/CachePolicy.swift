@@ -3,7 +3,7 @@ package import CausewayWire
 
 /// The rules of a private HTTP cache (RFC 9111, RFC 5861): which responses are stored, and when they are reused.
 package enum CachePolicy {
-    /// How to answer a request for which a response is stored.
+    /// How to answer a request for which the cache has a stored response.
     package enum Decision: Equatable, Sendable {
         /// Answer with the stored response.
         case reuse
@@ -17,7 +17,7 @@ package enum CachePolicy {
         case refuse
     }
 
-    /// The program's own conditions. The cache does not answer such requests.
+    /// Fields with which the program itself makes a request conditional. The cache forwards such requests.
     private static let ownConditions = [
         "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range",
     ]
@@ -68,7 +68,8 @@ package enum CachePolicy {
         let decision = mustValidate ? .validate : use(request, directives, stored, at: now)
         switch decision {
         case .validate where isLocalOnly: return .refuse
-        // Without a validator there is nothing to ask. A partial response or a range would add a second condition to the request.
+        // Validation needs a validator. Requests with a range, and partial responses, are not validated: `Range` and
+        // `If-None-Match` would be two conditions in one request.
         case .validate where !stored.hasValidator || stored.part != nil || request.contains("Range"): return .forward
         case .reuseAndValidate where isLocalOnly || !stored.hasValidator: return .reuse
         default: return decision
@@ -76,7 +77,7 @@ package enum CachePolicy {
     }
 
     private static func hasOwnCondition(_ request: FieldSection) -> Bool {
-        // Most requests have none of these fields, and few other names have these lengths.
+        // The lengths are compared first: most requests have no field name with one of these lengths.
         request.hasName(withLengths: ownConditionLengths) && ownConditions.contains { request.contains($0) }
     }
 

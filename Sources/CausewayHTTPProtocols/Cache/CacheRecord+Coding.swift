@@ -138,7 +138,7 @@ extension CacheRecord {
         return count
     }
 
-    /// Reads a time, within bounds that keep sums of times from overflowing.
+    /// Reads a time. Its bounds keep sums of times from overflowing.
     private static func readTime(_ reader: inout ByteReader) throws(WireError) -> Int {
         let time = try reader.readInteger(as: Int64.self)
         guard time > -1 << 40, time < 1 << 40 else { throw .invalid("time", at: reader.position) }

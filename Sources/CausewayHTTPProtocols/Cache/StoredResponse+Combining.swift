@@ -13,8 +13,8 @@ extension StoredResponse {
 
     /// Combines this partial response with an older one (RFC 9111 §3.4, RFC 9110 §15.3.7.3).
     ///
-    /// - Returns: The combination; `nil` unless both answer the same requests, have the same strong entity tag, and
-    ///   overlap or touch; also `nil` if the older response adds no bytes.
+    /// - Returns: The combination; `nil` unless both responses have the same selecting fields and the same strong
+    ///   entity tag, and their parts overlap or touch; also `nil` if the older response adds no bytes.
     package func combination(with older: StoredResponse) -> Combination? {
         guard let mine = part, let other = older.part, mine.length == other.length, selecting == older.selecting,
             let tag = strongTag, tag == older.strongTag,

@@ -19,7 +19,7 @@ extension StoredResponse {
     }
 
     /// Returns the positions in the stored content that answer a request's `Range` field; `nil` if they are not stored,
-    /// or if the cache cannot answer the field.
+    /// or if the field is invalid or has several ranges.
     ///
     /// - Parameters:
     ///   - request: The request fields.

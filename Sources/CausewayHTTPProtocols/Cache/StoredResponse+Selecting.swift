@@ -40,7 +40,8 @@ extension StoredResponse {
         }
     }
 
-    /// Whether this response replaces another one when it is stored: both answer the same requests.
+    /// Whether storing this response replaces another one with the same selecting fields. A partial response does not
+    /// replace a complete one.
     package func replaces(_ other: StoredResponse) -> Bool {
         selecting == other.selecting && (part == nil || other.part != nil)
     }
@@ -50,8 +51,8 @@ extension StoredResponse.Selecting {
     /// Secret fields. Their values are stored only as digests.
     private static let secrets = ["authorization", "cookie", "proxy-authorization"]
 
-    /// Returns the selecting fields: those listed in `Vary` (RFC 9110 §12.5.5), and `Authorization`. A private cache may ignore the latter
-    /// (RFC 9111 §3.5), but a program can act for several users.
+    /// Returns the selecting fields: those listed in `Vary` (RFC 9110 §12.5.5), and `Authorization`. A private cache
+    /// may ignore `Authorization` (RFC 9111 §3.5), but a program can act for several users.
     static func fields(of request: FieldSection, selectedBy response: FieldSection) -> [StoredResponse.Selecting] {
         guard response.contains("Vary") || request.contains("Authorization") else { return [] }
         var names = response.elements(of: "Vary").map { URIBytes.lowercased($0) }

@@ -22,8 +22,8 @@ extension StoredResponse {
         if let date = validators.date { request.set("If-Modified-Since", bytes: date) }
     }
 
-    /// Returns whether a 304 response refers to this response. A server can confirm another one that it has sent
-    /// meanwhile (RFC 9111 §4.3.4).
+    /// Returns whether a 304 response refers to this response. The server can also confirm another response, sent after
+    /// this one was stored (RFC 9111 §4.3.4).
     package func isConfirmed(by update: FieldSection) -> Bool {
         guard let mine = fields.onlyValue(of: "ETag"), let other = update.onlyValue(of: "ETag") else { return true }
         return Self.opaque(mine).elementsEqual(Self.opaque(other))
@@ -46,7 +46,7 @@ extension StoredResponse {
         }
         // The old response's age does not apply to the update.
         if !update.contains("Age") { fields.removeAll("Age") }
-        // Without a date, the response is as recent as its confirmation.
+        // If the update has no date, the time at which it was received counts.
         if !update.contains("Date") { fields.removeAll("Date") }
         self.fields = fields
         self.requestTime = requestTime

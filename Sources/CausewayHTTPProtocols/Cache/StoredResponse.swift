@@ -31,8 +31,8 @@ package struct StoredResponse: Sendable, Equatable {
         set { change { $0.part = newValue } }
     }
     package var control: CacheControl { object.values.facts.control }
-    /// Whether the response may answer later requests at all, fresh or after validation. `false` for the many responses
-    /// without freshness information or a validator: only requests that accept stale responses use those.
+    /// Whether the response has freshness information or a validator. Most responses have neither, and can then only
+    /// answer requests that accept stale responses.
     var isOfUse: Bool { object.values.facts.isOfUse }
     /// The time at which the server generated the response: `Date`, otherwise the time at which it was received.
     private var date: Int { object.values.facts.date }
@@ -91,7 +91,8 @@ package struct StoredResponse: Sendable, Equatable {
         package var request: String
     }
 
-    /// Fields for one connection or proxy. They are not stored (RFC 9111 §3.1). `Connection` lists more.
+    /// Fields for one connection or proxy. They are not stored (RFC 9111 §3.1). The `Connection` field can name further
+    /// ones.
     private static let unstored = [
         "Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization",
         "Proxy-Connection", "TE", "Transfer-Encoding", "Upgrade",
@@ -127,7 +128,7 @@ package struct StoredResponse: Sendable, Equatable {
         one.object === other.object || one.object.values == other.object.values
     }
 
-    /// Derives the facts again after the fields changed.
+    /// Updates the derived values after the fields changed.
     mutating func readFields() { change { $0.facts = Self.facts($0.fields, $0.responseTime) } }
 
     private static func facts(_ fields: FieldSection, _ responseTime: Int) -> Facts {
@@ -140,7 +141,7 @@ package struct StoredResponse: Sendable, Equatable {
     }
 
     static func storable(_ fields: FieldSection) -> FieldSection {
-        // Most responses have none of these fields, and few other names have these lengths.
+        // The lengths are compared first: most responses have no field name with one of these lengths.
         guard fields.hasName(withLengths: unstoredLengths), unstored.contains(where: { fields.contains($0) }) else {
             return fields
         }

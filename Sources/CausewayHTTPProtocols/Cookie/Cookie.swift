@@ -2,7 +2,7 @@
 package struct Cookie: Hashable, Sendable {
     package var name: [UInt8]
     package var value: [UInt8]
-    /// The host in lower case; unless ``isHostOnly``, a domain including its subdomains.
+    /// The host in lower case. Unless ``isHostOnly``, the cookie is also sent to its subdomains.
     package var domain: String
     /// Whether the cookie is sent only to `domain` itself.
     package var isHostOnly: Bool
@@ -32,7 +32,8 @@ package struct Cookie: Hashable, Sendable {
         self.sameSite = sameSite
     }
 
-    /// Returns whether both cookies have the same identity: name, domain and path. A new cookie replaces the old one.
+    /// Returns whether both cookies have the same identity: name, domain, host-only flag and path. A new cookie
+    /// replaces a stored one with the same identity.
     package func isSame(as other: Cookie) -> Bool {
         name == other.name && domain == other.domain && isHostOnly == other.isHostOnly && path == other.path
     }

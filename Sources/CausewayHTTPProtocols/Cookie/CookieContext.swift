@@ -2,7 +2,7 @@ package import CausewayProtocols
 
 internal import CausewayTypes
 
-/// The request properties that determine its cookies (RFC 6265bis §5.8.3).
+/// The properties of a request that determine its cookies (RFC 6265bis §5.8.3).
 package struct CookieContext: Equatable, Sendable {
     /// The request's relation to the site that the user sees (RFC 6265bis §5.2).
     package enum Site: Sendable {

@@ -1,5 +1,6 @@
 extension CookieStore {
-    /// Returns a field's cookie, or the reason to ignore it (RFC 6265bis §5.7). The checks follow the RFC's order.
+    /// Returns the cookie from a `Set-Cookie` field, or throws the reason to ignore it (RFC 6265bis §5.7). The checks
+    /// have the RFC's order.
     func judged(_ parsed: SetCookie, context: CookieContext, now: Duration) throws(CookieRefusal) -> Cookie {
         let domain = try domain(of: parsed, context: context)
         let cookie = Cookie(

@@ -46,7 +46,7 @@ package struct CookieStore: Sendable {
 
     private struct Entry: Sendable {
         var cookie: Cookie
-        /// The creation order. It breaks ties between equal `created` times.
+        /// The position in creation order. A cookie that replaces another one keeps its position.
         var order: UInt64
         var lastAccess: Duration
     }
@@ -103,7 +103,7 @@ package struct CookieStore: Sendable {
         }
     }
 
-    /// Returns a field's cookie, or the reason to ignore it (RFC 6265bis §5.7). Stores nothing.
+    /// Returns the cookie from a `Set-Cookie` field, or the reason to ignore it (RFC 6265bis §5.7). Stores nothing.
     package func judge(
         _ parsed: SetCookie, from context: CookieContext, at now: Duration
     ) -> Result<Cookie, CookieRefusal> {

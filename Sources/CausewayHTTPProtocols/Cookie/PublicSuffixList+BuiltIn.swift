@@ -3,8 +3,8 @@ extension PublicSuffixList {
     /// single label need no rule.
     ///
     /// The selection was written by hand. It covers the second levels under which larger country registries register
-    /// names, and a few hosting services. It does not replace the Public Suffix List at https://publicsuffix.org
-    /// (Mozilla Public License 2.0), from which it contains no text; install the package `publicsuffix` for that list.
+    /// names, and a few hosting services. It contains no text of the Public Suffix List at https://publicsuffix.org
+    /// (Mozilla Public License 2.0), and does not replace that list, which the package `publicsuffix` installs.
     package static let builtIn = PublicSuffixList(parsing: Array(builtInText.utf8))
 
     /// The rules in the list's text format.
@@ -19,7 +19,7 @@ extension PublicSuffixList {
         return lines.joined(separator: "\n")
     }
 
-    /// Second levels, one country per line: the country, then the names below it.
+    /// Second-level domains, one country per line: the country's domain, then the names below it.
     private static let registries = """
         ac com edu gov net mil org
         ae co net org sch ac gov mil

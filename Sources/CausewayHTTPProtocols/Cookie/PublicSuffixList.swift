@@ -77,7 +77,7 @@ package struct PublicSuffixList: Sendable {
 
     // MARK: Questions
 
-    /// Returns whether a domain is a public suffix. A single label always is, unless a rule excludes it. An IP address never is.
+    /// Returns whether a domain is a public suffix. A single label always is, an IP address never.
     ///
     /// - Parameter domain: The domain in lower case, in ASCII form and without a final dot.
     package func isPublicSuffix(_ domain: String) -> Bool {

@@ -4,8 +4,8 @@ extension SetCookie {
     /// Splits several `Set-Cookie` values joined with commas, for example in a field dictionary.
     ///
     /// RFC 9110 §5.3 forbids joining them, because dates also contain commas. A comma separates fields if a name and an
-    /// equals sign follow it. Programs also separate fields with line ends, alone or beside the comma; a field received
-    /// from the network contains none.
+    /// equals sign follow it. Programs also separate fields with line ends, with or without a comma; a field received
+    /// from the network contains no line ends.
     package static func split(combined value: [UInt8]) -> [ArraySlice<UInt8>] {
         var fields: [ArraySlice<UInt8>] = []
         var start = 0

@@ -33,7 +33,7 @@ package struct CurlCommand: Sendable {
     /// Returns the command line.
     ///
     /// - Parameter showsSecrets: Whether the text contains credentials. Otherwise their values are replaced, because
-    ///   users share such text.
+    ///   users share command lines.
     package func text(showsSecrets: Bool) -> String {
         var words = ["curl"]
         words += methodWords
@@ -104,7 +104,8 @@ package struct CurlCommand: Sendable {
         return "'" + pieces.map { String(Substring($0)) }.joined(separator: #"'\''"#) + "'"
     }
 
-    /// Returns a value of a multipart form argument (`-F`) in double quotes, in which curl needs no other escapes.
+    /// Returns a value for a multipart form argument (`-F`), in double quotes: curl then needs escapes only for
+    /// quotation marks and backslashes.
     package static func formValue(_ text: String) -> String {
         var quoted: [UInt8] = [UInt8(ascii: "\"")]
         for byte in text.utf8 {

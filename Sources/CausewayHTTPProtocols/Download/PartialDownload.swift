@@ -5,19 +5,19 @@ package import CausewayWire
 package struct PartialDownload: Equatable, Sendable {
     /// How to handle the response content.
     package enum Answer: Equatable, Sendable {
-        /// Append it to the stored content.
+        /// Append the response content to the stored content.
         case rest
-        /// Replace the stored content.
+        /// Replace the stored content with the response content.
         case whole
-        /// Nothing: all content is stored.
+        /// Do nothing: all content is already stored.
         case complete
-        /// The ranges do not match: discard the stored content, and request it again.
+        /// The ranges do not match. The stored content was discarded: request all content again.
         case mismatch
         /// The response is not the content. Its status gives the reason.
         case refused
     }
 
-    /// Bytes stored.
+    /// The number of stored bytes.
     package private(set) var position: Int
     /// The stored content's strong validator; `nil` if the server sent none.
     package private(set) var validator: String?
@@ -74,7 +74,7 @@ package struct PartialDownload: Equatable, Sendable {
     /// Returns whether a partial response starts at the end of the stored content, and is from the same version.
     private mutating func continues(at range: ContentRange?, _ fields: FieldSection) -> Bool {
         guard position > 0, range?.positions?.lowerBound == position else { return false }
-        // Entity tags are equal if their bytes are (RFC 9110 §8.8.3.2). Equal characters can have other bytes.
+        // Entity tags are compared byte by byte (RFC 9110 §8.8.3.2). Equal Swift strings can differ in bytes.
         if let tag = RangeValidators.strongTag(of: fields), let mine = validator?.utf8,
             mine.first == UInt8(ascii: "\""),
             !mine.elementsEqual(tag.utf8)

@@ -10,10 +10,10 @@ package struct HTTP2Configuration: Sendable {
     package var roundTrip: Duration?
     /// The connection flow-control window in bytes. It limits received content that the program has not consumed.
     package var connectionWindow = 16 << 20
-    /// The timeout for the peer's settings acknowledgment (RFC 9113 §6.5.3). A graceful shutdown waits for the same
-    /// time for requests in flight.
+    /// The timeout for the peer's settings acknowledgment (RFC 9113 §6.5.3). A graceful shutdown waits as long for
+    /// requests in flight.
     package var settingsTimeout: Duration = .seconds(10)
-    /// The time between a response completed before its request, and the stream reset.
+    /// The time after which a server resets a stream whose response is complete, but whose request is not.
     package var drainTime: Duration = .milliseconds(500)
     /// The maximum field count per message.
     package var maximumFieldCount = 1000
@@ -55,7 +55,8 @@ package struct HTTP2Configuration: Sendable {
 package enum HTTP2StreamFailure: Error, Equatable, Sendable {
     /// The peer reset the stream.
     case reset(HTTP2ErrorCode)
-    /// The peer guarantees that it did not process the request. It can be retried on another connection (RFC 9113 §8.7).
+    /// The peer guarantees that it did not process the request. The request can be retried on another connection
+    /// (RFC 9113 §8.7).
     case unprocessed
     /// The peer violated the protocol on this stream, or its message is malformed.
     case violation(HTTP2Violation)
@@ -76,7 +77,7 @@ package enum HTTP2ConnectionFailure: Error, Equatable, Sendable {
     case violation(HTTP2Violation)
     /// The peer reported an error and ended the connection.
     case goAway(HTTP2ErrorCode, debugData: [UInt8])
-    /// The byte stream ended while streams were open, or inside a frame.
+    /// The byte stream ended before the peer's SETTINGS frame, while streams were open, or inside a frame.
     case endedEarly
     /// The owner called ``HTTP2Connection/abort(_:)``.
     case aborted

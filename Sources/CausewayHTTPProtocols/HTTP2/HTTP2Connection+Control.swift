@@ -10,7 +10,7 @@ extension HTTP2Connection {
     ) throws(HTTP2Violation) {
         guard !isIdle(id) else { throw HTTP2Violation(.protocolError, "RST_STREAM frame on idle stream \(id)") }
         if endDraining(id) { return }
-        // A client needs no limit for its open streams: its own program opened them.
+        // A client does not limit resets of its open streams, because its own program opened them.
         if role == .server || !streams.contains(id) { try chargeReset(at: now) }
         guard let stream = streams[id] else { return }
         // After a complete response, a server may reset the stream before the request is complete (RFC 9113 §8.1).
@@ -67,9 +67,9 @@ extension HTTP2Connection {
         streams.updateAll { $0.receiveWindow.resize(by: difference) }
     }
 
-    /// Returns the round-trip time. The transport's measurement is the most accurate, because an acknowledgment also
-    /// waits for both programs. But a device that splits the transport, as on satellite links, hides the path behind
-    /// it. Then the acknowledgment takes much longer, and its time is used.
+    /// Returns the round-trip time. The transport's measurement is usually the most accurate, because an acknowledgment
+    /// also waits for both programs. But a device that splits the transport, as on satellite links, hides the path
+    /// between the device and the peer. The acknowledgment then takes much longer, and its time is used.
     private func roundTrip(answeredAfter time: Duration) -> Duration {
         guard let known = configuration.roundTrip, time - known < .milliseconds(100) else { return time }
         return min(time, known)

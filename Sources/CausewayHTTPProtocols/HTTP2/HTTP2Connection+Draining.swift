@@ -42,8 +42,8 @@ extension HTTP2Connection {
     /// Closes a server stream with a complete response and an incomplete request (RFC 9113 §8.1). Call ``settle(at:)`` afterwards.
     ///
     /// Further content is discarded. After ``HTTP2Configuration/drainTime`` the stream is reset with NO_ERROR. An
-    /// immediate reset is permitted, but a client that receives it together with the response may lose the response:
-    /// curl 7.88 then reports an error.
+    /// immediate reset is permitted, but a client that receives the reset together with the response may lose the
+    /// response: curl 7.88 then reports an error.
     package mutating func discardRequest(_ id: HTTP2StreamID) {
         guard phase != .ended, let stream = streams[id] else { return }
         guard role == .server, stream.sending == .ended, stream.receiving == .content else {

@@ -35,8 +35,8 @@ extension HTTP2Connection {
         guard let sent else { return schedule.removeAll() }
         if sent.isSendable { schedule.sentPart(sent.priority) } else { schedule.remove(id, sent.priority) }
         output.window -= content.count
-        // The peer usually answers a DATA frame with WINDOW_UPDATE frames for the stream and the connection. Their two
-        // units are restored in advance.
+        // The peer usually answers a DATA frame with WINDOW_UPDATE frames for the stream and the connection. They cost
+        // two units of the flood guard, which are restored in advance.
         floods.chores.restore(2)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(HTTP2FrameHeader.byteCount + min(content.count, ByteChain.coalescedLength))

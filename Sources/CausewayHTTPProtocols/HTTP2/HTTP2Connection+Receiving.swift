@@ -100,7 +100,8 @@ extension HTTP2Connection {
         guard floods.chores.take(at: now) else { throw HTTP2Violation(.enhanceYourCalm, "too many \(what)") }
     }
 
-    /// Charges the flood guard for a stream reset by the peer, or by this side because of the peer.
+    /// Charges the flood guard for a stream that the peer resets, or that this side resets or refuses because of an
+    /// invalid or excessive frame.
     mutating func chargeReset(at now: Duration) throws(HTTP2Violation) {
         guard floods.resets.take(at: now) else { throw HTTP2Violation(.enhanceYourCalm, "too many streams reset") }
     }

@@ -88,7 +88,8 @@ extension HTTP2Connection {
         if endsStream { endSending(id) }
     }
 
-    /// Queues content for a stream. It is sent as the peer's flow-control windows permit. ``Event/drained(_:)`` reports an empty queue.
+    /// Queues content for a stream, which is sent as the peer's flow-control windows permit. ``Event/drained(_:)``
+    /// reports an empty queue.
     package mutating func send(
         _ id: HTTP2StreamID, _ bytes: ByteChain, endsStream: Bool = false
     ) throws(HTTP2Refusal) {
@@ -170,7 +171,7 @@ extension HTTP2Connection {
         return true
     }
 
-    /// Returns a stream's content bytes not yet returned by ``nextOutput(atMost:)``.
+    /// Returns the number of a stream's content bytes that ``nextOutput(atMost:)`` has not returned yet.
     package func queuedByteCount(of id: HTTP2StreamID) -> Int { streams[id]?.queue.count ?? 0 }
 
     /// Adds a stream to the schedule if it can send content. Otherwise removes it.

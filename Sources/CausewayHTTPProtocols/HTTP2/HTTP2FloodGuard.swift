@@ -36,7 +36,7 @@ struct HTTP2FloodGuard: Sendable {
         }
     }
 
-    /// Streams reset by the peer, or by this side because of the peer.
+    /// Streams that the peer reset, or that this side reset or refused because of an invalid or excessive frame.
     var resets: Budget
     /// Frames that do not advance a message.
     var chores: Budget

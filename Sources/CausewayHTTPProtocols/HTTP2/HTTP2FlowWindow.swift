@@ -6,7 +6,8 @@ internal import CausewayWire
 /// sending (RFC 9113 §5.2.2).
 ///
 /// A window below the path's bandwidth-delay product limits the rate; a larger one buffers more content when the
-/// program is slow. So a stream window starts small, and quadruples when half of it arrives in less than a round trip.
+/// program is slow. So a stream window starts small, and grows up to fourfold when half of it arrives in less than a
+/// round trip.
 struct HTTP2ReceiveWindow: Sendable {
     /// The window size in bytes when the program has consumed all content.
     private(set) var size: Int
@@ -16,7 +17,7 @@ struct HTTP2ReceiveWindow: Sendable {
     private var unannounced = 0
     /// The size increase that the next credit includes, in bytes.
     private var growth = 0
-    /// Bytes received since a time; `nil` before the first.
+    /// The number of bytes received since a time; `nil` before the first byte.
     private var arrived: (count: Int, since: Duration)?
 
     /// The parameters for window growth. `limit` is in bytes.
@@ -48,7 +49,7 @@ struct HTTP2ReceiveWindow: Sendable {
     }
 
     /// Accounts for consumed bytes. Returns the WINDOW_UPDATE increment if the window grows, or if the increment is at
-    /// least half the window. A smaller one would cost a frame for little content (RFC 9113 §6.9.1).
+    /// least half the window. A smaller increment would cost a frame for little content (RFC 9113 §6.9.1).
     mutating func credit(_ count: Int) -> Int? {
         // Never credit more bytes than were received, even if the program reports too many.
         unannounced = min(unannounced + max(0, count), size - available)

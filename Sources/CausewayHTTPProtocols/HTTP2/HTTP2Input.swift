@@ -17,7 +17,8 @@ struct HTTP2Input: Sendable {
 
     // MARK: Limits
 
-    /// Prepares for the own settings before the peer acknowledges them: accepts what either the defaults or the settings permit.
+    /// Prepares for this side's settings: until the peer acknowledges them, input that the defaults permit is accepted,
+    /// too.
     mutating func permit(_ settings: HTTP2Settings) {
         reader.maximumFrameSize = max(reader.maximumFrameSize, settings.maxFrameSize)
         decoder.setMaximumTableSize(max(HPACKDecoder.defaultTableSize, settings.headerTableSize))

@@ -10,7 +10,7 @@ struct HTTP2Output: Sendable {
     private var encoder = HPACKEncoder()
     /// Bytes of acknowledgments in ``control``.
     private(set) var replyCount = 0
-    /// The maximum payload to send, in bytes. Every peer accepts it.
+    /// The maximum payload to send, in bytes. Every peer accepts payloads of this size.
     private static let maximumFrameSize = HTTP2FrameReader.defaultMaximumFrameSize
     /// The connection window: content bytes that the peer permits on all streams together.
     var window = 65535

@@ -7,13 +7,14 @@ internal import DequeModule
 struct HTTP2StreamTable: Sendable {
     /// How a stream was closed. This determines how late frames on the stream are handled (RFC 9113 §5.1).
     enum Closing: Sendable {
-        /// Both sides ended the stream, or the peer reset it. The peer must not send on it.
+        /// Both sides ended the stream, or the peer reset it. The peer must not send on the stream.
         case byPeer
         /// This side reset the stream. The peer may not have received the reset yet.
         case byReset
     }
 
-    /// The number of closed streams to remember. Frames for more closed streams are unlikely to be in flight.
+    /// The maximum number of closed streams to remember. Frames on streams closed earlier are unlikely to be still in
+    /// flight.
     private static let memory = 256
 
     private var slots: [HTTP2Stream?] = Array(repeating: nil, count: 16)
@@ -69,7 +70,7 @@ struct HTTP2StreamTable: Sendable {
         return stream
     }
 
-    /// Records a stream as closed that was never in the table.
+    /// Remembers how a stream was closed. The stream may never have been in the table.
     mutating func remember(_ id: HTTP2StreamID, _ closing: Closing) {
         if closed.count == Self.memory { closed.removeFirst() }
         closed.append((id, closing))

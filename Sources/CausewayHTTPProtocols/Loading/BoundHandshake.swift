@@ -1,14 +1,15 @@
-/// A handshake of several messages (Negotiate, NTLM), which one connection must carry.
+/// An authentication handshake of several messages (Negotiate, NTLM) on one connection.
 ///
-/// The messages depend on each other, so the answer to a token goes to the connection that the token came from. If this connection has
-/// closed, the request fails instead of moving to another one, and the handshake starts over.
+/// Each message depends on the previous one, so a token is answered on the connection on which it arrived. If this
+/// connection has closed, the request fails instead of using another connection, and the handshake starts over.
 package struct BoundHandshake: Equatable, Sendable {
-    /// The maximum number of handshakes to repeat because their connection closed.
+    /// The maximum number of times that the handshake starts over because its connection closed.
     package static let maximumRepetitions = 2
 
     /// Whether the connection must be a new one, because existing ones are already authenticated.
     package let needsNewConnection: Bool
-    /// Whether the next request carries the first message, and no content, because it is always refused.
+    /// Whether the next request carries the first message. The server always refuses this request, so it is sent
+    /// without content.
     package private(set) var isOpening: Bool
     /// The connection that the next request must use; `nil` for any.
     package private(set) var connection: PoolConnectionID?
@@ -20,7 +21,7 @@ package struct BoundHandshake: Equatable, Sendable {
         self.isOpening = isOpening
     }
 
-    /// Whether the next message belongs to a connection that has carried earlier ones.
+    /// Whether the next message must use the connection that carried the earlier ones.
     package var isUnderWay: Bool { connection != nil }
 
     package mutating func started(isOpening: Bool) {
@@ -30,7 +31,8 @@ package struct BoundHandshake: Equatable, Sendable {
 
     package mutating func responded(on connection: PoolConnectionID?) { lastConnection = connection }
 
-    /// Reports a token in the last response. Returns `false` if its connection is unknown, so that nothing can continue there.
+    /// Records that the last response contains a token. Returns `false` if the response's connection is unknown, so
+    /// that the handshake cannot continue.
     package mutating func tokenArrived() -> Bool {
         guard let lastConnection else { return false }
         connection = lastConnection

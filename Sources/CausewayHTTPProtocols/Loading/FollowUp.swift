@@ -6,12 +6,13 @@ package enum FollowUp: Equatable, Sendable {
     case redirect
     /// A challenge of the server (RFC 9110 §11.6.1).
     case challenge
-    /// A challenge of a proxy that forwards requests. Some proxies refuse with status 401.
+    /// A challenge of a forwarding proxy. Some proxies send status 401 instead of 407.
     case proxyChallenge
-    /// The server did not process the request, and a connection of another kind can help (RFC 9110 §15.5.20, RFC 8470 §5.2).
+    /// The server did not process the request, and a retry on another connection can succeed (RFC 9110 §15.5.9,
+    /// §15.5.20, RFC 8470 §5.2).
     case retry
 
-    /// Returns `nil` if the response is for the program in any case.
+    /// Returns `nil` if no request can follow, so that the program receives the response.
     ///
     /// - Parameter isProxyRefusal: Whether the response comes from a proxy that demands another credential.
     package init?(status: Int, fields: FieldSection, isProxyRefusal: Bool) {

@@ -4,7 +4,7 @@ package import CausewayProtocols
 package struct LoadCredentials: Sendable {
     /// The protection space whose credential the current request carries; `nil` if it carries none.
     package private(set) var space: ProtectionSpace?
-    /// The password that was sent last. With another nonce, it can answer a challenge again.
+    /// The password that was sent last. It can also answer a challenge that has a new nonce.
     package private(set) var password: PasswordCredential?
     private var attempts = AuthenticationAttempts()
     private var nextField: String?
@@ -13,7 +13,8 @@ package struct LoadCredentials: Sendable {
 
     /// Reports a challenge of the server.
     ///
-    /// - Parameter answersTokens: Whether a token in the challenge can be answered. If not, a negotiation is over.
+    /// - Parameter answersTokens: Whether the client can answer a token in the challenge. Otherwise, a token ends the
+    ///   negotiation.
     /// - Returns: The next step, and the protection space whose credential the server has refused.
     package mutating func refused(
         by origin: HTTPOrigin, challenges: [String], schemes: ConnectionSchemes = [], answersTokens: Bool = true
@@ -39,9 +40,9 @@ package struct LoadCredentials: Sendable {
         attempts.answered(space)
     }
 
-    /// Reports that a negotiation is complete, and the server refuses the user nevertheless.
+    /// Reports that the server refuses the user although the negotiation is complete.
     package mutating func negotiationEnded(in space: ProtectionSpace?) { self.space = space }
 
-    /// Removes and returns the field value for the next request. Later requests need another answer.
+    /// Removes and returns the field value for the next request. A value is used for one request only.
     package mutating func takeField() -> String? { nextField.take() }
 }

@@ -1,20 +1,22 @@
 extension LoadMachine {
     package enum Action: Equatable, Sendable {
         case none
-        /// Prepare the next request, and report ``LoadMachine/requestPrepared()``, or a stored response.
+        /// Prepare the next request. Then report ``LoadMachine/requestPrepared()``, or the stored response that answers
+        /// the request.
         case prepare
         /// Start an exchange with the prepared request.
         case send
-        /// Keep the response head or the content.
+        /// Add the response head or the content to the held response.
         case hold
-        /// Keep the content, if there is any, and decide whether another request follows the held response; `nil` for a failed exchange
-        /// without a response.
+        /// Add content that has just arrived to the held response, and decide whether another request follows the
+        /// response. `nil` if the exchange failed without a response.
         case decide(FollowUp?)
         /// Pass the response head or the content to the program.
         case deliver
         /// Discard the response. The exchange may be ended early.
         case discard
-        /// Pass the held response to the program, then its content until none is left, and report ``LoadMachine/heldContentTaken()``.
+        /// Pass the held response's head and then its content to the program. When no held content is left, report
+        /// ``LoadMachine/heldContentTaken()``.
         case deliverHeld
         /// Deliver the stored response that the server has confirmed, or that replaces an error.
         case deliverStored
@@ -22,25 +24,25 @@ extension LoadMachine {
         case read(Bool)
         /// End the exchange early, and report its end.
         case cancelExchange
-        /// Leave the exchange, and report ``LoadMachine/pauseElapsed()`` after this time.
+        /// Cancel the exchange, and report ``LoadMachine/pauseElapsed()`` after this time.
         case pause(Duration)
         /// Find a way to continue after the exchange failed without a response. If there is none, fail.
         case recover
         /// Fail with the error of the exchange.
         case fail
-        /// Finish the content.
+        /// Report the end of the content to the program.
         case finish
         /// Report that the load waits for connectivity.
         case reportWaiting
         /// Report that the load no longer waits for connectivity.
         case reportContinuing
-        /// Release the exchange and all else: the load has ended.
+        /// The load has ended. Release the exchange and all other resources.
         case end
     }
 
-    /// The use of a response, chosen from its head.
+    /// How the load uses a response. The owner decides when the head has arrived.
     package enum Verdict: Sendable {
-        /// The response is for the program.
+        /// Deliver the response to the program.
         case deliver
         /// Another request may follow, so the response is held back until that is decided.
         case hold(FollowUp)
@@ -50,7 +52,8 @@ extension LoadMachine {
         case sendAgain
     }
 
-    /// A question to the program or to its classes. One answer counts, and only while the question is open.
+    /// A question to the program, for example to a delegate or a cookie storage. Only the first answer counts, and only
+    /// while the question is open.
     package struct Question: Equatable, Sendable {
         let number: UInt32
     }

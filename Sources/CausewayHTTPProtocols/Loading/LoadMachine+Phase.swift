@@ -8,24 +8,25 @@ extension LoadMachine {
 
     enum Pause: Sendable {
         case running(isExchangeOver: Bool)
-        /// The time is over, and the exchange is not.
+        /// The pause is over, but the exchange has not ended.
         case elapsed
     }
 
     enum Phase: Sendable {
         /// No exchange runs. The next request waits for the answer to a question, a stored response or a connection.
         case preparing(Question?)
-        /// No head has arrived.
+        /// The exchange runs, and its final head has not arrived.
         case waiting
-        /// A head has arrived that another request may follow.
+        /// A head has arrived, and another request may follow this response.
         case holding(Held)
-        /// The owner decides about the held response; `nil` for a failed exchange without a response.
+        /// The owner decides whether another request follows the held response; `nil` for a failed exchange without a
+        /// response.
         case deciding(Held?, Question?)
         /// The held response is being delivered.
         case releasing(Held)
         /// The response is discarded. The next request is prepared after the exchange ends.
         case restarting
-        /// The exchange was left. The next request is prepared after its end and a pause.
+        /// An upload is interrupted. The next request is prepared when the exchange has ended and the pause is over.
         case pausing(Pause)
         /// A stored response is delivered after the exchange ends.
         case confirmed

@@ -6,9 +6,10 @@ internal import CausewayMachines
 /// The owner performs the exchanges with the server, asks the program, and keeps all content. It reports every event, also late and
 /// repeated ones, and performs the returned action. One exchange runs at a time, and a held response is delivered or discarded once.
 package struct LoadMachine: Sendable {
-    /// The number of content bytes that are held before a decision is made without waiting for the end.
+    /// The number of held content bytes at which the owner decides without waiting for the end of the response.
     package static let heldLimit = 64 << 10
-    /// The maximum number of repetitions of a request. The rules for challenges and retries have lower limits; this one holds if they fail.
+    /// The maximum number of repetitions of a request. The rules for challenges and retries have lower limits; this
+    /// limit applies if those rules have an error.
     package static let repetitionLimit = 100
 
     private var phase = Phase.preparing(nil)
@@ -25,10 +26,11 @@ package struct LoadMachine: Sendable {
 
     package var isAwaitingHead: Bool { if case .waiting = phase { true } else { false } }
     package var isDeciding: Bool { if case .deciding = phase { true } else { false } }
-    /// Whether the whole held response has arrived, or as much of it as will.
+    /// Whether no more of the held response will arrive: it is complete, or was cut off.
     package var isHeldResponseOver: Bool { if case .deciding(let held?, _) = phase { held.isOver } else { false } }
 
-    /// Whether the connection can be handed over in the middle of the response, or could until the load ended.
+    /// Whether a handover of the connection may be requested: while content is delivered, or after the load has ended.
+    /// After the end, the owner answers the request when it reports the end.
     package var permitsHandOver: Bool {
         switch phase {
         case .streaming, .ended: true
@@ -46,7 +48,8 @@ package struct LoadMachine: Sendable {
         return .send
     }
 
-    /// Reports a stored response that answers the request. What delivers it takes the place of the load.
+    /// Reports a stored response that answers the request. The load ends, and the owner delivers the stored response by
+    /// other means.
     package mutating func storedResponseFound() -> Action {
         switch phase {
         case .preparing, .recovering: return loadEnded()
@@ -55,7 +58,7 @@ package struct LoadMachine: Sendable {
         }
     }
 
-    /// Reports a stored redirect. It is held as if it had arrived.
+    /// Reports a stored redirect, which is held like a redirect from the server.
     package mutating func storedRedirectFound() -> Action {
         switch phase {
         case .preparing, .recovering:
@@ -74,7 +77,7 @@ package struct LoadMachine: Sendable {
         case .deliver:
             phase = .streaming
             return .deliver
-        // The server did not process the request again, so another retry would not help.
+        // The first retry did not help, so the response to the second one is delivered.
         case .hold(.retry) where hasRetried: return headArrived(.deliver)
         case .hold(let followUp):
             phase = .holding(Held(followUp: followUp))
@@ -108,7 +111,8 @@ package struct LoadMachine: Sendable {
 
     /// Reports the end of the exchange.
     ///
-    /// - Parameter isComplete: Whether the response is complete. For a held response, the head is enough to decide.
+    /// - Parameter isComplete: Whether the response is complete. For a held response this has no effect, because its
+    ///   head is enough to decide.
     package mutating func exchangeEnded(isComplete: Bool) -> Action {
         switch phase {
         case .waiting:
@@ -154,7 +158,7 @@ package struct LoadMachine: Sendable {
         return question
     }
 
-    /// Closes a question. Returns `false` if it is not open, so that its answer must be ignored.
+    /// Closes a question. Returns `false` if the question is not open: the caller then ignores the answer.
     package mutating func answered(_ question: Question) -> Bool {
         switch phase {
         case .preparing(question): phase = .preparing(nil)
@@ -166,7 +170,7 @@ package struct LoadMachine: Sendable {
         return true
     }
 
-    /// Reports that another request follows, which repeats this one.
+    /// Reports the decision to repeat the request.
     package mutating func repetitionChosen() -> Action {
         guard case .deciding(let held, _) = phase else { return .none }
         guard repetitionCount < Self.repetitionLimit else { return deliveryChosen() }
@@ -177,7 +181,7 @@ package struct LoadMachine: Sendable {
         return .cancelExchange
     }
 
-    /// Reports that no request follows. A failed exchange without a response fails the load.
+    /// Reports the decision to deliver the held response. After a failed exchange without a response, the load fails.
     package mutating func deliveryChosen() -> Action {
         guard case .deciding(let held, _) = phase else { return .none }
         guard let held else { return .fail }
@@ -201,7 +205,8 @@ package struct LoadMachine: Sendable {
 
     // MARK: Pauses
 
-    /// Reports that an upload continues with another request, after its exchange failed or with a response that only says so.
+    /// Reports that an upload continues with another request: its exchange failed, or the response only reports the
+    /// upload's progress.
     package mutating func uploadInterrupted(for delay: Duration) -> Action {
         switch phase {
         case .waiting: phase = .pausing(.running(isExchangeOver: false))

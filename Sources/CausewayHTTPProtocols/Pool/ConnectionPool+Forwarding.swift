@@ -1,6 +1,6 @@
 /// A forwarding proxy accepts requests in absolute form for any server on one connection (RFC 9112 §3.2.2). A
 /// connection belongs to the group for whose server it was established. Requests for other servers borrow idle
-/// connections, and count toward their own group's limit.
+/// connections. A borrowed connection counts toward the borrowing group's limit.
 extension ConnectionPool {
     /// Assigns a request to another group's idle connection through the same proxies.
     ///
@@ -39,7 +39,8 @@ extension ConnectionPool {
         return slot
     }
 
-    /// Serves the requests of a group that has returned a connection: it may now establish its own.
+    /// Serves the requests of a group that has returned a connection: the group may now establish a connection of its
+    /// own.
     mutating func serve(borrower slot: Int, at now: Duration, _ actions: inout [PoolAction]) {
         var more: [PoolAction] = []
         serve(slot, at: now, &more)

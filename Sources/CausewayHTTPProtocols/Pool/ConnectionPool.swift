@@ -3,8 +3,9 @@ internal import CausewayMachines
 /// A session's connections, and the requests that wait for a connection.
 ///
 /// The owner reports events with their times and performs the returned actions in order. An HTTP/1 connection carries
-/// one request at a time, and by default there are at most six connections per key (RFC 9112 §9.4). An HTTP/2 connection
-/// carries as many requests as the peer permits. A second one is established only if the first is full or going away.
+/// one request at a time, and by default there are at most six connections per key (RFC 9112 §9.4). An HTTP/2
+/// connection carries as many requests as the peer permits. A second HTTP/2 connection is established only if the first
+/// is full or going away.
 package struct ConnectionPool: Sendable {
     let limits: PoolLimits
     var groups: [PoolGroup?] = []
@@ -14,7 +15,7 @@ package struct ConnectionPool: Sendable {
     private var places: [UInt64: Int] = [:]
     /// Counts the uses of connections, which orders idle connections.
     private var useCount: UInt64 = 0
-    /// The highest number that a removed group gave, so that identifiers are not reused.
+    /// The highest number that a removed group used. New groups begin after it, so that identifiers are not reused.
     private var retiredNumber: UInt64 = 0
     private var idleCount = 0
     /// The next time at which ``advance(to:)`` may have work to do. It can be too early, but never too late.
@@ -203,7 +204,7 @@ package struct ConnectionPool: Sendable {
         if let next = groups[slot]?.deadline, deadline.map({ next < $0 }) ?? true { deadline = next }
     }
 
-    /// Removes requests from the waiting ones if `actions` assign or fail them. Returns `actions`.
+    /// Removes the requests that `actions` assign or fail from the waiting requests. Returns `actions`.
     mutating func settled(_ actions: [PoolAction]) -> [PoolAction] {
         for action in actions {
             switch action {

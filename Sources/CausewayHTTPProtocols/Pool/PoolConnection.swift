@@ -56,7 +56,7 @@ struct PoolConnection: Sendable {
 
     /// Returns whether a request with this route may use the connection.
     ///
-    /// - Parameter number: The request's number. Connections with a higher one are newer than the request.
+    /// - Parameter number: The request's number. Connections with a higher number are newer than the request.
     func permits(_ route: PoolRequest.Route, since number: UInt64) -> Bool {
         switch route {
         case .any: true
@@ -77,7 +77,7 @@ struct PoolConnection: Sendable {
     /// Returns whether a host matches a certificate name (RFC 9525 §6.3). A wildcard matches exactly the leftmost label.
     static func matches(name: String, host: String) -> Bool {
         guard !CookieContext.isAddress(host) else { return false }
-        // Compare bytes: equal characters can have other bytes, and another host then.
+        // Compare bytes: Swift strings can be equal although their bytes differ and name different hosts.
         let (pattern, wanted) = (name.utf8, host.utf8)
         guard pattern.starts(with: "*.".utf8) else { return pattern.elementsEqual(wanted) }
         guard let dot = wanted.firstIndex(of: UInt8(ascii: ".")), dot != wanted.startIndex else { return false }
@@ -109,6 +109,6 @@ enum PoolCoalescing: Sendable {
     case permitted
     /// The coalesced connection.
     case active(PoolConnectionID)
-    /// A 421 response forbids it (RFC 9110 §15.5.20).
+    /// Forbidden after a 421 response (RFC 9110 §15.5.20).
     case forbidden
 }

@@ -21,7 +21,7 @@ struct PoolGroup: Sendable {
     /// Requests with a route restriction, in arrival order, each with its number.
     private var restricted: [(request: PoolRequest, number: UInt64)] = []
     private var version: Version
-    /// After a failed attempt, the time until which no new one starts while other connections work.
+    /// After a failed attempt, the time until which no new attempt starts while other connections work.
     private var pauseEnd: Duration?
     var coalescing = PoolCoalescing.permitted
     /// Other groups' connections that carry this group's requests. They count toward the limit.
@@ -191,7 +191,8 @@ struct PoolGroup: Sendable {
         let single = restricted.count { $0.request.route == .http1 }
         let renewed = restricted.count { $0.request.route == .newConnection || $0.request.route == .ownConnection }
         if !isPaused, !restricted.isEmpty {
-            // This comes before other requests are served: it may close an idle connection to stay within the limit.
+            // Restricted requests come first: to stay within the limit, they may close an idle connection, which the
+            // other requests must then not use.
             connect(single, offersHTTP2: false, makesRoom: true, &actions)
             connect(renewed, offersHTTP2: true, makesRoom: true, &actions)
         }
@@ -278,7 +279,7 @@ extension PoolGroup: ReturningMachine {
 
     /// The next time at which the group has work to do.
     var deadline: Duration? {
-        // Mutating, because a group is read in its array: otherwise all its arrays would be copied.
+        // Mutating, so that the pool reads the group in place: a copy of the group would retain all its arrays.
         mutating get {
             var next = isServed ? nil : pauseEnd
             for connection in connections where connection.isIdle {

@@ -104,8 +104,8 @@ package struct RedirectChain: Sendable {
         case ambiguous
     }
 
-    /// Returns the `Location` value; `nil` if it is empty: a reference to the same resource (RFC 3986 §4.4), which no
-    /// server intends. The value is bytes, because some servers do not encode it in UTF-8.
+    /// Returns the `Location` value; `nil` if it is missing or empty. An empty reference means the same resource
+    /// (RFC 3986 §4.4), which no server intends. The value is bytes, because some servers do not encode it in UTF-8.
     private static func location(in fields: FieldSection) -> Location? {
         guard let first = fields.index(of: "Location") else { return nil }
         let value = fields[first].value

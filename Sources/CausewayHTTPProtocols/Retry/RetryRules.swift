@@ -76,8 +76,8 @@ package enum RetryOccasion: Equatable, Sendable {
     case closedBeforeAnswer
     /// The connection ended within the response.
     case closedInAnswer
-    /// The last stream in GOAWAY is below this one, so the peer did not process the request (RFC 9113 §6.8). It
-    /// accepted an earlier one.
+    /// The request's stream is above the last stream in GOAWAY, so the peer did not process the request
+    /// (RFC 9113 §6.8). The peer accepted an earlier request on the connection.
     case goneAway
     /// RST_STREAM with REFUSED_STREAM (RFC 9113 §8.7), or GOAWAY on a connection that accepted no request.
     case refusedStream
@@ -115,8 +115,8 @@ package enum RetryDecision: Equatable, Sendable {
 package enum RetryRules {
     /// The maximum number of retries for a request that the peer provably did not process.
     package static let unprocessedLimit = 5
-    /// The maximum number of retries after GOAWAY: the number of requests that a connection may carry before the
-    /// server's limit is known. A server may close each connection after a single request.
+    /// The maximum number of retries after GOAWAY. A server may close each connection after a single request, and a
+    /// client may send this number of requests before it knows the server's limit.
     package static let goneAwayLimit = 100
     /// The maximum number of retries before any byte was sent. The limit ends the attempts if a server closes every
     /// connection at once.

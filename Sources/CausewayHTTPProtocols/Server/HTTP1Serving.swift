@@ -29,7 +29,7 @@ struct HTTP1Serving: Sendable {
         machine = HTTP1Server(configuration: configuration)
     }
 
-    /// Undecoded bytes at which the server stops reading. Pipelined requests wait here.
+    /// The number of undecoded bytes at which the server stops reading. They can contain pipelined requests.
     private static let inputLimit = 64 << 10
 
     var wantsInput: Bool {

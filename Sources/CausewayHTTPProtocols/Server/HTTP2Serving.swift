@@ -110,7 +110,7 @@ extension HTTPServerConnection {
         case .trailers(let id, let fields): requestEnded(id, fields)
         case .closed(let id, let failure): closed(id, failure)
         case .ended(let failure):
-            // The streams of all requests left are closed. A shutdown waits until the program has finished them too.
+            // All streams are closed. A shutdown also waits until the program has finished the remaining requests.
             http2?.isEnding = true
             let isInterrupted = failure == .aborted || failure == .endedEarly
             if isInterrupted || http2?.requests.isEmpty == true { endHTTP2(isInterrupted: isInterrupted) }
@@ -195,7 +195,8 @@ extension HTTPServerConnection {
         http2?.finished.removeAll { $0 == id }
         if let request { events.append(.closed(id, isComplete: failure == nil || request.response == .done)) }
     }
-    /// Closes a request whose response was sent before the program finished it. Returns whether it was one.
+    /// Closes a request if its response was sent before the program finished the response. Returns whether the request
+    /// was closed.
     mutating func closeSent(_ id: RequestID) -> Bool {
         guard http2?.requests[id]?.response == .sent else { return false }
         _ = http2?.remove(id)

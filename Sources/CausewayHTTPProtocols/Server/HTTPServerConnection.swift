@@ -23,7 +23,8 @@ package struct HTTPServerConnection: Sendable {
         case refusedContent(RequestID)
         /// The client half-closed the connection while a response is awaited. It may have disconnected.
         case clientEnded(RequestID)
-        /// The last event for a request. It is incomplete if the client, the connection or the program interrupted it.
+        /// The last event for a request. The request is incomplete if the client, the program or the end of the
+        /// connection interrupted it.
         case closed(RequestID, isComplete: Bool)
         /// The last event. Close the transport after the remaining output has been sent.
         case ended(isInterrupted: Bool)
@@ -33,9 +34,9 @@ package struct HTTPServerConnection: Sendable {
     let isSecure: Bool
     /// The client's first bytes, while they can still become the HTTP/2 preface.
     var undecided: [UInt8] = []
-    /// The state for the negotiated version. The other one is `nil`, and so are both until the version is known. They
-    /// are not enum cases, because a case can be changed only by copying its value out and in: 15 % of a small
-    /// request's time (`Benchmarks/server-ratios`).
+    /// The state for the connection's HTTP version; at most one of ``http1`` and ``http2`` is set. They are not enum
+    /// cases, because each change of a case would copy its value out and in: 15 % of a small request's time
+    /// (`Benchmarks/server-ratios`).
     var http1: HTTP1Serving?
     var http2: HTTP2Serving?
     var events: Deque<Event> = []
@@ -63,7 +64,8 @@ package struct HTTPServerConnection: Sendable {
     /// Whether the connection uses HTTP/2.
     package var isHTTP2: Bool { http2 != nil }
 
-    /// Returns a response's bytes that wait for ``nextOutput(atMost:)``. For HTTP/1, the whole connection's.
+    /// Returns the number of response bytes that wait for ``nextOutput(atMost:)``. For HTTP/1, counts all bytes of the
+    /// connection.
     package func queuedByteCount(of id: RequestID) -> Int {
         http1?.outputCount ?? http2?.machine.queuedByteCount(of: id) ?? 0
     }

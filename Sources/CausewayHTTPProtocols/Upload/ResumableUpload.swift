@@ -72,7 +72,7 @@ package struct ResumableUpload: Equatable, Sendable {
 
     // MARK: Requests
 
-    /// Turns the program's request into the one to send now.
+    /// Changes the program's request into ``request``, which is to be sent now.
     package func apply(to value: inout RedirectableRequest) {
         value.fields.set(UploadVersion.fieldName, "\(version.rawValue)")
         switch request {
