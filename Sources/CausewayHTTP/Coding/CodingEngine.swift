@@ -47,7 +47,8 @@ final class CodingEngine {
         room.deallocate()
     }
 
-    /// Prepares for the next member or frame. Returns `false` if the format has only one, or if that fails.
+    /// Prepares for the next member or frame. Returns `false` if the format permits no second one, or if the library
+    /// fails.
     func restart() -> Bool { cw_decoder_restart(decoder) }
 
     /// Decodes the start of `input` into at most `limit` bytes.

@@ -115,8 +115,9 @@ struct CodingStage {
         case .zstandard: return .zstd
         case .deflate:
             guard let second = input.dropFirst().first else { return isLast ? .rawDeflate : nil }
-            // The compression method is 8, the window at most 32 KiB, and the header a multiple of 31 (RFC 1950 §2.2). In deflate data a
-            // first byte with these four low bits would be a stored block with padding that is not zero.
+            // In a zlib header, the compression method is 8, the window at most 32 KiB, and the header a multiple of 31
+            // (RFC 1950 §2.2). Raw deflate data with the same four low bits would begin with a stored block whose
+            // padding is not zero.
             let isHeader = first & 0x8f == 8 && (Int(first) << 8 + Int(second)) % 31 == 0
             return isHeader ? .zlib : .rawDeflate
         }

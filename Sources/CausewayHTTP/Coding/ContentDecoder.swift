@@ -47,7 +47,8 @@ package final class ContentDecoder: Sendable {
 
     /// Creates a decoder for a message with these header fields. Returns `nil` if the content has no coding or an unknown one.
     ///
-    /// - Throws: ``DecodingFailure/unsupported(_:)`` for too many codings.
+    /// - Throws: ``DecodingFailure/unsupported(_:)`` for too many codings, ``DecodingFailure/unavailable(_:reason:)``
+    ///   if a library cannot be loaded.
     package static func decoder(
         for fields: FieldSection, budget: DecodingBudget = DecodingBudget()
     ) throws(DecodingFailure) -> ContentDecoder? {

@@ -38,7 +38,7 @@ final class EarlyTransport: HTTPTransport {
     }
 
     var earlyProtocol: String? { nil }
-    /// The connection's properties, which are incomplete until it is established.
+    /// The connection's properties, which are incomplete until the transport is established.
     var details: HTTPConnectionDetails { state.withLock { state in state.details } }
     /// Whether the handshake failed.
     var hasFailed: Bool { state.withLock { state in state.hasFailed } }

@@ -180,7 +180,8 @@ extension HTTP1ConnectionDriver.State {
         actions.append(.pull(source, exchange))
     }
 
-    /// Reports content that the transport has accepted before a response event: the transport's own report can come later.
+    /// Reports sent content before a response event, because the transport's completion can come later. All bytes
+    /// passed to the transport count as sent.
     private mutating func noteSent() {
         guard let exchange, !machine.dropsBody else { return }
         let count = content.advance(unsent: machine.outputCount)
@@ -207,8 +208,8 @@ extension HTTP1ConnectionDriver.State {
         }
     }
 
-    /// Ends the exchange. Returns the connection to the pool before it resumes the reader, so that the reader's next request can reuse the
-    /// connection.
+    /// Ends the exchange. The connection returns to the pool before the reader is resumed, so that the reader's next
+    /// request can reuse it.
     private mutating func finish(_ trailers: FieldSection, _ reuse: HTTP1Client.Reuse) {
         guard let ended = exchange.take() else { return }
         let whole = trailers.isEmpty ? takeWhole(of: ended) : nil
@@ -221,7 +222,8 @@ extension HTTP1ConnectionDriver.State {
         actions.append(whole ?? .finish(ended, trailers))
     }
 
-    /// If the whole response arrived in one piece, replaces the actions that would report its head and content with one.
+    /// If the whole response arrived in one piece, replaces the actions that would report its head and content with a
+    /// single action.
     private mutating func takeWhole(of exchange: HTTPExchange) -> HTTP1ConnectionDriver.Action? {
         var (content, index) = (Data?.none, actions.count - 1)
         if index > 0, case .deliver(_, let piece) = actions[index] { (content, index) = (piece, index - 1) }

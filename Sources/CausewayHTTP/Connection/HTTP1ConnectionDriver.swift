@@ -68,7 +68,8 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         /// The number of content bytes reported as sent.
         var reported = 0
 
-        /// Returns the number of content bytes sent since the last call, if `unsent` bytes of the connection are still unsent.
+        /// Returns the number of content bytes sent since the last call. `unsent` is the number of the connection's
+        /// unsent bytes.
         mutating func advance(unsent: Int) -> Int {
             let count = max(0, given - unsent - reported)
             reported += count

@@ -156,8 +156,8 @@ extension HTTP2ConnectionDriver.State {
 
     // MARK: End
 
-    /// Closes the transport, and ends the open streams. The connection is reported as closed first, so that a retried request uses another
-    /// one.
+    /// Closes the transport, and ends the open streams. The connection is reported as closed first, so that a retried
+    /// request uses another connection.
     private mutating func connectionEnded(_ failure: HTTP2ConnectionFailure?) {
         isOpen = false
         // Only the GOAWAY frame and earlier control frames remain.

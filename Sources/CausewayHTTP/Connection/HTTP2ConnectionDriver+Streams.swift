@@ -100,7 +100,7 @@ extension HTTP2ConnectionDriver.State {
         pump(at: now)
     }
 
-    /// Reports the content accepted by the transport since the last report.
+    /// Reports the content passed to the transport since the last report.
     mutating func reportSent(_ id: HTTP2StreamID) {
         guard let exchange = streams[id]?.exchange, let upload = streams[id]?.upload else { return }
         let queued = machine.queuedByteCount(of: id)
@@ -140,7 +140,7 @@ extension HTTP2ConnectionDriver.State {
 
     mutating func responded(_ head: HTTP2ResponseHead, _ id: HTTP2StreamID) {
         guard let exchange = streams[id]?.exchange else { return }
-        // The server decided without the content, so it is not sent (RFC 9110 §10.1.1).
+        // The server responded without waiting for the content, so the content is not sent (RFC 9110 §10.1.1).
         if streams[id]?.upload?.holdDeadline != nil { stopUpload(id) }
         streams[id]?.hasResponse = true
         if case .success(let length)? = head.fields.contentLength { streams[id]?.expectedCount = length }
@@ -186,8 +186,8 @@ extension HTTP2ConnectionDriver.State {
         endIfRead(id)
     }
 
-    /// Reports the end of an exchange if its reader has received all content. The stream is returned to the pool first, so that the
-    /// reader's next request can use it.
+    /// Reports the end of an exchange if its reader has received all content. The stream is freed in the pool first, so
+    /// that the reader's next request can use the connection.
     mutating func endIfRead(_ id: HTTP2StreamID) {
         guard let stream = streams[id], let end = stream.end, stream.heldCount == 0 else { return }
         let whole = end.isWithoutTrailers ? takeWhole(of: stream.exchange) : nil
@@ -200,7 +200,8 @@ extension HTTP2ConnectionDriver.State {
         }
     }
 
-    /// If the whole response arrived in one piece, replaces the actions that would report its head and content with one.
+    /// If the whole response arrived in one piece, replaces the actions that would report its head and content with a
+    /// single action.
     private mutating func takeWhole(of exchange: HTTPExchange) -> HTTP2ConnectionDriver.Action? {
         var (content, index) = (Data?.none, actions.count - 1)
         if index > 0, case .deliver(let receiver, let piece) = actions[index], receiver === exchange {

@@ -4,7 +4,7 @@ internal import CausewayWire
 
 /// A connection of an engine, for any HTTP version. All methods may be called from any thread.
 protocol HTTPConnection: AnyObject, Sendable {
-    /// Starts reading. The transport is established. The first exchanges may precede this call.
+    /// Starts reading. The transport is established, or sends early data. The first exchanges may precede this call.
     func open()
     /// Handles a transport failure.
     func transportFailed(_ error: NWError)
@@ -17,8 +17,8 @@ protocol HTTPConnection: AnyObject, Sendable {
     /// Stops work on an exchange that the engine has ended, for example after a timeout. Has no effect if the connection does not carry
     /// this exchange.
     func abandon(_ exchange: HTTPExchange)
-    /// Hands over the connection in the middle of a response whose content ends with it, using ``HTTPExchange/handedOver(_:at:)``. Has no
-    /// effect if the connection does not carry this exchange.
+    /// Hands over the connection in the middle of a response that lasts until the connection ends, using
+    /// ``HTTPExchange/handedOver(_:at:)``. Has no effect if the connection does not carry this exchange.
     func handOver(_ exchange: HTTPExchange)
     /// Closes the connection.
     func close()
@@ -31,8 +31,8 @@ protocol HTTPConnectionObserver: AnyObject, Sendable {
     /// Reports that there is no usable path for a connection attempt. The attempt continues when there is one.
     func waits(_ id: PoolConnectionID, _ reason: NWError)
     func connected(_ id: PoolConnectionID, _ connection: any HTTPConnection, _ facts: PoolConnectionFacts)
-    /// Reports a connection whose transport is not established yet. Returns whether it takes requests now: only if all requests waiting for
-    /// it may be sent as early data. Otherwise the call has no effect.
+    /// Reports a connection whose transport is not established yet. Returns `true` if the connection takes requests
+    /// now, because all requests that wait for it may be sent as early data. Otherwise the call has no effect.
     func connectedEarly(_ id: PoolConnectionID, _ connection: any HTTPConnection, _ facts: PoolConnectionFacts) -> Bool
     func connectFailed(_ id: PoolConnectionID, _ error: NWError)
     /// Reports that an exchange ended. The connection can carry another request if `isReusable` is `true`.
@@ -47,6 +47,7 @@ protocol HTTPConnectionObserver: AnyObject, Sendable {
     func failed(_ exchange: HTTPExchange, _ failure: HTTPFailure)
     /// Reports that the connection is closed and must not be used for further requests.
     func closed(_ id: PoolConnectionID)
-    /// Reports that an exchange ended before its response was complete. If the occasion permits no retry, it ends with `failure`.
+    /// Reports that an exchange ended before its response was complete. If the occasion permits no retry, the request
+    /// ends with `failure`.
     func interrupted(_ exchange: HTTPExchange, _ occasion: RetryOccasion, _ failure: HTTPFailure)
 }

@@ -15,7 +15,7 @@ final class HTTPConnectionAttempt: Sendable {
 
     private enum Phase {
         case connecting
-        /// The connection takes requests, and its transport is not established.
+        /// The connection takes requests, but its transport is not established.
         case early(any HTTPConnection, EarlyTransport)
         case established(any HTTPConnection)
         case closed
@@ -55,14 +55,15 @@ final class HTTPConnectionAttempt: Sendable {
         (early ?? transport).start { [self] event in
             switch event {
             case .ready(let facts): becameReady(facts)
-            // The origin may have a path.
+            // An attempt to an alternative fails instead of waiting, because the origin may have a path.
             case .waiting(let error): mayWait ? observer.waits(id, error) : failed(error)
             case .failed(let error): failed(error)
             }
         }
     }
 
-    /// Whether the attempt continues when there is a path. Requests intended as early data have left the pool, and return to it.
+    /// Whether the attempt may wait for a path. An attempt with early data fails instead: its requests have left the
+    /// pool, and the failure returns them to it.
     private var mayWait: Bool {
         let isConnecting = phase.withLock { phase in if case .connecting = phase { true } else { false } }
         return isConnecting && alternative == nil
@@ -81,14 +82,14 @@ final class HTTPConnectionAttempt: Sendable {
         }
     }
 
-    /// Ends an attempt that takes too long. Has no effect after its end.
+    /// Ends an attempt that takes too long. Has no effect after the attempt has ended.
     func giveUp() {
         let isConnecting = phase.withLock { phase in if case .connecting = phase { true } else { false } }
         if isConnecting { failed(.posix(.ETIMEDOUT)) }
     }
 
-    /// Lets the connection take its first requests before ``start()``, if TLS has a session ticket for the server. Returns whether it does.
-    /// Only what is sent until the start can be early data.
+    /// Lets the connection take its first requests before ``start()``, if TLS has a session ticket for the server.
+    /// Returns whether it takes them. Only bytes sent before ``start()`` can be early data.
     func beginEarly() -> Bool {
         guard options.usesEarlyData, alternative == nil, case .negotiated = version, let name = transport.earlyProtocol
         else { return false }
@@ -142,7 +143,7 @@ final class HTTPConnectionAttempt: Sendable {
             return true
         }
         guard isFirst else { return }
-        // The first requests follow at once, so that they leave together with the HTTP/2 preface.
+        // The first requests follow at once, so that they are sent together with the HTTP/2 preface.
         observer.connected(id, connection, Self.facts(isHTTP2: isHTTP2))
         connection.open()
     }

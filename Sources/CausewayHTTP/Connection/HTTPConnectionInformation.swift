@@ -3,7 +3,7 @@ package import CausewayHTTPProtocols
 internal import CausewaySystem
 package import CausewayTypes
 
-/// A response's connection, with what metrics and server-trust checks need.
+/// The connection that carried a response, with the values for metrics and server-trust checks.
 ///
 /// The values common to all requests on a connection are in one shared object, so that a copy is cheap.
 package struct HTTPConnectionInformation: Sendable {
@@ -96,7 +96,7 @@ package final class HTTPConnectionDetails: Sendable {
     package let security: Security?
     /// `nil` if no name was resolved.
     package let resolution: Resolution?
-    /// From the first connection attempt to the end of establishment, including TLS.
+    /// From the start of the successful connection attempt to the end of establishment, including TLS.
     package let connect: Phase?
     /// `nil` without TLS.
     package let secureConnect: Phase?

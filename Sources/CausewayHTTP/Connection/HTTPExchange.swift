@@ -105,7 +105,7 @@ final class HTTPExchange: Sendable {
 
     // MARK: Response
 
-    /// Reports that no path is usable yet. Called in the order of the engine's actions, so never while a connection is attached.
+    /// Reports that no path is usable yet. The engine calls this for an exchange without a connection.
     func waits(_ reason: NWError, at now: Duration) {
         deliver(in: .waiting, at: now) { observer in observer.waits(reason) }
     }
@@ -172,13 +172,15 @@ final class HTTPExchange: Sendable {
         state.withLock { state in state.phase == .body ? state.attempt.connection : nil }?.handOver(self)
     }
 
-    /// Ends the exchange by handing over its connection. `nil` if that is not possible.
+    /// Ends the exchange by handing over its connection. If `stream` is `nil`, a handover is not possible, and the
+    /// exchange continues.
     func handedOver(_ stream: HTTPUpgradedStream?, at now: Duration) {
         guard stream != nil else { return deliver(in: .body, at: now) { observer in observer.handedOver(nil) } }
         end(in: .body)?.observer.handedOver(stream)
     }
 
-    /// Ends the exchange if it is in this phase. The caller releases the connection, because the lock must not be held then.
+    /// Ends the exchange if it is in this phase. The caller releases the connection, because the lock must not be held
+    /// during the release.
     private func end(in phase: Phase) -> (observer: any HTTPResponseObserver, attempt: Attempt)? {
         state.withLock { state in
             guard state.phase == phase, let observer = state.observer.take() else { return nil }

@@ -11,7 +11,7 @@ extension HTTPRequestValue {
         var head = HTTP2RequestHead(
             method: method, scheme: origin.isSecure ? "https" : "http",
             authority: fields.firstValue(of: "Host") ?? hostField, path: target, fields: fields)
-        // Useless to a server, and not meant for it (RFC 9110 §11.7.2).
+        // The field is for proxies only, so the server must not see it (RFC 9110 §11.7.2).
         if fields.contains("Proxy-Authorization") { head.fields.removeAll("Proxy-Authorization") }
         let length: Int? =
             switch body {

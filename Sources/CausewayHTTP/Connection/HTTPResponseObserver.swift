@@ -28,7 +28,8 @@ package protocol HTTPResponseObserver: AnyObject, Sendable {
     /// Reports the result of ``HTTPRequestHandle/handOver()``: the connection, after which no other event follows, or `nil` if the content does
     /// not end with the connection.
     func handedOver(_ stream: HTTPUpgradedStream?)
-    /// Reports the end of the request, with the response's trailer fields. Called exactly once, unless the protocol was switched.
+    /// Reports the end of the request, with the response's trailer fields. Called exactly once, unless the protocol was
+    /// switched, the connection was handed over, or ``completed(_:_:_:)`` was called.
     func ended(_ result: Result<FieldSection, HTTPFailure>)
 }
 

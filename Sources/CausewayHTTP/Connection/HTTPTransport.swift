@@ -5,10 +5,12 @@ package import FoundationEssentials
 
 /// The byte stream under a connection. Callbacks may run on any thread, even before the method that received them returns.
 protocol HTTPTransport: Sendable {
-    /// The ALPN protocol (RFC 7301) for which the transport can send early data: empty without one, and `nil` if it cannot.
+    /// The ALPN protocol (RFC 7301) for which the transport can send early data; empty for none, `nil` if the transport
+    /// cannot send early data.
     var earlyProtocol: String? { get }
-    /// Sends a request that may arrive twice before the transport is established, as early data (RFC 8446 §2.3). Anything that the server
-    /// does not accept as early data is sent after the handshake. Call at most once, before ``start(_:)``.
+    /// Sends bytes as early data, before the transport is established (RFC 8446 §2.3). The server may receive early
+    /// data twice, so the bytes must be safe to repeat. Bytes that the server does not accept as early data are sent
+    /// after the handshake. Call at most once, before ``start(_:)``.
     func sendEarly(_ content: Data)
     /// Starts the transport. Calls `report` for each state change.
     func start(_ report: @escaping @Sendable (HTTPTransportEvent) -> Void)

@@ -15,7 +15,8 @@ final class RequestForwarder: Sendable {
     func head(of request: HTTPRequestValue) -> HTTPRequestHead {
         let target = request.absoluteForm
         var head = HTTPRequestHead(method: request.method, target: target, fields: request.fields)
-        // If `Host` and the target differ, a server and a proxy that use different ones can be made to answer for each other.
+        // If `Host` and the target differed, the proxy and the server could each use another one of them, and so mean
+        // different hosts.
         head.fields.removeAll("Host")
         head.fields.prepend("Host", request.hostField)
         let isGiven = head.fields.contains("Proxy-Authorization")
@@ -50,7 +51,8 @@ extension HTTPResponseHead {
 }
 
 extension HTTPRequestValue {
-    /// The request target for a proxy (RFC 9112 §3.2.2, §3.2.4); empty, which no request can have, if it is neither a path nor `*`.
+    /// The request target for a proxy (RFC 9112 §3.2.2, §3.2.4). If ``target`` is neither a path nor `*`, the result is
+    /// empty, which cannot be sent.
     package var absoluteForm: String {
         let origin = "http://\(hostField)"
         return target.hasPrefix("/") ? origin + target : target == "*" ? origin : ""

@@ -9,7 +9,8 @@ protocol HTTPDialer: Sendable {
     /// - Parameters:
     ///   - key: The origin.
     ///   - alternative: The alternative service to connect to, whose certificate must be valid for the origin; `nil` for the origin itself.
-    ///   - offersHTTP2: Whether TLS offers HTTP/2 besides HTTP/1.1. To an alternative, only HTTP/2 is offered.
+    ///   - offersHTTP2: Whether TLS offers HTTP/2 besides HTTP/1.1. To an alternative, only the alternative's protocol
+    ///     is offered.
     func makeTransport(
         to key: PoolKey, at alternative: AlternativeService?, offersHTTP2: Bool
     ) -> any HTTPTransport
@@ -19,7 +20,7 @@ protocol HTTPDialer: Sendable {
 struct NetworkDialer: HTTPDialer {
     let makeParameters: @Sendable (HTTPOrigin) -> NWParameters
     var usesEarlyData = false
-    /// Whether HTTP proxies forward plain requests. Otherwise they carry them in tunnels.
+    /// Whether HTTP proxies forward plain requests. Otherwise the requests pass the proxies in tunnels.
     var usesForwarding = true
     var connectionCreated: (@Sendable (NWConnection) -> Void)?
 

@@ -27,10 +27,11 @@ package final class HTTPEngine: Sendable {
         package var usesEarlyData = false
         /// Returns the parameters for connections to an origin. They determine TLS, proxies and the interfaces.
         package var makeParameters: @Sendable (HTTPOrigin) -> NWParameters = HTTPEngine.defaultParameters(for:)
-        /// Whether HTTP proxies forward plain requests (RFC 9112 §3.2.2). Otherwise they carry them in tunnels.
+        /// Whether HTTP proxies forward plain requests (RFC 9112 §3.2.2). Otherwise the requests pass the proxies in
+        /// tunnels.
         package var usesForwarding = true
-        /// Returns a name for the proxies that forward all plain requests to an origin; `nil` if there are none, or also other ones.
-        /// Origins with equal names share idle connections.
+        /// Returns a name for an origin's proxies if all of them forward plain requests; `nil` if there are no proxies,
+        /// or if some of them do not forward. Origins with equal names share idle connections.
         package var forwardingRoute: @Sendable (HTTPOrigin) -> String? = { _ in nil }
         /// The alternative services; `nil` to connect to origins only.
         package var alternatives: (any AlternativeChoosing)?
@@ -58,7 +59,8 @@ package final class HTTPEngine: Sendable {
     /// The number of connections, including those that are being established.
     package var connectionCount: Int { core.connectionCount }
 
-    /// Calls a closure that resumes a task: on an event loop's thread together with others when the event batch ends, otherwise at once.
+    /// Calls a closure that resumes a task. On an event loop's thread, calls it after the current batch of events; on
+    /// other threads, at once.
     package static func resumeTask(_ body: @escaping @Sendable () -> Void) { OffLoopTask.resume(body) }
 
     /// Closes all connections. Requests in progress and later ones fail with ``HTTPFailure/closed``.
@@ -66,8 +68,9 @@ package final class HTTPEngine: Sendable {
 
     /// Sends a request and reports its events to an observer. The engine retains the observer until the request ends.
     ///
-    /// - Parameter prepare: Receives the handle before the request starts. Events can arrive before this method returns, so an observer
-    ///   that must be able to stop reading needs the handle earlier. It must not cancel the request.
+    /// - Parameter prepare: Receives the handle before the request starts. Events can arrive before this method
+    ///   returns, so an observer that must be able to stop reading needs the handle earlier. The closure must not
+    ///   cancel the request.
     @discardableResult
     package func start(
         _ request: HTTPRequestValue, body: HTTPRequestBody = .none, observer: any HTTPResponseObserver,
@@ -78,7 +81,8 @@ package final class HTTPEngine: Sendable {
 
     /// Sends a request and waits for the response head.
     ///
-    /// Cancellation: the request fails with ``HTTPFailure/cancelled``. If sending had begun, the connection is closed.
+    /// Cancellation: the request fails with ``HTTPFailure/cancelled``. If sending had begun, an HTTP/1.1 connection is
+    /// closed, and an HTTP/2 stream is reset.
     package func execute(
         _ request: HTTPRequestValue, body: HTTPRequestBody = .none
     ) async throws(HTTPFailure) -> HTTPResponseStream {
@@ -100,8 +104,8 @@ package final class HTTPEngine: Sendable {
         let exchange = core.makeExchange(request, body, observer, isBuffered: isBuffered)
         let handle = HTTPRequestHandle(exchange: exchange, core: core)
         prepare(handle)
-        // CONNECT turns the connection into a tunnel, and Upgrade switches its protocol. Only an upgrade that the observer expects is
-        // possible.
+        // CONNECT turns the connection into a tunnel, and Upgrade switches its protocol. Only an upgrade that the
+        // observer expects is permitted.
         if request.method == "CONNECT" {
             exchange.fail(.invalidRequest(.misuse("method CONNECT")))
         } else if request.fields.contains("Upgrade"), !request.isUpgrade {

@@ -2,7 +2,7 @@ internal import CausewayHTTPProtocols
 internal import CausewaySystem
 
 extension HTTPEngineCore {
-    /// The time limit for reaching an alternative. After it, the origin is used.
+    /// The time limit for reaching an alternative. After that, the engine connects to the origin.
     private static var alternativePatience: Duration { .seconds(5) }
 
     func connect(_ id: PoolConnectionID, _ key: PoolKey, offersHTTP2: Bool) {
@@ -15,7 +15,7 @@ extension HTTPEngineCore {
         }
         guard !isClosed else { return }
         if attempt.beginEarly() {
-            // The first requests precede the start.
+            // The pool's actions for the first requests come before the start.
             transition { state in
                 state.actions.append(.start(attempt))
                 return []

@@ -7,7 +7,7 @@ extension HTTPEngineCore: HTTPConnectionObserver {
 
     // MARK: Attempts
 
-    /// Fails requests that do not wait for a path, and notifies the others.
+    /// Fails the attempt's requests that must not wait for a path, and notifies the observers of the others.
     func waits(_ id: PoolConnectionID, _ reason: NWError) {
         let (key, exchanges) = state.withLock { state -> (PoolKey?, [HTTPExchange]) in
             guard let key = state.attempts[id]?.key else { return (nil, []) }
@@ -17,7 +17,7 @@ extension HTTPEngineCore: HTTPConnectionObserver {
         for exchange in exchanges where poolKey(for: exchange) == key { wait(exchange, reason) }
     }
 
-    /// Notifies a new request if the attempt it needs waits for a path.
+    /// Notifies or fails a new request if its connection attempt waits for a path.
     func checkPath(for exchange: HTTPExchange) {
         let waiting = state.withLock { state in state.waiting }
         guard !waiting.isEmpty, exchange.isUnassigned else { return }

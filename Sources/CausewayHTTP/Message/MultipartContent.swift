@@ -85,7 +85,7 @@ package struct MultipartContent: Sendable {
     }
 }
 
-/// Reads a form's content in chunks. Reading blocks. It is used by one thread at a time.
+/// Reads a form's content in chunks. Reading blocks. Use a reader from one thread at a time.
 package final class MultipartReader: Sendable {
     private struct Place {
         var index = 0
@@ -181,5 +181,5 @@ private final class FormFile: Sendable {
     }
 }
 
-/// Calls close(2), whose name methods hide.
+/// Calls close(2). Inside a type with a method `close`, the global function's name is hidden.
 private func closeFile(_ descriptor: Int32) -> Int32 { close(descriptor) }
