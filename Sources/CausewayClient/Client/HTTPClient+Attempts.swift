@@ -11,11 +11,12 @@ struct Exchange<Content: Sendable>: Sendable {
 
 /// How often a request was sent, and why.
 private struct AttemptCounts {
-    /// The maximum number of repetitions that interceptors demand, so that two of them cannot repeat a request forever.
+    /// The maximum number of repetitions that interceptors demand, so that two interceptors cannot repeat a request
+    /// forever.
     static let adviceLimit = 5
 
     var attempt = 1
-    /// Repetitions demanded by interceptors, and those among them that did not require an idempotent request.
+    /// The number of repetitions demanded by interceptors. ``resends`` counts those with ``RetryAdvice/resend``.
     var advised = 0
     var resends = 0
 }
@@ -56,7 +57,8 @@ extension HTTPClient {
             }
             let failure = Self.failure(of: result.map(\.1), request, prepared, counts)
             let wait = Task.isCancelled ? nil : await wait(after: failure, prepared, &counts)
-            // An interceptor whose own request is cancelled may have given up.
+            // If the task was cancelled during the advice, `nil` can come from an interceptor that the cancellation
+            // interrupted.
             if !Task.isCancelled, wait == nil { return try Self.exchange(result, request, counts) }
             if case .success((let content, _)) = result { discard(content) }
             guard let wait else { throw CancellationError() }
@@ -93,7 +95,7 @@ extension HTTPClient {
             isIdempotent: prepared.request.isIdempotent)
     }
 
-    /// Decides about a failed attempt. Returns the wait before the next one, or `nil`.
+    /// Decides about a failed attempt. Returns the wait before the next attempt; `nil` if there is none.
     private func wait(
         after failure: AttemptFailure, _ prepared: PreparedRequest, _ counts: inout AttemptCounts
     ) async -> Duration? {

@@ -14,9 +14,9 @@ extension HTTPClient {
         public var retryPolicy = RetryPolicy.standard
         /// The interceptors, in the order in which they are called.
         public var interceptors: [any RequestInterceptor] = []
-        /// Whether equal GET and HEAD requests in flight share one response. The default is `true`. If the first caller is cancelled, the
-        /// request is sent again for the others. After a POST, PUT, PATCH or DELETE by the same client has ended, no request shares an
-        /// earlier response, because that can be out of date.
+        /// Whether equal GET and HEAD requests in flight share one response. The default is `true`. If the first caller
+        /// is cancelled, the request is sent again for the others. After a POST, PUT, PATCH or DELETE by the same
+        /// client has ended, no request shares an earlier response, because the earlier response can be out of date.
         public var coalescesRequests = true
         /// The limits for concurrent requests; `nil` for none.
         public var concurrencyLimits: ConcurrencyLimits?

@@ -42,7 +42,7 @@ extension HTTPClient {
 
 /// The responses from ``HTTPClient/values(_:as:)``: the stored one, if any, and the fresh one.
 public struct StoredThenFresh<Value: Sendable>: AsyncSequence, Sendable {
-    /// Returns the response for step 0 or 1; `nil` if it has none.
+    /// Returns the response for step 0 (cache) or 1 (server); `nil` if the step has none.
     typealias Step = @Sendable (Int) async throws -> ClientResponse<Value>?
 
     private let step: Step

@@ -127,7 +127,8 @@ extension HTTPClient {
         return try value(of: try await answered(prepared), serializer)
     }
 
-    /// Like ``value(_:_:_:_:_:_:)`` with a JSON serializer, which would have to be made for each call.
+    /// Like ``value(_:_:_:_:_:_:)`` with a JSON serializer, but without the cost of creating a serializer for each
+    /// call.
     private func decoded<Value: Decodable & Sendable>(
         _ method: String, _ path: RequestPath, _ query: RequestParameters, _ headers: [String: String],
         _ body: RequestBody

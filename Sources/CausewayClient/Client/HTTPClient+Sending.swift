@@ -44,8 +44,8 @@ extension HTTPClient {
 
     /// Sends a request and waits for its response. The call continues until ``succeeded(_:)`` or ``failed(_:_:)``.
     ///
-    /// The waiting part is not generic over the value type. Generic functions look up its metadata at run time, and so does each of their
-    /// closures.
+    /// This method is not generic over the value type, because generic functions and their closures look up the type's
+    /// metadata at run time.
     func answered(
         _ prepared: PreparedRequest, _ progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> AnsweredCall {
@@ -121,7 +121,7 @@ extension HTTPClient {
 
     private func ended(_ prepared: PreparedRequest) {
         running.add(-1)
-        // Responses that began before the end of a change can be out of date.
+        // A shared response that was requested before the end of this change can be out of date.
         if !prepared.request.isSafe { sharedWork.closeAll() }
     }
 

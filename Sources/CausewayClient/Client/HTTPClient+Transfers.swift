@@ -49,7 +49,7 @@ extension HTTPClient {
     /// - Parameters:
     ///   - request: The request. It is sent again only until its response has begun.
     ///   - statuses: The accepted statuses.
-    ///   - body: Reads the content. The task ends when it returns.
+    ///   - body: Reads the content. The task ends when the closure returns.
     /// - Throws: ``HTTPClientError``, `CancellationError`, or an error from `body`.
     public func stream<Value: Sendable>(
         _ request: ClientRequest, statuses: Range<Int> = 200..<300,

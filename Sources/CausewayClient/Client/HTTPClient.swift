@@ -79,7 +79,8 @@ public final class HTTPClient: Sendable {
 
     // MARK: Observation
 
-    /// The network state on the route to the server. A client never checks it before it sends: see ``Reachability``.
+    /// The network state on the route to the server. A client does not check this state before it sends: see
+    /// ``Reachability``.
     public var reachability: Reachability { network.current }
 
     /// The network state: the current one, and then each change. A slow reader gets the latest state.

@@ -21,7 +21,7 @@ extension RequestInterceptor {
     /// Returns the request unchanged.
     public func adapt(_ request: URLRequest, attempt: Int) async throws -> URLRequest { request }
 
-    /// Passes.
+    /// Returns ``RetryAdvice/pass``.
     public func advice(after failure: AttemptFailure) async -> RetryAdvice { .pass }
 }
 
@@ -50,7 +50,7 @@ public struct AttemptFailure: Sendable {
     public let response: HTTPURLResponse?
     /// The transport error; `nil` if there is a response.
     public let error: (any Error)?
-    /// Whether the request may be repeated when it is unknown whether the server applied it.
+    /// Whether the request may be repeated although the server may have applied it.
     public let isIdempotent: Bool
 }
 

@@ -59,7 +59,7 @@ public final class TokenInterceptor: RequestInterceptor {
 
     private func newToken(replacing old: String?, _ generation: Int) async throws -> String {
         try await refreshes.value(for: generation) { [self] in
-            // The work of an earlier group may have ended between the check and the start of this one.
+            // An earlier refresh may have ended after the caller read the generation. Its token is then used.
             let (current, now) = state.withLock { ($0.token, $0.generation) }
             if now != generation, let current { return current }
             let new = try await refresh(old)

@@ -4,7 +4,7 @@ struct TokenState: Sendable {
     enum Refusal: Equatable, Sendable {
         /// The token has been replaced meanwhile. Use the current one.
         case useCurrent
-        /// Get a new token. All callers with the same number share one refresh.
+        /// Get a new token. All callers with the same generation share one refresh.
         case refresh(generation: Int)
         /// The new token was refused as well. Another refresh would only repeat that.
         case fail

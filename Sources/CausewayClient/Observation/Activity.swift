@@ -11,7 +11,8 @@ final class Activity: Sendable {
         mutating func change(by difference: Int) {
             count += difference
             guard !listeners.isEmpty else { return }
-            // Sent under the lock, so that the last value is the right one. A stream continuation only wakes its reader.
+            // Sent under the lock, so that listeners receive the values in order. This is quick: a stream continuation
+            // only wakes its reader.
             for listener in listeners.values { listener.yield(count) }
         }
     }

@@ -6,13 +6,13 @@ internal import CausewayTypes
 protocol ReachabilitySource: Sendable {
     /// Returns the current state.
     func current() -> Reachability
-    /// Calls a closure after each possible change, until the result is called.
+    /// Calls `body` after each possible change, until the returned closure is called.
     func follow(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void
 }
 
 /// This computer's network state on the route to one host.
 struct SystemReachability: ReachabilitySource {
-    /// The address, if the host is one: its path can differ from the path to other hosts.
+    /// The host's address; `nil` if the host is a name. The path to an address can differ from the path to other hosts.
     private let address: NWEndpoint?
 
     init(host: String) {

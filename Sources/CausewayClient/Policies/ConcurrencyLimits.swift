@@ -29,11 +29,11 @@ public struct ConcurrencyLimits: Hashable, Sendable {
 public struct MeteredPolicy: Hashable, Sendable {
     /// What happens to a large transfer.
     public enum Treatment: Hashable, Sendable {
-        /// It starts at once.
+        /// The transfer starts at once.
         case allow
-        /// It waits until the network is not metered.
+        /// The transfer waits until the network is not metered.
         case hold
-        /// It fails with ``HTTPClientError/Code/meteredNetwork``, so that the program can ask its user.
+        /// The transfer fails with ``HTTPClientError/Code/meteredNetwork``, so that the program can ask its user.
         case refuse
     }
 

@@ -2,8 +2,9 @@ public import Foundation
 
 /// Decides whether and when a failed request is sent again: exponential back-off with full jitter.
 ///
-/// The delay before repetition *n* is a random time between zero and `baseDelay` × 2ⁿ⁻¹, but at most ``maximumDelay``. Random delays keep
-/// clients from repeating in step after a common failure. The server's `Retry-After` is the minimum (RFC 9110 §10.2.3).
+/// The delay before repetition *n* is a random time between zero and `baseDelay` × 2ⁿ⁻¹, but at most ``maximumDelay``.
+/// Random delays keep clients from repeating in step after a common failure. The server's `Retry-After` is added to the
+/// random delay (RFC 9110 §10.2.3).
 ///
 /// Only idempotent requests are repeated: see ``ClientRequest/isIdempotent``.
 public struct RetryPolicy: Sendable {

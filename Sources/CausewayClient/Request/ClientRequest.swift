@@ -44,7 +44,7 @@ public struct ClientRequest: Sendable {
     let target: Target
     /// Parameters to append to the query.
     public var query: RequestParameters
-    /// Header fields. They replace the client's fields with the same names, in any case.
+    /// Header fields. They replace the client's fields with the same names. Names are case-insensitive.
     public var headers: [String: String] = [:]
     /// The content.
     public var body = RequestBody.none
@@ -113,20 +113,21 @@ public struct ClientRequest: Sendable {
         set { rules.cachePolicy = newValue }
     }
 
-    /// The host to send the request to; `nil` for the client's. It also receives the client's header fields and tokens.
+    /// The host to send the request to; `nil` for the client's host. Another host also receives the client's header
+    /// fields and tokens.
     public var host: String? {
         get { rules.place.host }
         set { rules.place.host = newValue }
     }
 
-    /// The port to send the request to; `nil` for the client's, or with another host for the default port.
+    /// The port to send the request to; `nil` for the client's port, or for the default port if ``host`` is set.
     public var port: Int? {
         get { rules.place.port }
         set { rules.place.port = newValue }
     }
 
-    /// Whether the request is sent over TLS; `nil` for the client's setting. The client's port is kept if it is not the default port for
-    /// its scheme.
+    /// Whether the request is sent over TLS; `nil` for the client's setting. A port stated in the client's base URL is
+    /// kept, unless ``host`` is set.
     public var usesTLS: Bool? {
         get { rules.place.usesTLS }
         set { rules.place.usesTLS = newValue }

@@ -12,7 +12,7 @@ public struct RequestBody: Sendable {
         case form(MultipartForm)
     }
 
-    /// The bytes, or the encoding error, which the request throws.
+    /// The bytes, or the encoding error, which is thrown when the request is sent.
     package let source: Result<Source, any Error>
     /// The `Content-Type` value; `nil` if the body has none, or if the upload sets it.
     package let contentType: String?

@@ -31,7 +31,8 @@ struct MediaTypePattern: Sendable {
 /// The media types accepted by a serializer.
 struct MediaTypeSet: Sendable {
     let names: [String]
-    /// The `Accept` value (RFC 9110 §12.5.1); `nil` if every type is accepted. Suffixes cannot be expressed.
+    /// The `Accept` value (RFC 9110 §12.5.1), without suffixes, which it cannot express. `nil` if no other type is
+    /// named.
     let acceptField: String?
     private let patterns: [MediaTypePattern]
 

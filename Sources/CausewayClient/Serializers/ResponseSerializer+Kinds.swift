@@ -27,8 +27,8 @@ extension ResponseSerializer where Value == Void {
 }
 
 extension ResponseSerializer where Value == String {
-    /// A serializer for text. The character encoding comes from the response, otherwise from a byte order mark; the default is UTF-8.
-    /// Invalid bytes in UTF-8 become U+FFFD; an unknown encoding fails.
+    /// A serializer for text. The character encoding comes from a byte order mark, otherwise from the response; the
+    /// default is UTF-8. Invalid bytes in UTF-8 become U+FFFD; an unknown encoding fails.
     public static var text: Self {
         ResponseSerializer { response in
             guard let text = TextContent.decoded(response.data, charset: response.charset) else {

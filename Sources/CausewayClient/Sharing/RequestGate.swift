@@ -15,7 +15,7 @@ final class RequestGate: Sendable {
     /// The number of waiting requests.
     var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
 
-    /// Runs a request when its turn comes.
+    /// Runs a request as soon as the limit permits.
     ///
     /// Cancellation: a waiting request throws `CancellationError`.
     func run<Value>(_ body: () async throws -> Value) async throws -> Value {

@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// Moves a downloaded file to its destination, so that its name is either absent, or the old file, or the complete new one.
+/// Moves a downloaded file to its destination. At any time, the destination is absent, the old file, or the complete
+/// new file.
 enum Destination {
     /// Moves a temporary file to its destination and replaces the file there.
     ///

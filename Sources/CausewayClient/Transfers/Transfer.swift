@@ -17,7 +17,7 @@ final class Transfer: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
         var file: Result<URL, any Error>?
         var isTooLong = false
         var continuation: CheckedContinuation<(Content, HTTPURLResponse), any Error>?
-        /// The result of a task that was cancelled before it was awaited.
+        /// The result of a task that ended before the caller waited for it, for example after a cancellation.
         var end: Result<(Content, HTTPURLResponse), any Error>?
     }
 

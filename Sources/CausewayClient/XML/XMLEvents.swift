@@ -24,7 +24,7 @@ struct XMLEventReader {
     init(charset: String?, limits: XMLTree.Limits) {
         decoder = CharacterDecoder(charset: charset) { EncodingConversion($0) }
         var bounds = XMLLimits()
-        // The tree is built and read recursively.
+        // Programs read a tree recursively, so the depth is bounded.
         bounds.depth = min(max(limits.depth, 1), 512)
         bounds.attributes = max(limits.attributes, 1)
         bounds.tagByteCount = max(limits.tagByteCount, 64)

@@ -92,11 +92,12 @@ public struct XMLTree: Hashable, Sendable {
         public func attribute(_ local: String) -> String? { attributes.first { $0.name.local == local }?.value }
     }
 
-    /// The limits on a document's cost. A document beyond them fails.
+    /// The limits on a document's cost. Without recovery, a document beyond them fails.
     public struct Limits: Hashable, Sendable {
         /// The maximum nesting depth of elements, at most 512. The default is 128.
         public var depth = 128
-        /// The maximum number of elements and texts. The default is 100,000. Each takes about 200 bytes of memory.
+        /// The maximum number of elements, attributes and texts together. The default is 100,000. Each takes about 200
+        /// bytes of memory.
         public var nodes = 100_000
         /// The maximum number of attributes per element. The default is 128.
         public var attributes = 128
@@ -124,7 +125,7 @@ public struct XMLTree: Hashable, Sendable {
 
     /// The root element.
     public var root: Element
-    /// The violations of XML's rules during recovery, at most 32.
+    /// The violations of XML's rules during recovery: at most 32, and up to two problems with the encoding.
     public var problems: [Problem] = []
 
     /// Creates a document.

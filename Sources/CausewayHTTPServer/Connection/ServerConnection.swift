@@ -7,7 +7,7 @@ internal import CausewayTypes
 internal import CausewayWire
 internal import FoundationEssentials
 
-/// Moves bytes between a connection and an ``HTTPServerConnection``, and hands requests to the program.
+/// Moves bytes between a connection and an ``HTTPServerConnection``, and passes requests to the program's handler.
 ///
 /// One task receives, and each request is served in a child task. State changes happen under one lock. The resulting actions are performed
 /// in order, by one thread at a time, without the lock.
@@ -53,7 +53,8 @@ final class ServerConnection: Sendable {
         abort()
     }
 
-    /// Receives once. Returns whether the client has ended the connection while it waits for a response.
+    /// Receives once. Returns `true` if the connection failed, or if the client ended its side while waiting for a
+    /// response.
     private func receive() async -> Bool {
         do throws(NWError) {
             let content = try await connection.receive(atMost: Self.receiveLimit)
@@ -81,7 +82,7 @@ final class ServerConnection: Sendable {
 
     private func serve(_ first: ServerExchange) async {
         guard first.head.version >= .http2 else {
-            // The response to one request can release a pipelined request from the input.
+            // The end of a response can make a pipelined request ready.
             var next: ServerExchange? = first
             while let exchange = next {
                 await service.serve(exchange)
@@ -134,12 +135,13 @@ final class ServerConnection: Sendable {
         transition { state, _ in state.machine.took(count, of: id) }
     }
 
-    /// Permits the client to send its content if it waits for that.
+    /// Sends status 100 if the client waits for that status before it sends the content.
     func requestContent(_ id: HTTPServerConnection.RequestID) {
         transition { state, _ in state.machine.requestContent(id) }
     }
 
-    /// Waits until a request's content has left the connection, except for ``outputLimit`` bytes in the transport.
+    /// Waits until a response's queued content was passed to the transport, and the transport has less than
+    /// ``outputLimit`` unsent bytes.
     func awaitRoom(_ id: HTTPServerConnection.RequestID) async {
         guard state.withLock({ !$0.hasRoom(id) }) else { return }
         await withTaskCancellationHandler {

@@ -62,8 +62,8 @@ struct ServerConnectionState: SequencedState {
         }
     }
 
-    /// Handles the result of a receive; `nil` means that the client has ended its side. Returns whether it did so while waiting for a
-    /// response.
+    /// Handles the result of a receive; `nil` means that the client has ended its side. Returns whether the client did
+    /// so while it waits for a response.
     mutating func received(_ content: Data?, at now: Duration) -> Bool {
         guard phase == .open else {
             if content == nil { inputHasEnded = true }
@@ -96,7 +96,7 @@ struct ServerConnectionState: SequencedState {
     mutating func giveWay(since start: Duration) -> Bool {
         guard waitStart == start else { return false }
         machine.abort()
-        // An HTTP/2 client receives GOAWAY, so it knows that no request was processed.
+        // An HTTP/2 client receives GOAWAY, so that it can retry requests that it has just sent.
         if let bytes = machine.nextOutput() { send(bytes) }
         disconnect(isInterrupted: false)
         return true

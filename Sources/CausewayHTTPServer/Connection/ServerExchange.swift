@@ -18,7 +18,7 @@ final class ServerExchange: Sendable {
         var pieces = Deque<Data>()
         var reader: CheckedContinuation<Result<Data?, any Error>, Never>?
         var trailers = FieldSection()
-        /// Whether the handler has finished or the client is gone; `nil` for neither.
+        /// `false` if the handler finished first, `true` if the client was gone first; `nil` before both.
         var isAbandoned: Bool?
         var watcher: UnsafeContinuation<Bool, Never>?
         var status = 0
@@ -164,7 +164,7 @@ final class ServerExchange: Sendable {
     ) throws(HTTPServerError) {
         try perform { [id] machine throws(HTTPServerRefusal) in
             try machine.respond(id, status, fields, content)
-            // Only a response that has begun counts: one that cannot be sent is replaced by another.
+            // Recorded only now: a response that the machine rejects is replaced by another one.
             state.withLock { state in (state.status, state.sentCount) = (status, first.count) }
             guard content != .none else { return }
             try machine.send(id, first)

@@ -13,7 +13,7 @@ struct ServerOutput {
 
     mutating func processed(_ count: Int) { pendingCount -= count }
 
-    /// Ends the direction. Returns whether this call ended it.
+    /// Ends the sending direction. Returns whether this call ended it.
     mutating func end() -> Bool {
         defer { hasEnded = true }
         return !hasEnded

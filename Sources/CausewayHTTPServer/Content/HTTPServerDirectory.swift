@@ -7,8 +7,8 @@ internal import FoundationEssentials
 
 /// Serves a directory's files.
 ///
-/// A request never leaves the directory: `..` and symbolic links are refused, in the path and in escapes (RFC 9110
-/// §17.3). Names that begin with a dot are neither listed nor served.
+/// A request never leaves the directory: symbolic links and `..`, also percent-encoded, are refused (RFC 9110 §17.3).
+/// Names that begin with a dot are neither listed nor served.
 ///
 /// ```swift
 /// let files = try HTTPServerDirectory("/srv/www")
@@ -106,14 +106,14 @@ public final class HTTPServerDirectory: Sendable {
         guard !request.fields.contains("Content-Range") else {
             throw HTTPServerError(status: 400, "Content-Range with PUT")
         }
-        // Such a name could send control sequences to a terminal that shows it.
+        // A name with control characters could send control sequences to a terminal that shows the name.
         guard PrintableText(foreign: name).text == name else {
             throw HTTPServerError(status: 400, "the name has control characters")
         }
         let folder = try DirectoryWalk(from: descriptor, Array(names.dropLast()))
         guard folder.isDirectory else { throw HTTPServerError(status: 409) }
         guard !folder.contains(name) else { throw HTTPServerError(status: 409, "the file exists") }
-        // A condition on a file that does not exist (RFC 9110 §13.1.1).
+        // The file does not exist, so `If-Match` fails (RFC 9110 §13.1.1).
         let outcome = HTTPPreconditions.evaluate(request.fields.section, method: "PUT", nil, now: time(nil))
         guard outcome == .proceed else { throw HTTPServerError(status: 412) }
         let upload = try NewFile(in: folder, named: name)
@@ -123,8 +123,8 @@ public final class HTTPServerDirectory: Sendable {
             status: 201, fields: ["Location": Self.location(of: request.path)])
     }
 
-    /// Returns a path as a location on this server: with one leading slash, because two would begin the name of another host. Browsers
-    /// take a backslash for a slash, so it is encoded, as each byte that a path must not contain.
+    /// Returns a path as a location on this server: with one leading slash, because two would begin the name of another
+    /// host. Browsers take a backslash for a slash, so it is encoded, like all bytes that a path must not contain.
     static func location(of path: String) -> String {
         "/" + PercentCoding.encoded(path.utf8.drop { $0 == slash }, where: URIBytes.isContent)
     }

@@ -10,8 +10,8 @@ public struct HTTPServerBodyWriter: Sendable {
     /// - Throws: ``HTTPServerError`` with the code `clientGone`, or `invalidMessage` if the content is longer than stated;
     ///   `CancellationError`.
     ///
-    /// Cancellation: the chunk is sent, but this method does not wait for the client. Inlined into a generic function, this method makes
-    /// the Swift 6.3.1 compiler crash in release builds.
+    /// Cancellation: the chunk is sent, but this method does not wait for the client. The method is not inlined,
+    /// because the Swift 6.3.1 compiler crashes in release builds when it inlines the method into a generic function.
     @inline(never)
     public func write(_ piece: Data) async throws {
         try await exchange.write(ByteChain(Array(piece)))

@@ -11,8 +11,8 @@ public struct HTTPServerFields: Sendable, Equatable {
 
     package init(_ section: FieldSection) { self.section = section }
 
-    /// The first field's value with this name; `nil` if there is none. Assigning replaces all fields with this name, and `nil` removes
-    /// them.
+    /// The first value with this name; `nil` if there is none. Assigning replaces all fields with this name, and `nil`
+    /// removes them.
     public subscript(name: String) -> String? {
         get { section.firstValue(of: name) }
         set {

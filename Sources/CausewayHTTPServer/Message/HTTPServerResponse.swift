@@ -30,8 +30,8 @@ public struct HTTPServerResponse: Sendable {
         /// Content in memory.
         public static func data(_ data: Data) -> Body { Body(kind: .data(data)) }
 
-        /// Content that a closure writes in chunks. It runs after the handler has returned. If it throws, the client can detect that the
-        /// response is incomplete.
+        /// Content that a closure writes in chunks. The closure runs after the handler has returned. If it throws, the
+        /// client can detect that the response is incomplete.
         ///
         /// - Parameters:
         ///   - length: The number of bytes; `nil` if it is not known.

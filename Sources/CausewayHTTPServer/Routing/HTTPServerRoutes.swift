@@ -70,9 +70,9 @@ extension HTTPServerRequest {
 /// A path segment in the routing tree.
 private struct RouteNode: Sendable {
     private var fixed: [String: RouteNode] = [:]
-    /// The parameter's node: no element, or one.
+    /// The node for a parameter segment. An array of at most one element, because a struct cannot contain itself.
     private var parameter: [(name: String, node: RouteNode)] = []
-    /// The node for the rest of a path: no element, or one.
+    /// The node for the rest of a path. An array of at most one element.
     private var rest: [(name: String, node: RouteNode)] = []
     private var handlers: [(method: String, handler: HTTPServer.Handler)] = []
 

@@ -155,7 +155,7 @@ public final class HTTPServer: Sendable {
     /// Closes the connection that has waited longest for a request, so that the next client need not wait.
     private func makeRoom(except newest: ServerConnection) {
         while let oldest = state.withLock({ state in state.waiting.popOldest(except: newest) }) {
-            // It may have received a request in the meantime.
+            // The connection may have received a request in the meantime.
             if oldest.connection.giveWay(since: oldest.start) { return }
             state.withLock { state in state.waiting.append(oldest.connection, at: System.now) }
         }
