@@ -1,7 +1,8 @@
 internal import CausewayURLLoading
 internal import Foundation
 
-/// What logs, metrics and traces say of a task. The query of the URL, its user and its password are left out, because they can be secrets.
+/// A task's request, as logs, metrics and traces show it. The URL's query, user and password are left out, because they
+/// can be secrets.
 struct TaskFacts {
     let method: String
     let scheme: String
@@ -20,18 +21,18 @@ struct TaskFacts {
     }
 }
 
-/// What is known at the end of a task.
+/// A task's result, as logs, metrics and traces show it.
 struct TaskResult {
     let status: Int?
-    /// The kind of failure: the status from 400 on, or the code of the error; `nil` after success.
+    /// The kind of failure: the status if it is 400 or higher, or the error's code; `nil` after success.
     let failure: String?
-    /// The version of the protocol, such as `1.1` or `2`; `nil` if nothing came from the network.
+    /// The protocol version, such as `1.1` or `2`; `nil` if nothing came from the network.
     let version: String?
     let duration: Duration
     let sent: Int64
     let received: Int64
     let redirects: Int
-    /// The number of transactions on the network, redirects and challenges included.
+    /// The number of network transactions, including those for redirects and challenges.
     let exchanges: Int
 
     var nanoseconds: Int64 {

@@ -3,7 +3,7 @@ public import Logging
 
 /// Logs each task of a session when it ends, with the method, host, path, status, duration and byte counts as metadata.
 ///
-/// The query of the URL, its user and password, and all header fields are left out, because they can be secrets.
+/// The URL's query, user and password, and all header fields are left out, because they can be secrets.
 ///
 /// An addition: Apple's API has no counterpart.
 public struct URLSessionLogObserver: URLSessionTaskObserver {

@@ -30,7 +30,7 @@ public struct URLSessionMetricsObserver: URLSessionTaskObserver {
         return Observation(observer: self, facts: TaskFacts(task))
     }
 
-    /// The number of tasks that have started and not ended.
+    /// Counts the tasks that have started and not ended.
     private final class ActiveTasks: Sendable {
         private let count = Mutex(0)
         private let meter: Meter
@@ -38,7 +38,7 @@ public struct URLSessionMetricsObserver: URLSessionTaskObserver {
         init(_ meter: Meter) { self.meter = meter }
 
         func add(_ difference: Int) {
-            // Set under the lock, so that the last value is the right one.
+            // Set under the lock, so that the meter's last value is the current count.
             count.withLock { count in
                 count += difference
                 meter.set(count)
@@ -66,7 +66,8 @@ public struct URLSessionMetricsObserver: URLSessionTaskObserver {
             Recorder(label: label, dimensions: dimensions, aggregate: true, factory: observer.factory)
         }
 
-        /// Every combination of values is a time series, so the path is left out, and methods that HTTP does not define count as one.
+        /// Every combination of values is a time series, so the path is left out, and all methods that HTTP does not
+        /// define have one value.
         private func dimensions(_ result: TaskResult) -> [(String, String)] {
             let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY"]
             var dimensions = [

@@ -1,10 +1,11 @@
 public import CausewayURLLoading
 public import Tracing
 
-/// Traces the tasks of a session: a span of kind `client` for each, with the attributes of OpenTelemetry's HTTP spans, below the span of the
-/// Swift task that resumes it. The span's context is sent with the request, in the fields that the tracer chooses, such as `traceparent`.
+/// Traces a session's tasks. Each task has a span of kind `client` with the attributes of OpenTelemetry's HTTP spans,
+/// as a child of the current span of the Swift task that resumes it. The span's context is sent with the request, in
+/// fields that the tracer chooses, such as `traceparent`.
 ///
-/// The query of the URL, its user and password, and all header fields are left out, because they can be secrets.
+/// The URL's query, user and password, and all header fields are left out, because they can be secrets.
 ///
 /// An addition: Apple's API has no counterpart.
 public struct URLSessionTraceObserver: URLSessionTaskObserver {

@@ -4,7 +4,7 @@ internal import Dispatch
 extension OfflineEngine {
     /// Work to do after a change to the queue.
     struct Applied: Sendable {
-        /// The change's last record; 0 without records.
+        /// The number of the change's last record; 0 without records.
         var number: JournalWriter.Number = 0
         var begins: [UInt64] = []
         var asks: [(id: UInt64, status: Int)] = []
@@ -81,7 +81,7 @@ extension OfflineEngine {
             }
         }
         for case .file(let name, _) in applied.released {
-            // Ignore errors: the next start removes a content that stays.
+            // Ignore errors: the next start removes content files that are left over.
             _ = try? await writer.perform { (medium) throws(SystemError) in medium.remove(name) }
         }
         for report in applied.finished { deliver(report) }

@@ -63,7 +63,7 @@ extension OfflineEngine {
     }
 
     /// Replaces the request of an operation that is not being sent. The operation keeps its position and gets a new
-    /// key. A lane that has stopped at it continues.
+    /// key. A lane that has stopped at this operation continues.
     ///
     /// - Throws: ``OfflineError`` with the codes `unknownOperation`, `busy`, `invalidRequest`, `full` and `storage`.
     public func edit(
@@ -72,7 +72,8 @@ extension OfflineEngine {
     ) async throws(OfflineError) {
         let message = try await store(freeze(request), request.body, fileHandling)
         let key = Self.newKey()
-        // Once the queue has the new request, its content stays, also if the record is stored only later.
+        // Once the queue has the new request, its content must be kept, even if storing the record fails now and
+        // succeeds later.
         var isTaken = false
         do throws(OfflineError) {
             try await change { (queue, _) throws(ReplayRefusal) in

@@ -14,7 +14,7 @@ extension OfflineEngine {
     /// Cancellation: cancels running attempts, and returns when their ends are stored. The server may or may not have
     /// processed a cancelled attempt, see ``/CausewayReplay/OfflinePolicy/UnknownFate``.
     ///
-    /// - Throws: ``OfflineError`` with the code `running` if it is already running.
+    /// - Throws: ``OfflineError`` with the code `running` if the engine is already running.
     public func run() async throws(OfflineError) {
         let isFirst = state.withLock { state in
             defer { state.isRunning = true }
@@ -128,7 +128,7 @@ extension OfflineEngine {
         var isFull = false
         let applied = apply { (queue, now) throws(Never) in
             let effects = queue.resolved(id, decision, status: status, at: now, jitter: jitter)
-            // A new request stops the lane only if it has no room.
+            // After a rewrite, the lane stops only if the new request exceeds a limit.
             if case .rewrite = decision, case .stopped = queue.phase(id) { isFull = true }
             return effects
         }

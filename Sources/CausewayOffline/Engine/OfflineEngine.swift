@@ -33,14 +33,15 @@ public final class OfflineEngine: Sendable {
         public init() {}
     }
 
-    /// What the engine found and decided when it opened the directory.
+    /// The result of opening the directory: stored operations, interrupted attempts, and damage.
     public struct Recovery: Hashable, Sendable {
         /// The number of operations in the queue.
         public let operationCount: Int
         /// The number of operations whose attempt was interrupted. According to the policy, each waits again, has
         /// stopped its lane, or has ended with a report.
         public let interruptedCount: Int
-        /// The size of an incomplete record at the journal's end, in bytes. The program ended while it wrote it; it was cut off.
+        /// The size of an incomplete record at the journal's end, in bytes. The program ended while it wrote the
+        /// record, and the engine has cut the record off.
         public let tornByteCount: Int
         /// The size of damaged records within the journal, in bytes. The damaged journal was kept as `journal.damaged`.
         /// Each operation that may be affected was treated as if its attempt had been interrupted.
@@ -67,7 +68,7 @@ public final class OfflineEngine: Sendable {
     public let client: HTTPClient
     /// The settings.
     public let configuration: Configuration
-    /// What was found when the directory was opened.
+    /// The result of opening the directory.
     public let recovery: Recovery
     let state: LockedValue<State>
     let writer: JournalWriter
@@ -129,7 +130,7 @@ public final class OfflineEngine: Sendable {
         for waiter in state.withLock({ $0.waiters.values.flatMap(\.values) }) { waiter.resume(returning: nil) }
     }
 
-    /// Opens the queue in a directory, and creates it if needed. Only the user can access it.
+    /// Opens the queue in a directory, and creates the directory if needed. Other users cannot access it.
     ///
     /// - Parameters:
     ///   - directory: The directory. It must not be a symbolic link, and it must be on a local file system.
@@ -185,6 +186,7 @@ public final class OfflineEngine: Sendable {
     /// Reports that the program has not acknowledged, oldest first.
     public var reports: [OfflineReport] { state.withLock { $0.queue.reports }.map { OfflineReport($0) } }
 
-    /// Whether no back-off after an unreachable server is in force. It is `true` before the first attempt.
+    /// Whether the server counts as reachable: `false` during the back-off after it was unreachable, `true` before the
+    /// first attempt.
     public var hasWay: Bool { state.withLock { $0.queue.hasWay } }
 }

@@ -1,7 +1,8 @@
 internal import CausewaySystem
 internal import Foundation
 
-/// The storage for journal and contents. All calls block, and are made one at a time. Tests replace it.
+/// The storage for journal and contents. All calls except ``path(of:)`` block, and are made one at a time. Tests
+/// replace the storage.
 protocol JournalMedium: Sendable {
     /// The journal's size in bytes.
     var byteCount: Int { get }
@@ -26,7 +27,7 @@ final class JournalDirectory: JournalMedium {
     static let damaged = "journal.damaged"
     static let contentPrefix = "content-"
     private static let lockName = "lock"
-    /// A larger journal is not read, because no queue writes one.
+    /// The maximum journal size in bytes. A larger file is not read, because the engine never writes one.
     private static let maximumByteCount = 1 << 30
 
     private let path: String
@@ -54,7 +55,8 @@ final class JournalDirectory: JournalMedium {
         }
     }
 
-    /// Tries for 200 ms: if the previous process was killed just after a fork, its child holds the lock until it calls exec.
+    /// Tries for 200 ms: if the previous process was killed just after a fork, its child process holds the lock until
+    /// the child calls exec.
     private static func lock(_ directory: PrivateDirectory) -> FileLock? {
         for _ in 0..<20 {
             if let lock = directory.lock(lockName) { return lock }

@@ -107,8 +107,8 @@ final class JournalWriter: Sendable {
         }
     }
 
-    /// Suspends until the pending records are written durably, or one of them fails again. Without pending records, the
-    /// next one shows whether the storage works.
+    /// Suspends until the pending records are written durably, or one of them fails again. Returns at once if no record
+    /// is pending: the next record then shows whether the storage works.
     ///
     /// Cancellation: has no effect; writing takes a bounded time.
     func retry() async throws(SystemError) {
@@ -163,7 +163,8 @@ final class JournalWriter: Sendable {
                 return state.pending
             }
             if batch.isEmpty {
-                // Only waiters are left. Their records were written meanwhile; this says nothing about the storage now.
+                // Only waiters are left, whose records were written in the meantime. Nothing is written now, so
+                // ``failure`` stays.
                 if finish(upTo: nil) { return }
                 continue
             }

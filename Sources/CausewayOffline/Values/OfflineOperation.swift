@@ -19,13 +19,14 @@ public struct OfflineOperation: Identifiable, Hashable, Sendable {
 
     /// An operation's state.
     public enum State: Hashable, Sendable {
-        /// It waits for its turn, for the server to be reachable, or for the end of a back-off.
+        /// The operation waits for earlier ones in its lane, for the server to be reachable, or for the end of a
+        /// back-off.
         case waiting
-        /// It is being sent.
+        /// The operation is being sent.
         case sending
-        /// The server has refused it, and the resolver decides.
+        /// The server has refused the operation, and the resolver decides.
         case resolving
-        /// It has stopped its lane until the program resumes, edits or cancels it.
+        /// The operation has stopped its lane until the program resumes, edits or cancels the operation.
         case stopped(OfflineStop)
     }
 

@@ -70,8 +70,9 @@ public struct OfflineEvent: Sendable, CustomStringConvertible {
         case moved
         /// The operation has ended.
         case ended(OfflineOutcome)
-        /// A change could not be stored. It is in effect, and is stored when the storage works again. Only a resolver's new
-        /// request that could not be stored, or exceeds a limit, is not in effect: its lane has stopped.
+        /// A change could not be stored. It is in effect, and is stored when the storage works again. Exception: a
+        /// resolver's new request that could not be stored, or exceeds a limit, has no effect, and its lane has
+        /// stopped.
         case storageFailed(String)
     }
 
