@@ -63,16 +63,16 @@ enum Program {
         }
     }
 
-    /// Ends the process if one of the rejected words is an option that the command does not have. The parser treats the value after such an
-    /// option as an argument, and reports that first.
+    /// Ends the process if one of the rejected words is an option that the command does not have. Otherwise the parser
+    /// would report the value after such an option as an unexpected argument.
     private static func checkOptions(of type: any ParsableCommand.Type, _ words: [String]) {
         guard let mistake = CommandWords(of: type).unknownOption(in: words) else { return }
         let hint = mistake.closest.map { " Did you mean '\($0)'?" } ?? ""
         CommandEnd.end(type, with: ValidationError("Unknown option '\(mistake.option)'.\(hint)"))
     }
 
-    /// The number of files that a command must be able to open. Dispatch opens a file each second to check whether its threads work, and
-    /// traps if it cannot open it. A command therefore must not use all descriptors.
+    /// The number of files that a command must be able to open. Dispatch opens a file each second to check whether its
+    /// threads work, and traps if this fails. A command therefore must not use all descriptors.
     private static let neededFileCount = 24
 
     /// Starts Dispatch's first thread early if few descriptors are available: this thread opens files when it starts, and Dispatch traps if

@@ -97,7 +97,7 @@ struct BrowseCommand: Subcommand {
         if !display.hasFound { printError(hint) }
     }
 
-    /// Whether an event ends the command with `--first`: a found service, or with -v a resolved service.
+    /// Whether the update ends a command with `--first`: a found service, or with `-v` a resolved service.
     private func isEnough(_ update: BrowseSession.Update) -> Bool {
         switch update {
         case .placed: true

@@ -21,7 +21,7 @@ final class BrowseSession: Sendable {
         var hasEnded = false
     }
 
-    /// Maximum number of service types browsed at once. It limits the queries that a host announcing random types can cause.
+    /// Maximum number of service types browsed at once. It bounds the queries if a host announces random types.
     private static let typeLimit = 256
     /// Maximum number of services resolved at once.
     private static let lookupLimit = 1_024

@@ -31,7 +31,7 @@ enum PortHolders {
     /// Returns the names of programs running in this network namespace. Programs in other namespaces use other interfaces and ports.
     static func runningCommands() -> Set<String> {
         let own = namespace(of: "self")
-        // Only root can read the namespace of other users' processes. If the namespace is unknown, the process counts as local.
+        // Only root can read the namespaces of other users' processes. Unknown namespaces count as this one.
         let here = processes().filter { process in
             namespace(of: "\(process)").map { $0 == own } ?? true
         }
@@ -44,7 +44,7 @@ enum PortHolders {
 
     /// Returns a small file's content; empty if the file cannot be read.
     static func read(_ path: String) -> String {
-        // Reads of /proc return at most one page, and Foundation treats a short read as the end of the file.
+        // Read without Foundation, which stops at the first short read: a read of /proc returns at most one page.
         guard let file = try? OpenFile(reading: path) else { return "" }
         var content: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)

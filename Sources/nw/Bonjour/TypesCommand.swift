@@ -37,7 +37,7 @@ struct TypesCommand: Subcommand {
             let watch = try RecordWatch(
                 name: "_services._dns-sd._udp.local", type: "PTR", interfaceIndex: try interfaceIndex(interface))
             var seen: Set<String> = []
-            // A type consists of two labels and the link's domain. Other targets are not service types and are ignored.
+            // A service type has two labels and the link's domain. Ignore records with other targets.
             for await case .added(let record) in watch.events(for: .seconds(time)) {
                 guard let target = record.target, target.droppingFirst(2) == .local,
                     let label = DNSName(labels: target.labels.prefix(2))

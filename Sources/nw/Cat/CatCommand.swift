@@ -173,7 +173,8 @@ extension CatCommand {
     /// The operation selected by the arguments.
     enum Plan {
         case connect(NWEndpoint, NWParameters)
-        /// The address as text for messages, and the port. The port is unused if the parameters contain a whole local endpoint.
+        /// The address as text for messages, and the port, which is unused if the parameters have a complete local
+        /// endpoint.
         case listen(String, NWEndpoint.Port, NWParameters)
         case scan(NWEndpoint.Host, ClosedRange<UInt16>, NWParameters)
     }

@@ -1,7 +1,7 @@
 import Causeway
 import FoundationEssentials
 
-/// `nw cat -z`: checks which ports of a host accept connections or answer datagrams.
+/// `nw cat -z`: checks which TCP ports of a host accept connections, or which UDP ports may be open.
 struct PortScan: Sendable {
     /// Time limit for each port, unless -w gives another.
     private static let connectLimit = Duration.seconds(10)
@@ -14,7 +14,7 @@ struct PortScan: Sendable {
 
     /// Tries the ports one after another.
     ///
-    /// - Throws: ``CommandFailure`` with the last port's reason if no port answers.
+    /// - Throws: ``CommandFailure`` with the last port's reason if no port is open.
     func run(over ports: ClosedRange<UInt16>, using parameters: NWParameters) async throws {
         var lastFailure: CommandFailure?
         var answered = false
@@ -37,7 +37,7 @@ struct PortScan: Sendable {
     private func probe(_ connection: NWConnection) async throws {
         try await connection.connect(within: limit ?? Self.connectLimit)
         guard isDatagram else { return }
-        // A closed UDP port is detected only by the ICMP error in response to a datagram. Without a reply, the port may be open.
+        // Only the ICMP error after a datagram shows that a UDP port is closed. A port without a reply counts as open.
         do {
             _ = try await withDeadline(limit ?? Self.datagramLimit, onExpiry: { connection.cancel() }) {
                 try await connection.answer(to: Data([0]))
@@ -51,7 +51,7 @@ struct PortScan: Sendable {
 }
 
 extension NWConnection {
-    /// Sends one datagram and waits for a reply. The receive is started first, because the ICMP error is delivered to a waiting receive.
+    /// Sends one datagram and waits for a reply. The receive starts before the send, so that an ICMP error ends it.
     fileprivate func answer(to datagram: Data) async throws -> Data {
         try await withCheckedThrowingContinuation { continuation in
             receiveMessage { content, _, _, error in

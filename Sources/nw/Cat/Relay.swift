@@ -23,9 +23,9 @@ struct Relay: Sendable {
     let options: CatOptions
     var input: any RelayInput = StandardInput.shared
 
-    /// Copies in both directions. Returns when both directions have ended, or when the idle limit has passed. Returns earlier in two cases:
-    /// at the end of datagram input, if the options close the connection then; and at the end of the peer's stream, if standard input is a
-    /// terminal.
+    /// Copies in both directions. Returns when both directions have ended, or after the idle limit without traffic.
+    /// Returns earlier at the end of datagram input if the options close the connection then, and at the end of the
+    /// peer's stream if standard input is a terminal.
     func run() async throws {
         let activity = Activity()
         try await withThrowingTaskGroup(of: End.self) { group in

@@ -16,14 +16,15 @@ extension StandardInput: RelayInput {
 
 /// Sends standard input to every connected client, as ncat does.
 ///
-/// The next chunk is read after all clients have received the previous one. So memory is bounded, and a slow client slows the input down. A
-/// client that does not accept data for five seconds while other clients wait is disconnected.
+/// The next chunk is read when the relays of all clients have taken the previous one. So memory is bounded, and a slow
+/// client slows the input down. A client is disconnected if it does not take a chunk within five seconds although other
+/// clients have taken it.
 final class SharedInput: Sendable {
     private static let chunk = 65_536
     private static let patience = 5
 
     private struct Client {
-        /// The number of the last chunk that this client has received.
+        /// The number of the last chunk that this client's relay has taken.
         var taken: Int
         var hasPeerEnded = false
         let wake: AsyncStream<Void>.Continuation
@@ -149,7 +150,7 @@ final class SharedInput: Sendable {
             }
         }
 
-        /// Ends this client's input after the chunks that are already read.
+        /// Ends this client's input after the chunk that was read last.
         func peerEnded() {
             input.state.withLock { state in
                 state.clients[identifier]?.hasPeerEnded = true

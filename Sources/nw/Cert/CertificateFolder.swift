@@ -63,7 +63,7 @@ struct CertificateFolder {
     }
 
     func store(_ identity: TLSIdentity, as entry: Entry) throws {
-        // The key comes first: a certificate without its key is useless.
+        // Write the key first, so that a failed write never leaves a certificate without its key.
         try write(Self.pem("EC PRIVATE KEY", identity.privateKeyDER), to: keyPath(entry), isPrivate: true)
         try write(
             identity.certificates.map { Self.pem("CERTIFICATE", $0.der) }.joined(), to: path(entry), isPrivate: false)

@@ -162,7 +162,7 @@ struct ChatCommand: Subcommand {
     }
 }
 
-/// The API for the lines; the values for `--transport`.
+/// The API that transports the lines; the values for `--transport`.
 enum ChatTransport: String, CaseIterable, ExpressibleByArgument, Sendable {
     case network, sockets, streams, session
 

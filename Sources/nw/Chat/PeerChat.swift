@@ -31,7 +31,7 @@ struct PeerChat: Sendable {
         }
     }
 
-    /// Sends the typed lines. Returns whether the chat ends with the input: on a terminal, the user ends it that way.
+    /// Sends the typed lines. Returns whether the end of input ends the chat, which is so on a terminal.
     private func talk(_ session: PeerSession) async throws -> Bool {
         var typed = TypedLines()
         while let chunk = try await StandardInput.shared.next(atMost: 16_384) {
@@ -59,7 +59,7 @@ struct PeerChat: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { invitations in
             for try await event in session.events {
                 switch event {
-                // A failed invitation is reported as an event.
+                // Ignore the error here: the session also reports a failed invitation as an event.
                 case .found(let peer, _): invitations.addTask { try? await session.invite(peer) }
                 case .invited(let invite): invite.accept()
                 case .joined(let peer): printError("nw: chat: \(peer.name) joined")

@@ -4,7 +4,7 @@ import CausewaySystem
 import CausewayURLLoading
 import Foundation
 
-/// Lines over a `URLSession` stream task. Only for connections to a listening peer.
+/// Transports lines over a `URLSession` stream task, which can connect to a peer but not listen.
 final class TaskLineTransport: NSObject, LineTransport, URLSessionStreamDelegate {
     /// How the server is authenticated.
     struct Security: Sendable {
@@ -28,7 +28,7 @@ final class TaskLineTransport: NSObject, LineTransport, URLSessionStreamDelegate
         self.security = security
         super.init()
         let configuration = URLSessionConfiguration.ephemeral
-        // An open conversation has no time limit.
+        // A conversation may stay open without a time limit.
         configuration.timeoutIntervalForResource = .greatestFiniteMagnitude
         let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
         let task = session.streamTask(withHostName: host, port: Int(port.rawValue))

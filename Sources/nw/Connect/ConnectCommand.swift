@@ -119,7 +119,7 @@ struct ConnectReport: Encodable {
 
     var winner: String?
     var interface: String?
-    /// The proxy at the address `winner`, if the connection uses one.
+    /// The proxy, if the connection uses one. `winner` is then the proxy's address.
     var proxy: String?
     var total: Double?
     var entries: [Entry]
@@ -152,7 +152,7 @@ struct ConnectReport: Encodable {
         }
     }
 
-    /// Adds steps without an outcome: a name without any answer, or the handshakes above a connected transport.
+    /// Adds the unfinished step: the handshakes after the transport was connected, or a name query without any answer.
     private mutating func noteUnfinished(_ facts: EstablishmentFacts?, of endpoint: NWEndpoint) {
         if let connected = facts?.connected, let started = facts?.started {
             let start = (connected - started) / .milliseconds(1)

@@ -70,7 +70,7 @@ extension NWConnection {
         for await state in states {
             if state == wanted { return }
             switch state {
-            // After both directions of the stream have ended, the connection can still be cancelled.
+            // Keep waiting: a connection fails when both directions have ended, and is cancelled later.
             case .failed where wanted == .cancelled: break
             case .failed(let error), .waiting(let error):
                 throw CommandFailure("connection to \(endpoint.label) failed", error)

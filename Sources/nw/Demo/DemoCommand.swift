@@ -64,7 +64,7 @@ struct DemoLog: Sendable {
     private struct Entry: Encodable {
         /// Milliseconds since the start.
         var time: Double
-        /// The event's object. `nil` for a section title.
+        /// The object that the event is about; `nil` for a section title.
         var source: String?
         var text: String
     }
@@ -79,7 +79,7 @@ struct DemoLog: Sendable {
         write(text)
     }
 
-    /// Writes an object's event.
+    /// Writes an event of the object named `who`.
     func event(_ who: String, _ text: String) {
         write(text, of: who)
     }

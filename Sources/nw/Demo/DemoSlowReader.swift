@@ -3,12 +3,12 @@ import CausewaySystem
 import FoundationEssentials
 import Synchronization
 
-/// A reader that pauses: the sender must stop, and memory must not grow.
+/// A reader that pauses. During the pause the sender must stop, and memory must not grow.
 struct DemoSlowReader: Sendable {
     private static let byteCount: UInt64 = 256 << 20
     private static let pause = Duration.seconds(2)
     private static let samples = 8
-    /// Number of samples that must have the same stream position at the end of the pause.
+    /// Number of samples at the end of the pause that must all have the same stream position.
     private static let quietSamples = 4
     /// Maximum accepted growth of resident memory during the pause, in bytes.
     private static let tolerance = 8 << 20

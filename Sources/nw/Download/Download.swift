@@ -22,7 +22,7 @@ struct Download: Sendable {
         var scheme: ConnectionAuthentication.Scheme?
         var retryLimit: Int
         var replaces: Bool
-        /// Returns how long to wait after the next bytes.
+        /// Counts received bytes, and returns how long to wait before the next ones to keep the rate limit.
         var pace: @Sendable (Int) -> Duration
     }
 
@@ -44,7 +44,7 @@ struct Download: Sendable {
     let credential: PasswordCredential?
     /// The name chosen by the user; `nil` to use the server's or the URL's.
     let name: String?
-    /// The file name before the server has named it.
+    /// The file name to use unless the server sends one.
     let givenName: String
     let checksum: @Sendable (_ name: String) -> FileChecksum?
     let settings: Settings
@@ -134,7 +134,7 @@ struct Download: Sendable {
             do {
                 return try await attempt(&download, in: file)
             } catch let failure as AttemptFailure {
-                // Progress shows that the server works, so earlier failures no longer count.
+                // Content has arrived, so the server works: earlier failures no longer count.
                 failureCount = download.position > position ? 1 : failureCount + 1
                 guard failure.isTemporary, failureCount <= settings.retryLimit else { throw failure.reason }
                 let wait = min(Self.longestWait, failure.wait ?? .seconds(1 << min(failureCount - 1, 5)))
@@ -220,7 +220,7 @@ struct Download: Sendable {
         start.credential = settings.credential ?? credential
         start.scheme = settings.scheme
         start.followsRedirects = true
-        // Ranges of encoded content could not be decoded.
+        // Accept no content coding, because a range of encoded content cannot be decoded.
         start.acceptsCodings = false
         return start
     }

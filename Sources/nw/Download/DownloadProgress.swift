@@ -45,7 +45,7 @@ final class DownloadProgress: Sendable {
         }
     }
 
-    /// Called when a file is complete or has failed. The line about that replaces the progress. After an interrupt, the progress stays.
+    /// Called when a file is complete or has failed. After the last file, removes the progress.
     func endedFile() {
         guard isVisible else { return }
         state.withLock { state in

@@ -3,9 +3,9 @@ import CausewayHTTPProtocols
 import CausewaySystem
 import FoundationEssentials
 
-/// An incomplete download's file, and a file beside it with the data needed to continue.
+/// The file of an incomplete download, and a second file with the data needed to continue.
 ///
-/// Its calls block, so they run on the download's ``FileThread``, one after another.
+/// The calls block, so they run on the download's ``FileThread``, one after another.
 final class PartialFile: Sendable {
     private struct Facts: Codable {
         var url: String
@@ -32,7 +32,7 @@ final class PartialFile: Sendable {
         guard file.lock() != .heldByAnother else { throw CommandFailure("another process downloads this file") }
     }
 
-    /// Returns what is stored for this URL's content.
+    /// Returns the stored part of this URL's content; empty for another URL's file, and after a restart of the host.
     func stored() -> PartialDownload {
         guard let text = try? OpenFile(reading: factsPath).readChunk(atMost: 64 << 10),
             let facts = try? JSONDecoder().decode(Facts.self, from: text), facts.url == url,
@@ -42,7 +42,7 @@ final class PartialFile: Sendable {
         return PartialDownload(position: Int(clamping: size), validator: facts.validator, length: facts.length)
     }
 
-    /// Starts over with the whole content.
+    /// Empties the file to receive all content again, and stores the response's validator if it has one.
     func restart(_ download: PartialDownload) throws {
         try DirectoryEntries.removeFile(factsPath)
         file.cut(to: 0)
@@ -75,7 +75,7 @@ final class PartialFile: Sendable {
         case replacing(String)
         /// This path, which must not exist.
         case new(String)
-        /// The first unused name derived from the server's.
+        /// The first unused name derived from the name that the server sent.
         case unused(String, directory: String)
     }
 
@@ -98,13 +98,13 @@ final class PartialFile: Sendable {
         return final
     }
 
-    /// Removes both files.
+    /// Removes the incomplete file and the file with the data needed to continue.
     func remove() {
         try? DirectoryEntries.removeFile(path)
         try? DirectoryEntries.removeFile(factsPath)
     }
 
-    /// Removes both files if another run cannot use them.
+    /// Removes both files if a later run cannot continue the download.
     func leave(_ download: PartialDownload) { if download.position == 0 || download.validator == nil { remove() } }
 }
 

@@ -11,8 +11,8 @@ enum UnusedName {
 
     // MARK: Names
 
-    /// Makes a peer's name safe: without folders, control characters and direction changes, with underscores for leading dots, and with at
-    /// most ``maximumByteCount`` bytes. Returns `nil` if nothing is left.
+    /// Makes a peer's name safe: removes folders, control characters and changes of the text direction, replaces
+    /// leading dots with underscores, and keeps at most ``maximumByteCount`` bytes. Returns `nil` if nothing is left.
     static func safe(_ name: String) -> String? {
         guard let last = ContentDisposition.lastComponent(name) else { return nil }
         let visible = visible(last)
@@ -41,7 +41,8 @@ enum UnusedName {
     private static func visible(_ name: String) -> String {
         var kept = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {
-            // Whether a joiner is visible depends on the previous character, so the context does not begin with one.
+            // Whether a joiner is printable depends on the characters before it. So test the scalar together with the
+            // shortest printable suffix of `kept`, of at most four scalars: such a suffix does not begin with a joiner.
             let contexts = (1...4).lazy.map { String.UnicodeScalarView(kept.suffix($0)) }
             var text = contexts.first { isPrintable(String($0)) } ?? String.UnicodeScalarView()
             text.append(scalar)
@@ -69,8 +70,8 @@ enum UnusedName {
 
     // MARK: Files
 
-    /// Moves a file to the first unused name among `NAME`, `NAME.1` ... and returns its URL. Other processes may choose the same name at
-    /// the same time.
+    /// Moves a file to the first unused name among `NAME`, `NAME.1` ... and returns its URL. Never replaces a file,
+    /// even if another process chooses the same name at the same time.
     ///
     /// - Parameter name: The peer's name for the file; see ``safe(_:)``.
     /// - Throws: `.posix(.EEXIST)` if the first 1,000 names exist; file system errors.
@@ -79,7 +80,7 @@ enum UnusedName {
         do {
             return try rename(file, to: name, in: directory)
         } catch let error as NWError where error == .posix(.EXDEV) {
-            // The directory is on another file system: the file is renamed when it is complete there.
+            // The directory is on another file system: copy the file under a temporary name, then rename the copy.
             let copy = directory.appendingPathComponent(".\(UUID().uuidString).part")
             defer { try? FileManager.default.removeItem(at: copy) }
             try FileManager.default.copyItem(at: file, to: copy)

@@ -46,7 +46,7 @@ final class ContentReceiver: Sendable {
         }
     }
 
-    /// Ends the output after a failure. Does nothing if the output is blocked.
+    /// Ends the output after a failure. Does nothing while another thread writes, because that write may block.
     func abandon() {
         _ = state.withLockIfAvailable { state in
             state.progress?.finish()

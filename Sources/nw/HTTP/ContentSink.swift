@@ -21,7 +21,7 @@ struct ContentDestination: Sendable {
     }
 
     var place = Place.automatic
-    /// Whether to refuse a file that is a symbolic link, because the server's URL chose its name.
+    /// Whether the URL determines the file name. If so, a symbolic link with this name is refused.
     var isNameFromURL = false
 }
 

@@ -124,7 +124,7 @@ struct RequestForm: Sendable {
             for (index, item) in items.enumerated() {
                 var part = MultipartPart(name: item.name, filename: item.filename, mediaType: item.mediaType)
                 if part.mediaType == nil, let name = item.filename {
-                    // A file's character encoding is unknown.
+                    // Leave out the `charset` parameter, because the file's character encoding is unknown.
                     part.mediaType = MediaTypes.type(ofFile: name).split(separator: ";").first.map(String.init)
                 }
                 try content.append(part.head(after: boundary, isFirst: index == 0))

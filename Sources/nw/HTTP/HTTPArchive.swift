@@ -68,7 +68,7 @@ struct HTTPArchive: Encodable {
         var wait: Double
         var receive: Double
 
-        /// The sum; the connect time includes the TLS time.
+        /// The total time. The connect time already includes the TLS time.
         var total: Double { [blocked, dns, connect, send, wait, receive].reduce(0) { $0 + max(0, $1) } }
     }
 

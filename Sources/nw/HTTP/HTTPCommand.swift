@@ -80,7 +80,7 @@ struct HTTPCommand: Subcommand {
         }
         for match in urls { _ = try plan(words, match) }
         do throws(WriteOut.InvalidTemplate) {
-            // A template in a file is read when the command runs.
+            // A template in a file is read and checked when the command runs.
             if let template = output.writeOut, !template.hasPrefix("@") { _ = try WriteOut(template) }
         } catch { throw ValidationError(error.message) }
     }
@@ -127,7 +127,7 @@ struct HTTPCommand: Subcommand {
         return result.cookies.withLock { $0 }
     }
 
-    /// The URLs matching the given pattern.
+    /// The URLs to which the patterns in the argument expand.
     private func matches(of words: RequestWords) -> [URLGlob.Match] {
         request.globoff ? [URLGlob.Match(url: words.url, choices: [])] : URLGlob(words.url).matches
     }
@@ -140,7 +140,7 @@ struct HTTPCommand: Subcommand {
     }
 }
 
-/// The cookies at the end of a transfer, with which the next one begins.
+/// The cookies at the end of a transfer. The next transfer starts with them.
 private final class FinalCookies: Sendable {
     let cookies = Mutex<[Cookie]?>(nil)
 }

@@ -29,7 +29,7 @@ struct HTTPCommandFailure: Error {
 
     let code: Code
     let message: PrintableText
-    /// Whether a retry would fail for the same reason, because the server's name does not exist.
+    /// Whether a retry cannot succeed, because the server's name does not exist.
     let isLasting: Bool
 
     init(_ code: Code, _ message: PrintableText, isLasting: Bool = false) {
@@ -42,7 +42,7 @@ struct HTTPCommandFailure: Error {
 extension HTTPCommandFailure {
     /// Explains an engine failure.
     ///
-    /// - Parameter reason: Why the server is not trusted or why a proxy failed, which is more exact than the error.
+    /// - Parameter reason: Why the server is not trusted or a proxy failed. It replaces the error's less exact text.
     init(_ failure: HTTPFailure, to origin: HTTPOrigin, reason: PrintableText?) {
         let place: PrintableText = "\(origin.host):\(origin.port)"
         if case .cannotConnect(let error) = failure {

@@ -5,12 +5,12 @@ import CausewayProtocols
 import CausewayTypes
 import CausewayWire
 
-/// Server and proxy challenges.
+/// Answers the server's challenges, and explains failures caused by proxies.
 extension HTTPConversation {
     /// Whether an origin is that of the command's URL. Only this origin gets credentials.
     func isFirst(_ origin: HTTPOrigin) -> Bool { HTTPOrigin(start.request.target) == origin }
 
-    /// Returns the credential for a request to an origin that has already demanded one.
+    /// Returns the `Authorization` value for a request to an origin that has already demanded a credential.
     mutating func known(_ request: RedirectableRequest, at origin: HTTPOrigin) -> String? {
         guard !authorizations.isEmpty else { return nil }
         let digest = DigestRequest(method: request.method, target: request.target.originForm, content: nil)
@@ -20,7 +20,7 @@ extension HTTPConversation {
         return known?.value
     }
 
-    /// Returns the answer to a challenge; `nil` to deliver the response.
+    /// Returns the `Authorization` value that answers a 401 response; `nil` to deliver the response.
     mutating func answer(
         _ head: HTTPResponseHead, _ request: RedirectableRequest, _ content: RequestContent, at origin: HTTPOrigin
     ) async throws -> String? {

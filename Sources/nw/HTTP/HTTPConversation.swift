@@ -37,9 +37,9 @@ struct HTTPConversation {
     var negotiation: HTTPNegotiation?
     /// The last response's connection.
     var connection: PoolConnectionID?
-    /// Called with each exchange when its head has arrived.
+    /// Called for each exchange when its response head has arrived.
     private let observe: @Sendable (HTTPExchangeRecord) -> Void
-    /// Called with each exchange that has content. The returned function is called when the exchange has a response or has failed.
+    /// Called for each request with content. The returned function is called after the response head or a failure.
     private let sending: (@Sendable (ResponseFeed) -> (@Sendable () -> Void)?)?
 
     init(
@@ -56,13 +56,13 @@ struct HTTPConversation {
         for cookie in cookies { self.cookies.insert(cookie, at: Self.now) }
     }
 
-    /// The maximum number of such repetitions: one for the credential, and others for new Digest nonces.
+    /// The maximum number of repetitions for a proxy: one to send the credential, and others for new Digest nonces.
     private static let maximumProxyRepetitions = 8
 
     /// The time since 1970, for cookies.
     private static var now: Duration { .seconds(Date().timeIntervalSince1970) }
 
-    /// Sends requests until there is a final response. Its content is unread.
+    /// Sends requests until there is a final response. Returns it with its content unread.
     mutating func run() async throws -> (head: HTTPResponseHead, feed: ResponseFeed) {
         var request = start.request
         var authorization: String?
@@ -172,7 +172,7 @@ struct HTTPConversation {
         }
     }
 
-    /// Drops the content of a response that leads to another request. Its end matters only to the connection.
+    /// Reads and drops the content of a response that leads to another request. A failure affects only the connection.
     private func drain(_ feed: ResponseFeed) async throws {
         do { try await feed.drain() } catch { try Task.checkCancellation() }
     }

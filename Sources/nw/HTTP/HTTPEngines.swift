@@ -10,7 +10,7 @@ struct HTTPEngines {
 
     init(_ route: HTTPRoute) { self.route = route }
 
-    /// Returns an origin's engine. Each origin has its own, so that a connection to a fixed address is never used for another name.
+    /// Returns an origin's engine. A shared engine could use a connection to a fixed address for another name.
     mutating func engine(for origin: HTTPOrigin) throws -> HTTPEngine {
         if let engine = engines[origin] { return engine }
         var configuration = HTTPEngine.Configuration()
@@ -20,7 +20,7 @@ struct HTTPEngines {
         configuration.usesPriorKnowledge = { _ in usesPriorKnowledge }
         let log = log
         configuration.connectionCreated = { log.add($0) }
-        // Forwarding requires the URL's own address: only a tunnel can lead to another one.
+        // A forwarding proxy connects to the URL's own address. For a fixed address, use a tunnel through the proxy.
         configuration.usesForwarding = destination(of: origin) == origin
         let engine = HTTPEngine(configuration)
         engines[origin] = engine

@@ -16,7 +16,7 @@ struct NegotiationOptions: ParsableArguments {
 
     var scheme: ConnectionAuthentication.Scheme? { negotiate ? .negotiate : ntlm ? .ntlm : nil }
 
-    /// - Parameter hasUser: Whether there is a user.
+    /// - Parameter hasUser: Whether `-u` is given.
     func check(hasUser: Bool) throws {
         if negotiate, ntlm { throw ValidationError("--negotiate and --ntlm cannot be combined.") }
         if ntlm, !hasUser { throw ValidationError("--ntlm requires -u USER:PASSWORD.") }
@@ -32,15 +32,15 @@ struct HTTPNegotiation {
         case over
     }
 
-    /// The name for the user's connections.
+    /// The name under which the connection pool finds the user's authenticated connections.
     private static let identity = "user"
 
     let scheme: ConnectionAuthentication.Scheme
     let credential: PasswordCredential?
     private var phase = Phase.idle
-    /// The connections for the next request; `nil` before the first challenge.
+    /// The connections that the next request may use; `nil` before the first challenge.
     private(set) var binding: ConnectionBinding?
-    /// Whether the next request carries no content, because it is always refused.
+    /// Whether to send the next request without content, because the server always refuses it.
     private(set) var isOpening = false
 
     init(_ scheme: ConnectionAuthentication.Scheme, _ credential: PasswordCredential?) {

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What a run of `nw http` or `nw upload` prints besides the content.
+/// The output of `nw http` or `nw upload` besides the content.
 struct HTTPOutput: Sendable {
     var showsHead = false
     var failsForStatus = false
@@ -12,7 +12,7 @@ struct HTTPOutput: Sendable {
     var writeOut: WriteOut?
     var retry = HTTPRetry()
 
-    /// What is printed while a request runs.
+    /// The output during a request.
     enum Commentary {
         case none
         case progressBar
@@ -20,7 +20,7 @@ struct HTTPOutput: Sendable {
         case heads
     }
 
-    /// What is printed at the end.
+    /// The output at the end.
     enum Summary {
         case none, timeline, json
     }

@@ -3,15 +3,15 @@ import CausewayTypes
 import CausewayWire
 import FoundationEssentials
 
-/// When `nw http --retry` retries, and after which delay.
+/// Decides whether `nw http --retry` tries again, and after which delay.
 struct HTTPRetry: Sendable {
-    /// The maximum delay that a server can request, and the maximum of the growing delays.
+    /// The maximum delay that a server can request, and that growing delays can reach.
     private static let longestWait = Duration.seconds(600)
-    /// Statuses that another attempt may change.
+    /// Statuses after which another attempt may succeed.
     private static let temporaryStatuses = [408, 425, 429, 500, 502, 503, 504]
 
     var limit = 0
-    /// `nil` for delays that grow from 1 second.
+    /// The fixed delay; `nil` for a delay that begins with 1 second and doubles.
     var delay: Duration?
     private(set) var count = 0
 

@@ -69,7 +69,7 @@ struct HTTPRoute: Sendable {
         if let identity, let local = sec_identity_create(identity) {
             sec_protocol_options_set_local_identity(security, local)
         }
-        // The connection may go to a fixed address.
+        // A connection to a fixed address must still verify the URL's host name.
         if destination(of: origin) != origin { sec_protocol_options_set_tls_server_name(security, origin.host) }
         if skipsVerification {
             sec_protocol_options_set_peer_authentication_required(security, false)
@@ -90,7 +90,7 @@ final class HTTPConnectionLog: Sendable {
 
     /// The evaluation result for the last server's certificates.
     let verdict = CatVerdict()
-    /// The proxy challenges.
+    /// The challenges of proxies that demand a credential.
     let proxies = ProxyChallengeTable()
     private let state = Mutex(State())
 

@@ -57,7 +57,7 @@ struct HTTPSession: Sendable {
             attempt.content = try await deliver(head, feed, of: attempt.conversation.records.last)
         } catch let failure as HTTPCommandFailure {
             attempt.failure = failure
-            // Printed output cannot be undone. A file is written again from the start.
+            // Do not retry after content was printed, because it cannot be removed. A file is written again.
             let isPrinted = failure.code == .partial && destination.path == nil && destination.place != .memory
             attempt.wait = isPrinted ? nil : retry.wait(after: failure)
         }
@@ -90,7 +90,7 @@ struct HTTPSession: Sendable {
     private func makeConversation() -> HTTPConversation {
         var start = start
         if case .rest(_, let position) = destination.place {
-            // A range of encoded content could not be decoded, so no coding is accepted.
+            // Accept no content coding, because a range of encoded content cannot be decoded.
             start.acceptsCodings = false
             start.request.fields.set("Range", "bytes=\(position)-")
         }

@@ -1,7 +1,7 @@
 /// Indents JSON while it arrives, for display on a terminal.
 ///
-/// The indenter does not check the JSON: other text passes through without its line breaks between tokens. It stores a few bytes, and each
-/// input byte becomes at most ``maximumIndentation`` + 2 bytes.
+/// The indenter does not check the JSON. In other text, it changes white space that is not inside quotes. It stores a
+/// few bytes, and each byte of valid JSON becomes at most ``maximumIndentation`` + 2 bytes.
 struct JSONIndenter: Sendable {
     /// The maximum number of spaces before a line. Deeper values are not indented further.
     static let maximumIndentation = 80
@@ -12,7 +12,7 @@ struct JSONIndenter: Sendable {
         case escaped
         /// After the start of an object or array that may be empty.
         case opened
-        /// A line break separates the next top-level value from the previous one.
+        /// After white space outside of any object or array. The next value starts on a new line.
         case betweenValues
         case elsewhere
     }

@@ -5,7 +5,7 @@ import CausewayWire
 
 /// Recognizes a web page, such as a login form, to which a server has redirected a request for something else.
 ///
-/// The page arrives with status 200. Stored as `data.json`, it would look like the content.
+/// The page arrives with status 200. Stored as `data.json`, it could be mistaken for the requested content.
 enum RedirectedPage {
     private static let pageTypes: Set<String> = ["text/html", "application/xhtml+xml"]
     /// File name extensions for non-HTML content that `MediaTypes` does not know.
@@ -42,7 +42,7 @@ enum RedirectedPage {
         }
     }
 
-    /// The type or extension indicated by a name, unless it is a web page; `nil` if the name indicates nothing.
+    /// The media type or extension that a file name indicates; `nil` for a web page or if the type is unknown.
     private static func otherType(_ name: String) -> String? {
         let known = MediaTypes.type(ofFile: name).split(separator: ";").first.map(String.init) ?? ""
         if known != MediaType.unknown { return pageTypes.contains(known) ? nil : known }

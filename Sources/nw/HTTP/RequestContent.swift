@@ -113,7 +113,7 @@ extension HTTPConversation.Start {
             case .form(let form): .form(form.items.flatMap(\.curlWords))
             }
         var request = request
-        // curl chooses its own boundary.
+        // Leave out the media type with this boundary, because curl chooses its own boundary.
         if case .form = content { request.fields.removeAll("Content-Type") }
         if let credential, sendsCredentialFirst, let value = BasicAuthentication.authorization(credential) {
             request.fields.set("Authorization", value)

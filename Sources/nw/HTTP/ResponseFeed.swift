@@ -8,7 +8,7 @@ import Synchronization
 final class ResponseFeed: HTTPResponseObserver {
     /// The number of buffered bytes at which the connection stops reading.
     private static let limit = 512 << 10
-    /// The maximum content size of a response that only leads to another request, in bytes.
+    /// The maximum number of bytes that ``drain()`` reads.
     private static let drainLimit = 256 << 10
 
     private struct State {
@@ -20,7 +20,7 @@ final class ResponseFeed: HTTPResponseObserver {
         var count = 0
         var isPaused = false
         var sentCount = 0
-        /// Receives content after the buffered chunks.
+        /// Called with the content that arrives after the buffered chunks.
         var consumer: (@Sendable (Data) throws -> Void)?
         var consumerError: (any Error)?
         var result: Result<FieldSection, HTTPFailure>?
@@ -73,8 +73,8 @@ final class ResponseFeed: HTTPResponseObserver {
 
     /// Passes all content to `consumer`, and returns at the end of the content.
     ///
-    /// The consumer runs on the thread that received the content and may block it: the command has no other connection to serve, and the
-    /// server then waits. That halves a download's processor time compared with a task that takes the content.
+    /// The consumer may block the thread that receives the content: the command has no other connection to serve, and
+    /// the server then waits. A task that takes the content would need twice the processor time for a download.
     ///
     /// - Throws: ``HTTPFailure``, or the consumer's error.
     func deliver(to consumer: @escaping @Sendable (Data) throws -> Void) async throws {
@@ -88,7 +88,7 @@ final class ResponseFeed: HTTPResponseObserver {
                 return state.pieces
             }
             guard !pieces.isEmpty else { break }
-            // A blocked consumer must not prevent the task's cancellation.
+            // Call the consumer on another thread, so that cancellation ends this call even if the consumer blocks.
             try await FileThread("nw.http.output").run { for piece in pieces { try consumer(piece) } }
         }
         resume()
@@ -100,7 +100,7 @@ final class ResponseFeed: HTTPResponseObserver {
 
     /// Waits for content. Returns the chunks that have arrived; `nil` at the end of the content.
     ///
-    /// While the caller does other work, at most 512 KiB arrive.
+    /// If 512 KiB wait for the caller, the connection stops reading.
     func next() async throws -> [Data]? {
         while true {
             let (pieces, result) = state.withLock { state in
@@ -122,7 +122,7 @@ final class ResponseFeed: HTTPResponseObserver {
         }
     }
 
-    /// Reads and drops the rest of the content, so that the connection can be reused. Longer content closes the connection.
+    /// Reads and drops the rest of the content, so that the connection can be reused. Cancels after 256 KiB.
     func drain() async throws {
         let rest = Mutex(Self.drainLimit)
         try await deliver { [self] piece in
@@ -142,7 +142,8 @@ final class ResponseFeed: HTTPResponseObserver {
         paused?.setReading(true)
     }
 
-    /// Waits until the state satisfies a condition. Cancellation: cancels the request, whose end satisfies every condition.
+    /// Waits until the state satisfies a condition. Cancellation: cancels the request and sets its result, which
+    /// satisfies every condition.
     private func wait(until isMet: (borrowing State) -> Bool) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -154,7 +155,7 @@ final class ResponseFeed: HTTPResponseObserver {
                 if isReady { continuation.resume() }
             }
         } onCancel: {
-            // The engine reports the end only after a blocked consumer returns.
+            // Set the result now: the engine reports the end only after a blocked consumer has returned.
             update { state in state.result = state.result ?? .failure(.cancelled) }
             cancel()
         }

@@ -23,7 +23,7 @@ struct TerminalContent: Sendable {
     /// Whether content is binary: it contains a zero byte near its beginning.
     static func isBinary(_ content: Data) -> Bool { content.prefix(1_024).contains(0) }
 
-    /// Returns the text for the next bytes.
+    /// Adds the next bytes. Returns the text of complete lines, and of an unfinished line above ``lineLimit``.
     mutating func text(_ content: Data) -> PrintableText {
         if indenter != nil { rest += indenter?.format(content) ?? [] } else { rest += content }
         var end = (rest.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 }) ?? 0
@@ -53,7 +53,7 @@ struct TerminalContent: Sendable {
         return PrintableText(lines: lines)
     }
 
-    /// Returns the number of bytes up to the last complete UTF-8 character.
+    /// Returns the number of bytes up to the end of the last complete UTF-8 character.
     private static func characterBoundary(_ bytes: [UInt8]) -> Int {
         let tail = bytes.suffix(3).reversed().prefix { $0 & 0xC0 == 0x80 }.count
         let lead = bytes.dropLast(tail).last ?? 0

@@ -101,7 +101,7 @@ struct TransferResult {
     }
 
     private var remote: (address: String, port: String) {
-        // The last request's connection may have been made for an earlier one.
+        // The last request may use the connection that was made for an earlier request.
         guard let place = records.last(where: { $0.connection?.winner != nil })?.connection?.winner,
             let colon = place.lastIndex(of: ":")
         else { return ("", "0") }
@@ -126,7 +126,7 @@ struct TransferResult {
         last?.connection?.entries.filter { $0.kind == kind }.compactMap(\.end).max()
     }
 
-    /// Formats a time within the last exchange; zero if that step was not needed.
+    /// Formats a time after the last exchange's start as seconds since the first request; zero for `nil`.
     private func seconds(_ milliseconds: Double?) -> String {
         guard let milliseconds, let first = records.first, let last else { return "0.000000" }
         return Amounts.decimal((last.started - first.started).inSeconds + milliseconds / 1_000, places: 6)

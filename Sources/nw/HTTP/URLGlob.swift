@@ -34,7 +34,7 @@ struct URLGlob: Sendable {
 
     private var parts: [Part] = []
 
-    /// Braces and brackets that are no pattern, such as those around an IPv6 address, are part of the text.
+    /// Braces and brackets that are not a pattern, such as those around an IPv6 address, are part of the text.
     init(_ text: String) {
         var rest = text[...]
         var plain = ""
@@ -86,7 +86,7 @@ struct URLGlob: Sendable {
         return choices.map { ($0, text.index(after: close)) }
     }
 
-    /// Braces without a comma, and JSON objects, are no pattern.
+    /// Returns the choices in braces; `nil` if the text has no comma or may be a JSON object.
     private static func alternatives(_ text: Substring) -> [String]? {
         guard text.contains(","), !text.contains("\""), !text.contains("{") else { return nil }
         return text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)

@@ -13,7 +13,7 @@ final class UploadProgress: Sendable {
     private let feed: ResponseFeed
     private let state: Mutex<State>
 
-    /// Shows the progress until ``end()``. Returns `nil` without a terminal, and for content of unknown length.
+    /// Shows the progress until ``end()``. Returns `nil` without a terminal, and unless the content is a file or form.
     init?(_ feed: ResponseFeed, of content: RequestContent) {
         guard StatusLine.isAvailable, let (name, count) = Self.facts(of: content) else { return nil }
         self.feed = feed
@@ -45,7 +45,7 @@ final class UploadProgress: Sendable {
         }
     }
 
-    /// Returns the content's name and length if the length is known before sending.
+    /// Returns the name and the length of a file or a form; `nil` for other content.
     private static func facts(of content: RequestContent) -> (name: String, count: UInt64)? {
         switch content {
         case .none, .data, .standardInput: return nil

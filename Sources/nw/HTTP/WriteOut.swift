@@ -18,7 +18,7 @@ struct WriteOut: Sendable {
         case errors
         case all
         case fields
-        /// The rest is printed after a failure only.
+        /// The text after this variable is printed only if the transfer failed.
         case onError
     }
 

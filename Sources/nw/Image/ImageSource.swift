@@ -11,7 +11,7 @@ struct ImageSource {
     let address: String
     let isQuiet: Bool
 
-    /// Decodes in another process of this tool, so that one executable file suffices.
+    /// Decodes in another process, which runs this same program, so that no second executable file is needed.
     private static var decoder: ImageDecoderProcesses {
         var options = ImageDecoderProcesses.Options()
         options.executable = ProcessInfo.processInfo.environment["CAUSEWAY_IMAGE_DECODER"] ?? "/proc/self/exe"
@@ -23,7 +23,7 @@ struct ImageSource {
     /// The command that turns this tool into a decoder. It is not listed in the help.
     static let decoderWord = "image-decoder"
 
-    /// Loads the image at a maximum size.
+    /// Loads the image, and scales it to `size` if a size is given.
     func load(_ size: PixelSize?) async throws -> LoadedImage {
         let processors = size.map { [ImageProcessor.resize(width: $0.width, height: $0.height)] } ?? []
         if let url { return try await load(url, processors) }

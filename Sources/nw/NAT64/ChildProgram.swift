@@ -1,8 +1,8 @@
 import Causeway
 import CausewaySystem
 
-/// A program started by this command. Unlike Foundation's `Process`, it stays in the tool's process group, so that it can read the terminal
-/// and gets its signals.
+/// A program started by this command. Unlike with Foundation's `Process`, the program stays in the tool's process
+/// group, so that it can read the terminal and gets the terminal's signals.
 struct ChildProgram: Sendable {
     private let process: pid_t
 
@@ -26,7 +26,7 @@ struct ChildProgram: Sendable {
             posix_spawn_file_actions_adddup2(&actions, output, 1)
             posix_spawn_file_actions_adddup2(&actions, output, 2)
         }
-        // The tool handles signals itself, and ignores some of them; its threads block others.
+        // Restore the default signal settings: the tool ignores some signals, and its threads block others.
         var (none, all) = (sigset_t(), sigset_t())
         sigemptyset(&none)
         sigfillset(&all)
@@ -41,7 +41,7 @@ struct ChildProgram: Sendable {
         self.process = process
     }
 
-    /// Waits for the end. Returns the exit code; 128 plus the signal number if a signal ended the program. Blocks.
+    /// Waits until the program ends. Returns its exit code; 128 plus the signal number if a signal ended it. Blocks.
     func wait() -> Int32 {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}

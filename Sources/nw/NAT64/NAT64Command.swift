@@ -6,7 +6,7 @@ import Dispatch
 import FoundationEssentials
 import Synchronization
 
-/// A name for the DNS64 server, with its IPv4 address: the values for `--address`.
+/// A host name with the IPv4 address to which the DNS64 server resolves it; the values for `--address`.
 struct NAT64Address: ExpressibleByArgument, Equatable, Sendable {
     var name: String
     var address: String
@@ -153,7 +153,7 @@ struct NAT64Command: Subcommand {
     }
 }
 
-/// The program running in the network, or the wait for an interrupt.
+/// The program that runs in the network; without a program, a wait until the interrupt.
 private final class RunningProgram: Sendable {
     private struct State {
         var child: ChildProgram?
@@ -171,7 +171,7 @@ private final class RunningProgram: Sendable {
         if isStopped { child.end() }
     }
 
-    /// Ends the program. A terminal interrupt has reached it already.
+    /// Ends the program, or the wait for the interrupt.
     func stop() {
         let child = state.withLock { state in
             state.isStopped = true

@@ -2,11 +2,11 @@ import Causeway
 import CausewaySystem
 import FoundationEssentials
 
-/// A network without IPv4 in a namespace, whose router has a translator (NAT64, RFC 6146) and a name server that synthesizes IPv6 addresses
-/// from IPv4 addresses (DNS64, RFC 6147). Calls block.
+/// A network without IPv4 in a namespace. Its router has a translator (NAT64, RFC 6146) and a name server that makes
+/// IPv6 addresses from IPv4 addresses (DNS64, RFC 6147). Calls block.
 ///
-/// The router is another namespace, connected to this host. It answers ARP for the translator's addresses, so that this host needs no route
-/// to them.
+/// The router is another namespace, connected to this host. It answers ARP for the translator's addresses, so that this
+/// host needs no route to them.
 final class NAT64Network {
     static let prefix = "2001:db8:64::"
     static let nameServer = "2001:db8:64:1::1"
@@ -31,7 +31,8 @@ final class NAT64Network {
     private var link: String { "n64-\(getpid())" }
     private var settings: String { "/etc/netns/\(name)" }
 
-    /// - Parameter upstream: The DNS servers to ask for other names, which also shares this host's connections; empty for none.
+    /// - Parameter upstream: The DNS servers for other names. If not empty, the network also uses this host's
+    ///   connections.
     init(_ name: String, _ addresses: [NAT64Address], upstream: [String]) throws {
         self.name = name
         self.addresses = addresses

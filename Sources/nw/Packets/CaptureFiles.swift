@@ -2,12 +2,12 @@ import CausewaySystem
 import Dispatch
 import Synchronization
 
-/// When the next capture file starts.
+/// The size and the time after which a capture continues in the next file.
 struct CaptureRotation: Sendable {
     var byteCount: Int?
     var seconds: Int?
-    /// Maximum number of files. With a size limit the newest file replaces the oldest; with a time limit the capture ends after the last
-    /// file.
+    /// Maximum number of files. With a size limit, the newest file replaces the oldest. With only a time limit, the
+    /// capture ends after the last file.
     var fileCount: Int?
 
     static let none = CaptureRotation()
@@ -23,7 +23,7 @@ struct CaptureFileAge: Sendable {
 
     init(_ rotation: CaptureRotation) { self.rotation = rotation }
 
-    /// Whether the file has reached its time limit, or reaches its size limit with more bytes.
+    /// Whether the file has reached its time limit, or would reach its size limit with `more` bytes.
     func isOver(with more: Int) -> Bool {
         let isLarge = rotation.byteCount.map { byteCount + more >= $0 } ?? false
         let isOld = rotation.seconds.map { ContinuousClock.now - began >= .seconds($0) } ?? false
@@ -33,7 +33,7 @@ struct CaptureFileAge: Sendable {
 
 /// Capture files written on their own thread.
 ///
-/// Unwritten data waits in memory, up to a limit. Beyond the limit packets are dropped and counted, as the kernel does.
+/// Unwritten data waits in memory, up to a limit. At the limit, packets are dropped and counted, or the caller waits.
 final class CaptureFiles: Sendable {
     private struct State: ~Copyable {
         var file: OpenFile?
@@ -74,8 +74,9 @@ final class CaptureFiles: Sendable {
         do { return try OpenFile(creating: name) } catch { throw CommandFailure("create \(name) failed", error) }
     }
 
-    /// Returns a file's name. The first file has the given name; later files append a number. In a ring, every name has a number with a
-    /// fixed count of digits. With a time limit, fields such as `%H` are replaced with the current time.
+    /// Returns a file's name. The first file has the given name; later files append a number. With limits on size and
+    /// file count, every name has a number with a fixed count of digits. With a time limit, fields such as `%H` are
+    /// replaced with the current time.
     private static func name(_ path: String, _ rotation: CaptureRotation, _ number: Int) -> String {
         if rotation.seconds != nil, path.contains("%") {
             var now = time(nil)
@@ -165,7 +166,7 @@ final class CaptureFiles: Sendable {
             }
             var name = Self.name(path, rotation, state.number)
             if rotation.byteCount != nil, rotation.fileCount != nil {
-                // Only files that this capture created are removed.
+                // The name is used again: remove the oldest file, but no file that this capture did not create.
                 if state.names.contains(name) { unlink(name) }
             } else if state.names.contains(name) {
                 name += ".\(state.number)"

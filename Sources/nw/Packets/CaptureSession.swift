@@ -40,7 +40,8 @@ final class CaptureSession {
         try end.get()
     }
 
-    /// How long the kernel may hold back a packet to batch it with later packets, in milliseconds. On a busy host the delay can be longer.
+    /// How long to wait for packets that the kernel still collects into a batch, in milliseconds. On an idle host the
+    /// kernel delivers a batch after at most 10 ms.
     private static let handoverMilliseconds: CInt = 60
     private static let longestDrain = Duration.milliseconds(500)
 

@@ -110,7 +110,7 @@ struct PacketOutput: ~Copyable {
         form = path.hasSuffix(".pcapng") ? .pcapng(nil) : .pcap(nil)
     }
 
-    /// Whether the maximum number of files is written, or standard output's reader has closed it.
+    /// Whether the maximum number of files is written, or the reader of standard output has closed it.
     var isFull: Bool { isUnread || (files?.isFull ?? false) }
     private var isUnread = false
     /// Packets not stored because the disk was too slow.
@@ -176,7 +176,7 @@ struct PacketOutput: ~Copyable {
     /// Starts the next file if the current one has reached its time or size limit.
     private mutating func rotate() throws {
         guard current.isOver(with: buffer.count), let files else { return }
-        // The packet that is being added belongs to the new file.
+        // Do not count the packet that is being added, because it belongs to the next file.
         buffered -= 1
         try flush()
         buffered = 1

@@ -112,7 +112,7 @@ final class PingSession {
                 }
             } catch { return }
             guard let datagram else { return }
-            // Use the kernel's arrival time, not the time at which this thread woke up.
+            // Use the kernel's arrival time, because this thread may wake up later.
             take(datagram, clock.now - (datagram.age ?? .zero))
         }
     }

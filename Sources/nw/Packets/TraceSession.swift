@@ -16,9 +16,9 @@ final class TraceSession {
     /// The probes, by hop limit and round.
     private var probes: [TraceProbe: Probe] = [:]
     private var hasSent = false
-    /// The errno if no probe could leave this host.
+    /// The errno of the first probe for which this host had no route.
     private var unsent: CInt?
-    /// The last hop's number. It is the target or a router that does not forward the probes.
+    /// The number of the last hop, which is the target or a router that does not forward the probes.
     private var end: Int?
 
     init(_ command: TraceCommand, _ target: HostAddress) throws {

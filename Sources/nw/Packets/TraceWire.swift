@@ -61,7 +61,7 @@ final class TraceByDatagram: TraceWire {
         self.command = command
         self.target = target
         socket = try Socket.open(target.isIPv6 ? .ipv6 : .ipv4, .datagram)
-        // Routers' ICMP errors then arrive in the socket's error queue, so no raw socket is needed.
+        // Let routers' ICMP errors arrive in the socket's error queue, so that no raw socket is needed.
         try PacketSockets.reportErrors(socket.rawValue, isIPv6: target.isIPv6)
         PacketSockets.stampArrivals(socket.rawValue)
         content = try TraceSending.content(command, target, over: socket.rawValue)

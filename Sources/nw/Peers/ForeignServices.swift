@@ -14,7 +14,7 @@ final class ForeignServices: Sendable {
 
     deinit { browser.cancel() }
 
-    /// The check's result, if there is such a service.
+    /// Returns the check's result; `nil` if no such service was found.
     func step() -> PeersDoctor.Step? {
         Self.step(
             names: browser.browseResults.compactMap { result in

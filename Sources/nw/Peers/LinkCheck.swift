@@ -3,8 +3,8 @@ import CausewaySystem
 import CausewayTypes
 import Foundation
 
-/// Advertises a peer under the doctor's own service type, browses for it, and connects to it. Peers of the checked type are only browsed
-/// for: none of them discovers the doctor, and none can join.
+/// Advertises a peer under the doctor's own service type, browses for it, and connects to it. For the checked type, the
+/// doctor only browses, so that no program discovers the doctor or joins it.
 struct LinkCheck: Sendable {
     let service: String
     let limit: Duration
@@ -45,7 +45,7 @@ struct LinkCheck: Sendable {
         return findings
     }
 
-    /// Browses for the own peer, then for others until the time limit.
+    /// Browses until one second after the own peer was found, or until the time limit. Returns whether it was found.
     private func find(
         _ own: PeerIdentity, _ session: PeerSession, _ listing: PeerSession, _ findings: inout Findings
     ) async -> Bool {
@@ -54,7 +54,7 @@ struct LinkCheck: Sendable {
             Task { for try await case .found(let peer, _) in session.events { list.add(peer) } }
         }
         let end = ContinuousClock.now + limit
-        // Others answer within a second if they are present.
+        // Other peers that are present answer within a second.
         var settled = end
         while ContinuousClock.now < min(end, settled) {
             if settled == end, found.all.contains(own) { settled = min(end, ContinuousClock.now + .seconds(1)) }

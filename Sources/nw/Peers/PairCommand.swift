@@ -23,7 +23,7 @@ struct PairCommand: Sendable {
     let limit: Duration
     let isJSON: Bool
 
-    /// Shows a pairing text, and waits for the peer that has read it.
+    /// Shows a pairing text, and waits until a peer has used it.
     func show() async throws {
         try await run("no peer took the text in time") { session in
             let pairing = try session.offerPairing(for: limit)
@@ -48,7 +48,7 @@ struct PairCommand: Sendable {
         }
     }
 
-    /// Finds the peer doing the same, shows the code, and asks whether the other host shows it too.
+    /// Finds a peer that runs the same command, shows the code, and asks whether the other host shows this code too.
     func compare() async throws {
         guard StandardInput.shared.isTerminal else {
             throw CommandFailure("--compare needs a terminal: a user has to compare the codes")
@@ -127,7 +127,7 @@ struct PairCommand: Sendable {
         }
     }
 
-    /// Reports what a waiting user has to know.
+    /// Prints a refusal. Throws if the peer's key was not stored.
     private func report(_ event: CausewayPeers.PeerEvent) throws {
         switch event {
         case .refused(let peer, let failure): printError("nw: peers: \(peer.name) was refused: \(failure.message)")

@@ -94,7 +94,7 @@ struct PeersDoctor: Sendable {
         return steps
     }
 
-    /// Validity dates in peer certificates do not matter, but pairing texts expire.
+    /// Checks that the clock is roughly right, because pairing texts expire. Dates in peer certificates do not matter.
     func clock(_ now: Date) -> Step {
         let year = Calendar(identifier: .gregorian).component(.year, from: now)
         guard (2_025...2_100).contains(year) else {
@@ -105,7 +105,7 @@ struct PeersDoctor: Sendable {
         return Step(check: "clock", outcome: .passed, what: "the clock shows the year \(year)", remedy: nil)
     }
 
-    /// Whether this user's keys and the recorded peer keys can be read, and only by the user.
+    /// Checks that this user's keys and the recorded peer keys can be read, and that only this user can read the keys.
     private func storedKeys() -> Step {
         do throws(PeerFailure) {
             let count = try PeerPinStore(service: service).pins().count

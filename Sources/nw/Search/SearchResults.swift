@@ -1,7 +1,7 @@
 import CausewayTypes
 import Foundation
 
-/// A search response. A result with an unknown structure does not hide the others.
+/// A search response. Results with an unknown structure are skipped.
 struct SearchResults: Decodable, Sendable {
     /// An album, a song or another work.
     struct Work: Codable, Sendable {
@@ -51,7 +51,7 @@ struct SearchResults: Decodable, Sendable {
     }
 
     var works: [Work] = []
-    /// The number of results that are no works.
+    /// The number of skipped results.
     private(set) var skippedCount = 0
 
     private enum Key: String, CodingKey { case results }

@@ -84,7 +84,7 @@ final class DatagramServers: Sendable {
         queue.asyncAfter(deadline: .now() + 10) { [weak self] in self?.forgetSilentPeers() }
         let limit = ContinuousClock.now - Self.lifetime
         let silent = peers.withLock { peers in peers.values.filter { $0.lastHeard < limit } }
-        // The pending receives then fail, and their handlers remove the peers from the table.
+        // Cancellation makes the pending receives fail, and their handlers remove the peers from the table.
         for peer in silent { peer.connection.cancel() }
     }
 }

@@ -3,7 +3,7 @@ import CausewayTypes
 import FoundationEssentials
 import Synchronization
 
-/// Records one peer's traffic. ``SilentTally`` adds no bytes to a connection's closures.
+/// Records one peer's traffic. ``SilentTally`` stores nothing, so that the closures of a connection stay small.
 protocol PeerTally: Sendable {
     func received(_ byteCount: Int)
     func sent(_ byteCount: Int)
@@ -83,7 +83,7 @@ struct PeerLog: Sendable {
         printError("nw: serve: \(peer)\(way) \(event.event)\(counts)")
     }
 
-    /// - Parameter isSecond: Whether the server listens on another transport as well.
+    /// - Parameter isSecond: Whether this is the UDP listener of a server that also listens on TCP.
     func tellListening(on port: UInt16, isSecond: Bool) {
         if isJSON { return tell(PeerEvent(event: "listening", transport: transport, port: port)) }
         printLine(isSecond ? "listening on UDP port \(port)" : "listening on port \(port)")

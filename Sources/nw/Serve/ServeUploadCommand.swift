@@ -70,7 +70,7 @@ struct ServeUploadCommand: ServerSubcommand {
             guard let name = HTTPServerFormPart.filename(request.parameters["name"] ?? "") else {
                 throw HTTPServerError(status: 400, "malformed name")
             }
-            // Every upload creates a file (RFC 9110 §13.1.1).
+            // Every upload creates a new file, so If-Match, which requires an existing file, fails (RFC 9110 §13.1.1).
             guard !request.fields.contains("If-Match") else { throw HTTPServerError(status: 412) }
             return try report(try await store.store(request.body, as: name, type: request.fields["Content-Type"]))
         }

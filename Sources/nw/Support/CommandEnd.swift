@@ -21,7 +21,7 @@ enum CommandEnd {
         exit(code)
     }
 
-    /// Returns an error's text. The parser names a command without the tool, so its hint is corrected.
+    /// Returns an error's text. Adds the tool's name to the parser's hint `See 'COMMAND --help'`.
     static func message(of error: any Error, from command: any ParsableArguments.Type) -> String {
         let text = command.fullMessage(for: error)
         guard let name = (command as? any Subcommand.Type)?.outline.commandName else { return text }

@@ -30,7 +30,7 @@ func describe(_ error: any Error) -> PrintableText {
 
 /// Runs a command. An error from it is printed as one line on standard error, and the exit code is 1.
 func reporting(_ command: String, _ body: () async throws -> Void) async throws {
-    // A write to a closed pipe then fails with EPIPE instead of ending the process silently.
+    // Ignore SIGPIPE, so that a write to a closed pipe fails with EPIPE instead of ending the process silently.
     _ = signal(SIGPIPE, SIG_IGN)
     do {
         try await body()

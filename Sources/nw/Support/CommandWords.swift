@@ -63,7 +63,7 @@ struct CommandWords {
             if word == "--" { return result + [word] + rest }
             let parts = parts(of: word)
             result += parts
-            // The next word is the value, even if it looks like an option.
+            // The next word is the option's value, even if it looks like an option.
             if let last = parts.last, awaitsValue(last), let value = rest.popFirst() { result.append(value) }
         }
         return result

@@ -42,7 +42,7 @@ func checkRoomForSource() throws {
     }
 }
 
-/// Runs `body` like ``untilInterrupted(_:)``. If `body` throws, also after a signal, calls `goodbye` before it throws the error.
+/// Runs `body` like ``untilInterrupted(_:)``. If `body` throws, also after a signal, `goodbye` runs first.
 ///
 /// - Parameter goodbye: Withdraws services, then calls the closure that it receives.
 func untilInterrupted(

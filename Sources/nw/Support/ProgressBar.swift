@@ -11,7 +11,7 @@ struct ProgressBar {
     private static let interval = Duration.milliseconds(100)
 
     private let name: String
-    /// `nil` if unknown.
+    /// The end position; `nil` if unknown.
     private let byteCount: UInt64?
     /// The transfer's start position.
     private let origin: UInt64

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The terminal line that shows progress.
 ///
-/// A process has one. Everything that the tool prints goes around it: the line is erased first and redrawn below, so that progress and
-/// output never share a line.
+/// A process has one status line. To print other text, the tool erases the line first and redraws it below the text, so
+/// that progress and output never share a line.
 enum StatusLine {
     /// The currently drawn text.
     private static let shown = Mutex<PrintableText?>(nil)
@@ -38,8 +38,8 @@ enum StatusLine {
 
     /// Runs `body`, which prints whole lines, while the status line is erased.
     ///
-    /// - Parameter isPiped: Whether the lines go to another program, which may print them to the terminal a moment later. The line is then
-    ///   not redrawn until the next progress.
+    /// - Parameter isPiped: Whether the lines go to another program, which may print them to the terminal a moment
+    ///   later. If so, the status line is not redrawn until the next progress.
     static func aside<Failure: Error>(isPiped: Bool = false, _ body: () throws(Failure) -> Void) throws(Failure) {
         guard isAvailable else { return try body() }
         try shown.withLock { (shown: inout PrintableText?) throws(Failure) in

@@ -29,8 +29,8 @@ extension Subcommand {
 
 /// An `nw serve` server with options that differ from the other servers'.
 ///
-/// It is a two-word command. ``Program`` recognizes them, because the parser would treat the second word as the argument of
-/// ``ServeCommand``.
+/// The command's name has two words. ``Program`` recognizes such commands itself, because the parser would treat the
+/// second word as an argument of ``ServeCommand``.
 protocol ServerSubcommand: Subcommand {
     /// The two words.
     static var words: [String] { get }

@@ -34,7 +34,7 @@ final class IncomingFile: @unchecked Sendable {
             let random = String(UInt64.random(in: .min ... .max), radix: 36)
             let path = "\(directory)/\(temporaryPrefix)\(random)"
             let file = try OpenFile(creating: path)
-            // Between the two calls another process may mistake the unlocked file for an abandoned file and remove it.
+            // Before the lock, another process may take the file for an abandoned file and remove it. Then try again.
             if file.lock() != .heldByAnother, file.isLinked {
                 return TemporaryFile(path: path, file: file)
             }

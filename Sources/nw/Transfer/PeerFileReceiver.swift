@@ -11,7 +11,7 @@ struct PeerFileReceiver: Sendable {
     let trust: PeerTrust
     let rules: FileReceiver.Rules
     let session: ReceiveSession
-    /// Whether to end after one peer left.
+    /// Whether to end after one peer has left.
     let isSingle: Bool
 
     /// The folder for incomplete files, inside the directory for complete files, so that they need not be copied.
@@ -95,7 +95,7 @@ struct PeerFileReceiver: Sendable {
                 event: reason == nil ? "stored" : "refused", peer: "\(peer)", name: name, bytes: byteCount,
                 reason: reason))
         let reply = PeerFileReply(file: name, isStored: reason == nil, reason: reason)
-        // The sender may have left meanwhile.
+        // Ignore a failure, because the sender may have left.
         try? await peers.send((try? JSONEncoder().encode(reply)) ?? Data(), to: .peer(peer))
     }
 

@@ -51,7 +51,7 @@ struct PeerFileSender: Sendable {
         }
         try await body(session, found)
         session.leave()
-        // Sends the last bytes before the process ends.
+        // Give the session time to send its last bytes before the process ends.
         try? await Task.sleep(for: .milliseconds(200))
     }
 
@@ -103,7 +103,8 @@ struct PeerFileSender: Sendable {
 
     // MARK: Sending
 
-    /// The name under which a peer stores a file. A peer would change other names, and its reply would name another file.
+    /// Returns the name under which the peer stores a file. Rejects a name that the peer would change, because the
+    /// peer's reply would then name another file.
     ///
     /// - Throws: ``FileSender/NotSent``.
     static func name(of path: String) throws -> String {
@@ -139,7 +140,7 @@ struct PeerFileSender: Sendable {
             progress.finish()
         } catch let failure as PeerFailure {
             progress.finish()
-            // The receiver cancels a refused file after its reply.
+            // A receiver that refuses a file sends a reply with the reason, then cancels the transfer.
             if failure.code == .cancelled { try check(await reply(to: name, session, peer, within: .seconds(2))) }
             guard failure.code == .file || failure.code == .invalid || failure.code == .cancelled else { throw failure }
             throw FileSender.NotSent(reason: failure.message)

@@ -86,7 +86,8 @@ struct TransfersDownload {
                 let code = (error as? URLError)?.errorCode ?? 0
                 printError("nw: transfers: \(url): \(error.localizedDescription) (\(code))")
             }
-            // Without a line and an error, an earlier process has stored the file and was then killed.
+            // If there is neither a line nor an error, an earlier process stored the file and was killed before it
+            // printed the line.
             let line = stored.withLock { $0.removeValue(forKey: task.taskIdentifier) }
             if let line { printLine(line) }
             ended()

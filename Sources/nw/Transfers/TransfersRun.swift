@@ -4,16 +4,17 @@ import CausewayURLLoading
 /// Continues the transfers of all programs that are not running.
 struct TransfersRun {
     typealias Session = BackgroundTransfers.Session
-    /// Transfers that were tried and left to the program, for each session path.
+    /// The tasks that were pending when a session was last run, by session path. As long as they do not change, only
+    /// the program can continue them.
     typealias Left = [String: [Int]]
 
-    /// When a run ends.
+    /// The condition that ends a run.
     enum Limit {
-        /// When no transfer can run.
+        /// No transfer can run.
         case nothingToDo
-        /// When no transfer can run, and no other process has transfers that it can leave.
+        /// No transfer can run, and no other process uses a session whose transfers it may leave unfinished.
         case idleness
-        /// After cancellation.
+        /// The task is cancelled.
         case interruption
     }
 
@@ -35,20 +36,20 @@ struct TransfersRun {
 
     // MARK: The process that programs start
 
-    /// Continues the transfers of all programs until none has any. Returns at once if another process does that.
+    /// Continues the transfers of all programs until none can run. Returns immediately if another process does this.
     static func untilIdle(_ transfers: BackgroundTransfers) async throws {
         let run = TransfersRun(transfers, until: .idleness) { $0.sessions(isBrief: true) }
         var left: Left = [:]
         while !Task.isCancelled, let after = try await run.asAgent(left) {
             left = after
-            // A program that started a transfer before the lock was released has started no other process.
+            // Check again: a program that started a transfer while this process held the lock has started no agent.
             guard transfers.sessions(isBrief: true).contains(where: { isExpected($0) || isDue($0, left) }) else {
                 return
             }
         }
     }
 
-    /// Runs with the agent's lock; `nil` if another process holds it.
+    /// Continues transfers while this process holds the agent's lock. Returns `nil` if another process holds it.
     private func asAgent(_ left: Left) async throws -> Left? {
         switch transfers.claimAgent() {
         case .refused: return nil
@@ -70,10 +71,10 @@ struct TransfersRun {
     /// Returns whether another process is using the session now, and may exit before its transfers are complete.
     private static func isExpected(_ session: Session) -> Bool { session.activity != nil && session.isComplete }
 
-    /// Returns at the limit, or after cancellation.
+    /// Continues transfers until the limit is reached or the task is cancelled.
     ///
-    /// - Parameter left: Transfers that earlier runs have left to their programs.
-    /// - Returns: These transfers and those of this run.
+    /// - Parameter left: The transfers that earlier runs have tried.
+    /// - Returns: `left` with the transfers of this run.
     func run(_ left: Left = [:]) async -> Left {
         var left = left
         await withTaskGroup(of: End.self) { group in
@@ -101,7 +102,7 @@ struct TransfersRun {
                 case .interval?: isTicking = false
                 case .session(let path, let isCompleted)?:
                     running.remove(path)
-                    // The program had the session, and may have ended again before that is visible.
+                    // The program used the session. It may have ended again already, so its transfers may be run again.
                     if !isCompleted { left[path] = nil }
                 case nil: return
                 }
@@ -112,7 +113,7 @@ struct TransfersRun {
 
     private enum End: Sendable {
         case interval
-        /// A session run has ended. It is completed if the remaining tasks need the program.
+        /// The run of a session has ended. `isCompleted` is true if only the program can continue the remaining tasks.
         case session(path: String, isCompleted: Bool)
     }
 

@@ -56,7 +56,7 @@ final class ConnectWire: ScanWire {
             begun.append((probe, socket.release()))
             return .sent
         } catch {
-            // No answer can have arrived yet: one of this host's routes prohibits the destination.
+            // No answer can have arrived yet, so EACCES comes from this host: a route prohibits the destination.
             return error.errno == EACCES ? .answered(.localRule) : ScanSending(errno: error.errno)
         }
     }
@@ -69,7 +69,7 @@ final class ConnectWire: ScanWire {
         if let number = idle[family]?.popLast() { return Descriptor(adopting: number) }
         let socket = try Socket.open(family, .stream)
         Socket.abortOnClose(socket.rawValue)
-        // Without this, the kernel discards an ICMP error that arrives while connect(2) still runs.
+        // Without this option, the kernel discards an ICMP error that arrives while connect(2) still runs.
         try PacketSockets.reportErrors(socket.rawValue, isIPv6: family == .ipv6)
         return socket
     }
@@ -85,7 +85,7 @@ final class ConnectWire: ScanWire {
                 outcome(probe, .answered(.synAck))
             } catch {
                 guard error.errno == EALREADY else {
-                    // After other errors an immediate retry does not help; the probe times out.
+                    // Report no result for other errors, so that the probe times out: an immediate retry does not help.
                     let isLocal = report(of: socket)?.isOfThisHost(toward: target) == true
                     let sending = isLocal ? ScanSending.answered(.localRule) : ScanSending(errno: error.errno)
                     if case .answered = sending { outcome(probe, sending) }
@@ -127,8 +127,8 @@ final class ConnectWire: ScanWire {
         }
     }
 
-    /// Returns the errno that ended a connection, or the errno of an ICMP error; 0 if the connection is established. Also returns that ICMP
-    /// error.
+    /// Returns the errno that ended a connection, also if it comes from an ICMP error; 0 if the connection is
+    /// established. Returns the ICMP error too.
     private func outcome(of socket: borrowing Descriptor) -> (errno: CInt, report: PacketArrival?) {
         let error = Socket.takeError(socket.rawValue)
         let report = report(of: socket)

@@ -53,7 +53,7 @@ struct ScanTarget: Sendable {
     /// Replaces IPv4 addresses with their translations on an IPv6-only network with NAT64. The names stay the same.
     private static func translated(_ targets: [ScanTarget]) async -> [ScanTarget] {
         let reached = await AddressTranslation.addresses(for: targets.map(\.socketAddress))
-        // If there are several NAT64 prefixes, the first address list is used, which has the targets' order.
+        // Several NAT64 prefixes give one list of addresses each, in the order of the targets. Use the first list.
         guard reached.count >= targets.count else { return targets }
         return zip(targets, reached).map { target, address in
             ScanTarget(name: target.name, address.internetAddress ?? target.address)

@@ -51,7 +51,7 @@ extension ScanSending {
         case ECONNREFUSED: self = .answered(.connectionRefused)
         case EHOSTUNREACH, EHOSTDOWN: self = .answered(.hostUnreachable)
         case ENETUNREACH, ENETDOWN: self = .answered(.netUnreachable)
-        // A packet filter on this host dropped the probe. ICMP errors give other numbers.
+        // A packet filter on this host dropped the probe. ICMP errors have other error numbers.
         case EPERM: self = .answered(.localRule)
         case EACCES: self = .answered(.adminProhibited)
         case EINVAL, EAFNOSUPPORT: self = .answered(.netUnreachable)
@@ -61,8 +61,8 @@ extension ScanSending {
 }
 
 extension PacketArrival {
-    /// Whether this host made the ICMP error: its own packet filter rejected the probe to `target`. The kernel sends such an error from the
-    /// address from which the probe would have been sent.
+    /// Whether this host made the ICMP error, because its own packet filter rejected the probe to `target`. The kernel
+    /// sends such an error from the probe's source address.
     func isOfThisHost(toward target: SocketAddress) -> Bool {
         guard error != 0, let offender, let source = SourceAddress.toward([target])[0]?.address else { return false }
         return offender.internetAddress == source && target.internetAddress != source
