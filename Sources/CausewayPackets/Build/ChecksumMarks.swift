@@ -1,6 +1,6 @@
 /// One layer's position in a packet under construction, and its fields that must still be filled in.
 ///
-/// All properties are 64 bits wide, because a load that is wider than the store before it stalls.
+/// All properties are 64 bits wide: a load stalls if it is wider than a store just before it.
 struct ChecksumMark: Sendable {
     static let fillsLength: UInt64 = 1
     static let fillsChecksum: UInt64 = 2
@@ -118,7 +118,7 @@ struct ChecksumMarks: Sendable {
         if place < more.count { more[place] = mark } else { more.append(mark) }
     }
 
-    /// Returns this layer's byte offset, or `nil` if the layer is of another kind or size.
+    /// Returns the byte offset of the layer at `position`; `nil` if the layer has another kind or size.
     @inline(__always)
     mutating func offset(of position: Int, _ kind: LayerKind, _ byteCount: Int) -> Int? {
         guard position >= 0, position < count else { return nil }

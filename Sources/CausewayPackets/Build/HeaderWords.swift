@@ -1,7 +1,7 @@
 public import CausewayTypes
 
-/// A 20-byte header in memory order, stored as two 64-bit words and one 32-bit word. The checksum then loads the same
-/// word sizes that were stored.
+/// A 20-byte header in memory order, stored as two 64-bit words and one 32-bit word. The checksum loads words of the
+/// same sizes, because a wider load would stall.
 @usableFromInline
 struct HeaderWords {
     @usableFromInline var first: UInt64

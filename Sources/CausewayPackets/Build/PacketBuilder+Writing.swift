@@ -126,7 +126,7 @@ extension PacketBuilder {
     private static func fill(_ bytes: inout [UInt8], _ marks: inout ChecksumMarks) {
         var span = bytes.mutableSpan
         var packet = unsafe span.mutableBytes
-        // The sum over the bytes after the current layer, which the current layer's checksum covers.
+        // The sum over the bytes after the current layer. These bytes are covered by the checksum of the current layer.
         var behind = ChecksumSum()
         var position = marks.count
         while position > marks.firstPending {

@@ -86,7 +86,7 @@ struct ChecksumSum {
         carry(UInt64(unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: start &+ 4, as: UInt32.self)))
     }
 
-    /// Converts the sum to the one that the same bytes have at an odd offset.
+    /// Converts the sum to that of the same bytes at an odd offset.
     @inline(__always)
     mutating func swap() { sum = sum << 8 | sum >> 56 }
 

@@ -20,8 +20,7 @@ struct CryptoAssembly: Sendable {
     /// The received ranges in `bytes`, in ascending order, with gaps between them.
     private var pieces: [Range<Int>] = []
 
-    /// Adds an Initial packet's frames. Ignores all frames after one with a type that an Initial packet must not
-    /// contain.
+    /// Adds an Initial packet's frames. Stops at the first frame whose type an Initial packet must not contain.
     mutating func add(frames p: borrowing ByteView) {
         try? read(p)
     }

@@ -22,7 +22,7 @@ extension IPProtocolNumber {
     static var mpls: IPProtocolNumber { IPProtocolNumber(rawValue: 137) }
     static var ethernet: IPProtocolNumber { IPProtocolNumber(rawValue: 143) }
 
-    /// Whether the protocol's printer prints the IP addresses, because the ports follow the addresses.
+    /// Whether the protocol has ports. Its printer then prints the IP addresses, because a port follows each address.
     var hasPorts: Bool {
         switch self {
         case .tcp, .udp, .dccp, .sctp: true

@@ -41,7 +41,7 @@ extension PacketLayers {
         return takeUsual(p, p.unchecked8(at &+ 6), .ipv6, at, at &+ 40, at &+ 40 &+ length, place)
     }
 
-    /// Records the last header. The caller has checked the shortest length.
+    /// Checks the transport header and records all layers. The caller has checked the shortest header's length.
     @inline(__always)
     private mutating func takeUsual(
         _ p: borrowing ByteView, _ number: UInt8, _ below: LayerKind, _ network: Int, _ start: Int, _ wireEnd: Int,

@@ -47,7 +47,7 @@ public struct PacketLayers: Sendable {
     /// The maximum number of recorded layers.
     public static let capacity = 16
 
-    /// Each layer packed into one integer and written in place, which saves a copy per packet.
+    /// The layers, each packed into one integer. Writing them in place saves a copy per packet.
     private var storage: InlineArray<16, UInt64> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
     /// The number of layers.
     public private(set) var count = 0
@@ -121,7 +121,7 @@ public struct PacketLayers: Sendable {
         payloadOriginalCount = wireEnd &- content
     }
 
-    /// Discards the outer packet's transport layer, which does not belong to the inner packet.
+    /// Records the last added layer as the innermost network layer, and forgets the outer packet's transport layer.
     @inline(__always) mutating func noteNetwork() {
         (network, transport) = (UInt8(truncatingIfNeeded: count &- 1), 0xFF)
     }

@@ -1,7 +1,7 @@
 /// A group of comparisons evaluated in one step: up to two masked 8-byte windows, and one byte against a set of values.
 ///
-/// Comparisons with the same target are merged into one decision: a decision matches either if all its comparisons
-/// match, or if either of two comparisons matches. Dispatching is the expensive part of a filter, and a typical filter
+/// Comparisons with the same target are merged into one decision. It matches either if all its comparisons match, or if
+/// one of two comparisons matches. This saves dispatches, which are the expensive part of a filter. A typical filter
 /// needs two to four decisions.
 struct FilterDecision: Hashable, Sendable {
     /// Targets that end the program. All other targets are decision indices.

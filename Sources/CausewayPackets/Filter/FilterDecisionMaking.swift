@@ -4,7 +4,7 @@ struct FilterDecisionMaking {
     struct Comparison: Hashable {
         var at: UInt32
         var width: UInt32
-        /// Whether `at` counts from the IP header's end.
+        /// Whether the IP header's length is added to `at`.
         var isMoved: Bool
         var mask: UInt32
         var value: UInt32
@@ -30,7 +30,7 @@ struct FilterDecisionMaking {
 
     private struct Branch {
         var test: Comparison
-        /// The register contents after the comparison, equal at both targets.
+        /// The register contents after the comparison, the same at both targets.
         var registers: Registers
         var jt: Int
         var jf: Int
@@ -77,7 +77,7 @@ struct FilterDecisionMaking {
         case unknown
     }
 
-    /// Follows jumps and comparisons with a known result from a position.
+    /// Starts at a position, and follows jumps and comparisons whose result is known.
     private mutating func end(_ position: Int, _ registers: Registers, _ facts: [Comparison]) -> End {
         var (position, registers) = (position, registers)
         while position < instructions.count {
@@ -85,7 +85,7 @@ struct FilterDecisionMaking {
             switch instruction.code {
             case FilterProgram.Code.jump: position = Int(instruction.jt)
             case FilterProgram.Code.xHeaderLength:
-                // Only a decision with offsets relative to the header checks that the packet contains the header.
+                // The program rejects a packet without this header. Among decisions, only those with moved offsets do.
                 guard instruction.k < Self.farthest, isMoved(position + 1) else { return .unknown }
                 registers.header = Int32(instruction.k)
                 position += 1
@@ -158,7 +158,7 @@ struct FilterDecisionMaking {
         (test.mask, test.value) = (field.mask & tested & width, value)
         // A value with bits outside the mask never matches.
         guard value & ~test.mask == 0 else { return nil }
-        // After the header register changes, the accumulator no longer matches a field relative to that header.
+        // Forget a field whose offset includes the header's length: after another header it is another field.
         let loaded = field.isMoved ? nil : field
         return Branch(test: test, registers: Registers(header: header, loaded: loaded), jt: jt, jf: jf)
     }
@@ -171,7 +171,7 @@ struct FilterDecisionMaking {
         var holding = [branch.test]
         var (jt, behind) = (branch.jt, branch.registers)
         var (jf, refused) = (branch.jf, branch.registers)
-        // Merge comparisons that must all match, as long as each mismatch leads to one common target.
+        // Merge following comparisons that must match too, while a mismatch leads to the same target as for the first.
         while case .branch(let next, _) = end(jt, behind, facts + holding), next.jf == branch.jf,
             isTogether(next, branch), shape.add(next.test)
         {
@@ -179,7 +179,7 @@ struct FilterDecisionMaking {
             refused = common(refused, next.registers)
             (jt, behind) = (next.jt, next.registers)
         }
-        // Otherwise, merge two comparisons if a match in either leads to one common target.
+        // Otherwise, merge the comparison after a mismatch if its match leads to the same target as the first match.
         if holding.count == 1, case .branch(let next, _) = end(jf, branch.registers, facts), next.jt == branch.jt,
             isTogether(next, branch), shape.addOther(next.test)
         {

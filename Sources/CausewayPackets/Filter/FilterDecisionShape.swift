@@ -30,7 +30,7 @@ struct FilterDecisionShape {
 
     var decision: FilterDecision {
         var decision = FilterDecision()
-        // Without a window, use one with an empty mask next to the byte.
+        // A decision needs a window: if it tests only a byte, add a window with an empty mask next to the byte.
         let all = windows.isEmpty ? [FilterWindow(behind: (byte?.at ?? 0) + 1)] : windows
         (decision.first, decision.second) = (all[0].asInMemory, all[all.count - 1].asInMemory)
         decision.needed = isEither ? 1 : 2

@@ -33,7 +33,7 @@ extension FilterLayout {
         ])
     }
 
-    /// Combines `node` with a test for a link header, for tunnels that may carry IP packets without one.
+    /// Adds a test for a link header to `node`. In some tunnels, IP packets may come without a link header.
     func ofFrame(_ node: FilterNode) -> FilterNode { frameCondition.map { .all([$0, node]) } ?? node }
 
     func broadcast(_ qualifiers: FilterQualifiers, netmask: UInt32?) throws(FilterMeaningError) -> FilterNode {

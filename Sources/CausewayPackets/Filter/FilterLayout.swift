@@ -99,9 +99,8 @@ struct FilterLayout: Sendable {
 
     /// Continues with an Ethernet frame at the position in a slot.
     ///
-    /// - Parameter networkSlot: The slot from whose position network layer offsets count, if it is not `slot`. The
-    ///   positions in both slots are equal if the packet has a frame, and differ if the network layer comes without a
-    ///   frame.
+    /// - Parameter networkSlot: The slot for network layer offsets, if it is not `slot`. Both slots have the same
+    ///   position if the packet has a frame, and different positions if the network layer comes without a frame.
     mutating func enterFrame(_ slot: Int, networkSlot: Int? = nil) {
         (self.slot, self.networkSlot, linkHeader) = (slot, networkSlot, FilterOrigin(slot: slot))
         frameCondition = networkSlot.map {

@@ -57,18 +57,18 @@ enum FilterLinks {
 
     /// Offset to the network layer after Juniper's headers, by link type number.
     private static let juniper: [UInt16: Int] = [
-        // The link types are in this order: bundles, PPP, HDLC, Frame Relay; ATM 1 and 2; monitoring and GGSN; Ethernet and PPPoE; PPPoE
-        // over ATM.
+        // The link types are in this order: bundles, PPP, Frame Relay, HDLC; ATM 1 and 2; monitoring and GGSN; Ethernet
+        // and PPPoE; PPPoE over ATM.
         130: 4, 131: 4, 134: 4, 179: 4, 180: 4, 181: 4, 137: 4, 135: 8, 164: 12, 133: 12, 178: 32, 167: 32, 168: 6,
     ]
 }
 
 extension FilterLayout {
-    /// Field values for packets that the capturing host received, and for packets that this host sent.
+    /// Field values in packets that the capturing host received, and in packets that it sent.
     private struct DirectionMark {
         var incoming: UInt32
         var outgoing: UInt32
-        /// The mask for the field with these values.
+        /// The bits of the field that state the direction.
         var mask: UInt32 = .max
 
         static let pointToPoint = DirectionMark(incoming: 0, outgoing: 1)

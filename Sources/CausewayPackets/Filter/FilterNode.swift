@@ -106,7 +106,7 @@ indirect enum FilterNode: Hashable, Sendable {
 
 /// IPv4 hosts or networks, with further conditions.
 struct FilterHosts: Hashable, Sendable {
-    /// A condition, and the source and destination address loads if it holds.
+    /// The loads for the source and the destination address in packets that satisfy a condition.
     struct Form: Hashable, Sendable {
         var condition: FilterNode
         var source: FilterLoad

@@ -2,7 +2,7 @@
 extension FilterParser {
     private typealias FrameControl = FilterLayout.FrameControl
 
-    /// Parses `type`, `subtype` and `dir`; `nil` if the next word is another one.
+    /// Parses `type`, `subtype` and `dir` with their values; `nil` if the next word is none of these keywords.
     mutating func wirelessFrame() throws(FilterError) -> FilterNode? {
         let first = token
         guard let word = word(), FilterKeywords.wireless.contains(word) else { return nil }

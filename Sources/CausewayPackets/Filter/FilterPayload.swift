@@ -1,4 +1,4 @@
-/// The payload types that filters test: Ethernet types, and the smaller LLC service access points.
+/// The payload types that filters test: Ethernet types, and LLC service access points, which are smaller numbers.
 enum FilterPayload {
     static let xns: UInt32 = 0x0600
     static let ipv4: UInt32 = 0x0800
@@ -55,7 +55,7 @@ enum ISISType {
     static let complete2: UInt32 = 0x19
     static let partial1: UInt32 = 0x1A
     static let partial2: UInt32 = 0x1B
-    /// The type bits. The others are reserved.
+    /// The bits with the packet type. The other bits of the byte are reserved.
     static let mask: UInt32 = 0x1F
 
     static let complete = [complete1, complete2]

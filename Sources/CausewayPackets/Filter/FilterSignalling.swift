@@ -1,6 +1,6 @@
 /// Tests for Signalling System 7 over MTP2: signal unit types, and the routing label fields.
 ///
-/// The label packs its numbers from the first byte's least significant bit on.
+/// The fields of the label follow each other without gaps, from the least significant bit of its first byte.
 extension FilterLayout {
     /// The offset to the signal unit's length byte; `nil` for link types other than MTP2.
     private var signalAt: Int? {

@@ -49,8 +49,8 @@ struct FilterTunnel {
         let options = FilterExpression.binary(.binary(first, .and, .number(Self.geneveOptions)), .left, .number(2))
         let length = FilterExpression.binary(options, .add, .number(UInt32(Self.headerLength)))
         let end = FilterExpression.binary(place, .add, length)
-        // Without a frame, the type is in Geneve's header. The positions are then set so that a frame's type and
-        // payload offsets lead to the correct bytes.
+        // Without a frame, the type is in Geneve's header. The positions are then set so that the offsets of a frame's
+        // type and payload lead to the type and payload of this packet.
         let typeAt = FilterExpression.binary(place, .subtract, .number(Self.frameTypeAt - 2))
         return .any([
             .all([isFrame, .mark(slot: slot, end), .mark(slot: slot + 1, end)]),

@@ -25,7 +25,7 @@ extension FilterLayout {
     /// The access points and the control field before the organization in a SNAP header (RFC 1042).
     private static let snapHeader: UInt32 = 0xAAAA_0300
 
-    /// Returns the value that the destination and source fields have if both contain the access point.
+    /// Returns the two-byte value of an LLC header's destination and source fields if both contain the access point.
     private static func doubled(_ accessPoint: UInt32) -> UInt32 { accessPoint << 8 | accessPoint }
 
     /// Returns the SNAP organization for an AppleTalk protocol.

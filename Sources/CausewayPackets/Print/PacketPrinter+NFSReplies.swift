@@ -43,7 +43,7 @@ extension PacketPrinter {
         guard try status(p, &offset) else { return }
         switch procedure {
         case .getattr, .setattr:
-            // The attributes are these calls' result, so they are always printed.
+            // Always print the attributes, because they are the result of these calls.
             try fileAttributes(p, &offset, false, detail: 1)
         case .read, .write: try fileAttributes(p, &offset, false, detail: verbosity)
         case .lookup, .create, .mkdir:

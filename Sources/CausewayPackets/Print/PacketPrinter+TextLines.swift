@@ -1,6 +1,6 @@
 /// A text protocol. The printer shows a message's first line, or all lines.
 struct TextProtocol {
-    /// Which word in a response contains the three-digit status.
+    /// The word in a response that contains the three-digit status.
     enum StatusPlace { case first, second }
 
     var name: StaticString
@@ -66,7 +66,7 @@ extension PacketPrinter {
         return true
     }
 
-    /// Whether a word begins with three digits, followed by a character other than a digit: `220-` begins a multi-line response.
+    /// Whether a word is a three-digit status, or begins with one: `220-` begins a multi-line response.
     private func isStatus(_ p: borrowing ByteView, _ place: Range<Int>) -> Bool {
         func isDigit(_ index: Int) -> Bool { (0x30...0x39).contains(p[index]) }
         guard place.count >= 3 else { return false }

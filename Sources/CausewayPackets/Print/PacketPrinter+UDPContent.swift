@@ -46,7 +46,7 @@ extension PacketPrinter {
         case TunnelPort.geneve: try geneve(p, length)
         case TunnelPort.mpls: try mpls(p, length)
         default:
-            // If both ports are known, the lower one is the well-known port.
+            // Try the lower port first: if both ports belong to known services, the lower one is the well-known port.
             let (low, high) = (min(ports.source, ports.destination), max(ports.source, ports.destination))
             if try service(low, p, length, ports, carrier) { return true }
             if try service(high, p, length, ports, carrier) { return true }

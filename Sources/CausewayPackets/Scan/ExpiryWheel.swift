@@ -1,4 +1,4 @@
-/// A timer wheel for probe timeouts, with a resolution of ten milliseconds. A timeout cannot exceed one turn.
+/// A timer wheel for probe timeouts, with a resolution of ten milliseconds. A timeout cannot exceed ``reach``.
 struct ExpiryWheel: Sendable {
     struct Entry: Sendable {
         var probe: UInt32

@@ -34,13 +34,14 @@ public struct PortSurvey: ~Copyable, Sendable {
     public struct Settings: Sendable {
         /// Maximum rate in probes per second; `nil` means no limit.
         public var maximumPerSecond: Double?
-        /// Maximum attempts for a silent port. If the port's host has never answered, at most two attempts are made.
+        /// Maximum attempts for a silent port. If the port's host has never answered, at most two attempts are made,
+        /// unless an echo scan has seen packet loss.
         public var attempts = 3
         /// Maximum number of unanswered probes in flight.
         public var maximumWaiting = 65_536
         /// Minimum time to wait for an answer.
         public var shortestWait: Duration = .milliseconds(50)
-        /// Maximum time to wait for a host's first answer.
+        /// Maximum time to wait for an answer, at most 5.1 seconds; also the initial value for each host.
         public var longestWait: Duration = .seconds(1)
         /// The probe type.
         public var technique: ScanTechnique
@@ -58,7 +59,7 @@ public struct PortSurvey: ~Copyable, Sendable {
     private var pace: ScanPace
     private var wheel = ExpiryWheel()
     private var expired: [ExpiryWheel.Entry] = []
-    /// Whether a host's first answer has shortened its timeouts, so that running timeouts must be set again.
+    /// Whether a host has answered for the first time, so that the running timeouts must be set again.
     private var isImpatient = false
     /// The time of the latest answer, in microseconds.
     private var latest: Int64 = 0
@@ -135,7 +136,7 @@ public struct PortSurvey: ~Copyable, Sendable {
         expired.removeAll(keepingCapacity: true)
     }
 
-    /// Sets running timeouts again after a host's first answer: they were set to the maximum, which is too long.
+    /// Sets running timeouts again after a host's first answer: they were set before its round-trip time was known.
     private mutating func hasten() {
         isImpatient = false
         for entry in wheel.takeAll() where table.isWaiting(for: entry) {

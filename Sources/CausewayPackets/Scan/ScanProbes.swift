@@ -34,7 +34,7 @@ package struct ScanProbes: Sendable {
     ) {
         let ports = UInt32(firstPort &+ UInt16(truncatingIfNeeded: attempt)) << 16 | UInt32(port)
         let sequence = sequence(host: host, port: port, attempt: attempt)
-        // A six-word header, SYN, and a builder's default window.
+        // A header of six words, the SYN flag, and the default window of ``TCPHeader``.
         let control: UInt32 = 0x6002_0400
         // A maximum segment size option, as in every real SYN: some firewalls drop a SYN without it (RFC 9293 §3.7.1).
         let option: UInt32 = 0x0204_05B4

@@ -12,7 +12,7 @@ package struct ScanReport: Sendable {
         }
     }
 
-    /// Above this number, ports with equal state and reason are counted instead of listed.
+    /// If more ports have an equal state and reason, they are counted instead of listed. Open ports are always listed.
     private static let maximumAlike = 25
 
     package var name: String

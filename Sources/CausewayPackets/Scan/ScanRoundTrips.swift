@@ -29,7 +29,7 @@ struct ScanRoundTrips: Sendable {
     func timeout(host: Int, attempt: UInt8) -> Int64 {
         let estimate = estimates[host]
         if !estimate.isKnown, common.isKnown, technique == .echo {
-            // Other hosts have answered, so this host is absent or farther away. Later answers still count while the scan runs.
+            // Other hosts have answered, so this one is absent or farther away: wait briefly. Later answers count.
             let once = min(
                 max(4 * common.patience(shortest: 0, longest: longest), shortest * (isNear ? 3 : 4) / 2), longest)
             // The first two attempts wait for this time. Each further attempt doubles it.
@@ -44,8 +44,7 @@ struct ScanRoundTrips: Sendable {
 
     /// Records an answer that arrived in time.
     mutating func learn(_ taken: Int64, from probe: PortSurvey.Probe, _ reason: ScanFinding.Reason) {
-        // A router reports an unreachable host only after address resolution, which takes seconds: not a round-trip
-        // time.
+        // Do not learn from these errors: a router sends them after address resolution, which takes seconds.
         if reason != .hostUnreachable, reason != .addressUnreachable {
             estimates[probe.host].learn(taken)
             common.learn(taken)
