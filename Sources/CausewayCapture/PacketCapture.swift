@@ -17,7 +17,7 @@ public struct PacketCapture: ~Copyable {
     /// The filter, if this process must run it: the kernel cannot run it, or it tests data that the kernel's filter
     /// cannot see, such as VLAN tags. `nil` without a filter, or if the kernel runs it.
     private let filter: PacketFilter?
-    /// The packet with its cooked header or VLAN tag; empty if the bytes are used in the ring.
+    /// The packet with its cooked header or VLAN tag; empty if the packet is read directly in the ring.
     private var scratch: [UInt8] = []
     private var total = CaptureStatistics()
 

@@ -23,9 +23,9 @@ public struct CapturedFrame: Hashable, Sendable {
 /// for try await frame in frames { print(frame.bytes.count) }
 /// ```
 ///
-/// The capture starts with a loop over the sequence, and ends with the loop or its task. Each loop has its own thread
-/// and ring. If the reader is too slow, packets are dropped and counted in ``statistics``, so memory is bounded. The
-/// loop throws ``CaptureError``.
+/// A `for` loop starts a capture, which ends with the loop or when the loop's task is cancelled. Each loop has its own
+/// thread and ring. If the reader is too slow, packets are dropped and counted in ``statistics``, so memory is bounded.
+/// The loop throws ``CaptureError``.
 public struct PacketFrames: AsyncSequence, Sendable {
     /// The type of the elements.
     public typealias Element = CapturedFrame
@@ -38,7 +38,7 @@ public struct PacketFrames: AsyncSequence, Sendable {
         let statistics = Mutex(CaptureStatistics())
     }
 
-    /// Creates a sequence. The capture starts with a loop over the sequence.
+    /// Creates a sequence. Each loop over the sequence starts a capture.
     ///
     /// - Parameters:
     ///   - options: The options for each loop's capture.

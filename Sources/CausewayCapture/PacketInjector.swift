@@ -15,8 +15,7 @@ public struct PacketInjector: ~Copyable {
     private let interface: String
     private var bytes: [UInt8] = []
     private var lengths: [Int] = []
-    /// Number of packets accepted by the kernel, also of a batch that failed: the kernel accepts packets in order, up to
-    /// the one that it rejects.
+    /// Number of packets accepted by the kernel, including those before the rejected packet of a failed batch.
     public private(set) var sent = 0
 
     /// Maximum number of packets per batch.
@@ -49,7 +48,7 @@ public struct PacketInjector: ~Copyable {
         if lengths.count == Self.maximum { try flush() }
     }
 
-    /// Sends the batch and empties it, also after an error. The packets after a rejected one are not sent.
+    /// Sends the batch. The batch is then empty, also after an error. The packets after a rejected packet are not sent.
     ///
     /// - Throws: ``CaptureError`` if the interface was removed or rejects a packet.
     public mutating func flush() throws(CaptureError) {

@@ -45,7 +45,7 @@ struct Carrier: Sendable {
         return .hostPort(host: host, port: port)
     }
 
-    /// A key that both sides know takes the place of certificates.
+    /// Returns TLS options with a pre-shared key, which both sides use instead of certificates.
     private static func makeTLSOptions() -> NWProtocolTLS.Options {
         let options = NWProtocolTLS.Options()
         sec_protocol_options_add_pre_shared_key(

@@ -2,7 +2,7 @@ import Causeway
 import Dispatch
 import FoundationEssentials
 
-/// A listener that sends everything back, and a client that compares.
+/// A listener that sends everything back, and a client that compares the returned content with the sent content.
 struct Exchange: Sendable {
     let carrier: Carrier
 
@@ -19,7 +19,7 @@ struct Exchange: Sendable {
         print(Self.row(carrier.title, result))
     }
 
-    /// Serves the connections of a listener that is not started yet.
+    /// Makes a listener send all received data back. Call this before the listener is started.
     static func echo(_ listener: NWListener, isDatagram: Bool) {
         listener.newConnectionHandler = { connection in
             connection.start(queue: queue)
@@ -27,7 +27,7 @@ struct Exchange: Sendable {
         }
     }
 
-    /// Connects, sends content of several sizes and compares what returns. Returns a line about it.
+    /// Connects, sends content of several sizes and compares the returned content. Returns a text with the result.
     static func verify(_ client: NWConnection, isDatagram: Bool) async throws -> String {
         try await client.becomeReady()
         let clock = ContinuousClock()
@@ -52,8 +52,8 @@ struct Exchange: Sendable {
         title + String(repeating: " ", count: max(1, 22 - title.count)) + text
     }
 
-    /// Receives some bytes and sends them back. The next receive starts when the send has completed, so that a client that does not read
-    /// cannot fill the memory.
+    /// Receives some bytes and sends them back. The next receive starts when the send has completed. So memory is
+    /// bounded even if the client does not read.
     private static func echoBytes(_ connection: NWConnection) {
         connection.receive(minimumIncompleteLength: 1, maximumLength: 65_536) { content, _, isComplete, error in
             guard let content, error == nil else { return connection.cancel() }

@@ -4,7 +4,7 @@ import Dispatch
 /// A listener that Bonjour announces, and a client that finds it by its type and connects to it by its name.
 enum NearbyService {
     private static let type = "_causeway-tour._tcp"
-    /// The time for a browser to find the service. An announced service answers within a second.
+    /// The time limit for finding the service. An announced service answers within a second.
     private static let limit = DispatchTimeInterval.seconds(6)
 
     static func run() async throws {
@@ -29,7 +29,7 @@ enum NearbyService {
         let queue = DispatchQueue(label: "tour.browser")
         let browser = NWBrowser(for: .bonjour(type: type, domain: nil), using: .tcp)
         return await withCheckedContinuation { continuation in
-            // All of these run on `queue`: the first one answers.
+            // All handlers run on `queue`, one at a time. The first call of `finish` determines the result.
             browser.browseResultsChangedHandler = { results, _ in
                 for result in results {
                     guard case .service(name, _, _, _) = result.endpoint else { continue }

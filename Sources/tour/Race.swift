@@ -1,6 +1,6 @@
 import Causeway
 
-/// A connection to a name with several addresses, of which only one accepts it (Happy Eyeballs, RFC 8305).
+/// Connects to a host name with several addresses, of which one accepts the connection (Happy Eyeballs, RFC 8305).
 enum Race {
     private static let width = 40
 

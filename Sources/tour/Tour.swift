@@ -3,7 +3,7 @@ import Foundation
 
 /// `swift run tour`: shows what the library does, within one process and on free ports of this host.
 ///
-/// Every stop compares the bytes that arrive with those that were sent. The exit code is 0 if all of them were equal.
+/// Every part compares the bytes that arrive with the sent bytes. The exit code is 0 if all of them are equal.
 @main
 enum Tour {
     static func main() async {

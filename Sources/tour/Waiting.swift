@@ -45,7 +45,7 @@ extension NWConnection {
         }
     }
 
-    /// Sends bytes, and receives as many at the same time.
+    /// Sends bytes, and receives the same number of bytes at the same time.
     func exchange(_ content: Data) async throws -> Data {
         async let sending: Void = deliver(content)
         var returned = Data()
