@@ -12,8 +12,8 @@ extension NWError: CustomNSError {}
 
 /// Bridges an error of the Security interface to `NSError`.
 ///
-/// On Apple platforms an error of this interface is an `NSError`. Example of a test in a program: `(error as Error as NSError).code ==
-/// Int(errSecHostNameMismatch)`.
+/// On Apple platforms an error of this interface is an `NSError`. Programs test it with
+/// `(error as Error as NSError).code == Int(errSecHostNameMismatch)`, for example.
 extension CFError: CustomNSError {
     /// The domain of the `NSError`: `NSOSStatusErrorDomain`.
     public static var errorDomain: String { "NSOSStatusErrorDomain" }

@@ -7,7 +7,7 @@ public final class SecRandom: Sendable {
     fileprivate init() {}
 }
 
-/// The name of the type in Apple's interface.
+/// Apple's name for ``SecRandom``.
 ///
 /// Counterpart: macOS 10.7, iOS 2.
 public typealias SecRandomRef = SecRandom
