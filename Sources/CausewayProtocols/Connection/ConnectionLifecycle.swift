@@ -53,8 +53,8 @@ package struct ConnectionLifecycle: Sendable {
         return [.report(.preparing), .establish]
     }
 
-    /// Starts an accepted connection or a datagram peer, which needs no connection attempt. ``established()`` follows when the program has
-    /// finished its set-up and the handshakes are complete.
+    /// Starts a connection that needs no connection attempt: an accepted connection or a datagram peer.
+    /// ``established()`` follows when the program has finished its set-up and the handshakes are complete.
     package mutating func startedEstablished() -> [Action] {
         guard state == .setup, phase == .living else { return [] }
         state = .preparing
@@ -103,7 +103,7 @@ package struct ConnectionLifecycle: Sendable {
         }
     }
 
-    /// Reports a failure that another endpoint or another attempt cannot avoid.
+    /// Reports a failure that would also occur with another endpoint or in another attempt.
     package mutating func broke(_ failure: Failure) -> [Action] {
         guard phase == .living else { return [] }
         switch state {

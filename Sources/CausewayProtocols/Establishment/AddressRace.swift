@@ -70,7 +70,8 @@ package struct AddressRace: Sendable {
         return (range, admit(at: now))
     }
 
-    /// Adds candidates whose order the owner has chosen, for example if the endpoint is an address. The candidates join the race at once.
+    /// Adds candidates whose order the owner has chosen, for example if the endpoint is an address. The candidates join
+    /// the race immediately.
     package mutating func given(_ count: Int, at now: Duration) -> [Step] {
         hasBegun = true
         unsettled = []
@@ -99,7 +100,7 @@ package struct AddressRace: Sendable {
 
     // MARK: Order
 
-    /// Moves held candidates into the race, unless they must still wait for IPv6 addresses (RFC 8305 §6).
+    /// Moves the waiting candidates into the race, unless they must still wait for IPv6 addresses (RFC 8305 §6).
     private mutating func admit(at now: Duration) -> [Step] {
         var steps: [Step] = []
         if !held.isEmpty {
@@ -114,8 +115,8 @@ package struct AddressRace: Sendable {
         return steps
     }
 
-    /// Whether the held candidates may start: no more addresses are expected, the resolution delay is over, or a usable
-    /// candidate is an IPv6 address, has no IPv6 answer to wait for, or worked before.
+    /// Whether the waiting candidates may start: no more addresses are expected, the resolution delay is over, or one
+    /// usable candidate need not wait because it is an IPv6 address, worked before, or no IPv6 answer is outstanding.
     private func mayBegin(at now: Duration) -> Bool {
         if unsettled.isEmpty { return true }
         if let holdEnds, now >= holdEnds { return true }
@@ -155,9 +156,9 @@ package struct AddressRace: Sendable {
         return experience.hasWorked ? 1 : 0
     }
 
-    /// Returns the time until the next attempt: three times the known round-trip time, within
-    /// ``AttemptRace/minimumSpacing`` and ``longestDelay``. A reply that has not arrived by then is late. `nil` for the
-    /// default delay.
+    /// Returns the time after which the next attempt starts: three times the known round-trip time, within
+    /// ``AttemptRace/minimumSpacing`` and ``longestDelay``. Returns `nil`, for the default delay, if the round-trip
+    /// time is not known.
     private func delay(after candidate: Candidate) -> Duration? {
         histories[candidate].roundTrip.map { min(max($0 * 3, AttemptRace.minimumSpacing), Self.longestDelay) }
     }

@@ -92,7 +92,7 @@ package struct AttemptRace: Sendable {
         return losers.isEmpty ? [.win(candidate)] : [.abandon(losers), .win(candidate)]
     }
 
-    /// Records a failure. The next attempt starts at once, but not before ``minimumSpacing`` has passed.
+    /// Records a failure. The next attempt starts as soon as ``minimumSpacing`` has passed since the last start.
     package mutating func failed(_ candidate: Candidate, at now: Duration) -> [Step] {
         guard !isOver, let index = live.firstIndex(of: candidate) else { return [] }
         live.remove(at: index)

@@ -58,8 +58,8 @@ struct FramerInput: Sendable {
 
     /// Records that a message from the stage below is complete.
     private mutating func appendEnd(_ metadata: [any StageMetadata]) {
-        // A decision that awaits more bytes passes empty messages. Store one of them, so that a peer can neither fill the memory with
-        // them nor use up the room that the awaited bytes need.
+        // A decision that waits for more bytes skips empty messages. So keep only one of several empty messages in a
+        // row: otherwise a peer could fill the memory with them, or use up the capacity for the awaited bytes.
         guard sinceEnd > 0 || decisions.isEmpty || ends.last?.count != 0 else { return }
         ends.append((sinceEnd, metadata))
         sinceEnd = 0

@@ -84,8 +84,8 @@ struct FramerOutput: Sendable {
 
     mutating func removeAll() { self = FramerOutput() }
 
-    /// Sends the collected output. Output for part of a message becomes part of a message to the stage below; all other
-    /// output becomes a complete message.
+    /// Sends the collected output to the stage below. Output for a part of a message ends the sent message only if that
+    /// part ends the program's message. Other output is a separate message, unless a message has begun.
     private mutating func endDraft(as message: MessageChunk?) {
         guard var chunk = draft.take() else {
             // The framer wrote nothing for the last part, but the message must still end.

@@ -12,7 +12,7 @@ struct FramerReading: Sendable {
         /// The framer was not called since the input ended.
         case unreported
         case reported
-        /// The stage above has the end.
+        /// The stage above has received the end.
         case delivered
     }
 
@@ -23,18 +23,18 @@ struct FramerReading: Sendable {
     private var hasNewInput = false
     /// The number of bytes that the next call waits for.
     private var wanted = 0
-    /// The largest minimum that a window did not meet since the last input call.
+    /// The largest minimum byte count, since the last input call, for which a window had too few bytes.
     private var unmet = 0
     /// The input's progress when the last call began.
     private var progressBefore: UInt64 = 0
 
     init() {}
 
-    /// Whether the stage above has the end of input, so that nothing more may be delivered.
+    /// Whether the stage above has received the end of input, so that nothing more may be delivered.
     var hasDeliveredEnd: Bool { end == .delivered }
     /// Whether the framer needs more bytes than a stage may buffer for it.
     var exceedsLimit: Bool { max(wanted, unmet) > FramerStage.windowLimit }
-    /// Whether the framer has processed all input and its end.
+    /// Whether the framer has processed all input, including the end of input.
     var isExhausted: Bool { input.hasEnded && end != .unreported && !hasNewInput }
 
     /// The number of bytes that the stage below may pass now.
@@ -52,7 +52,8 @@ struct FramerReading: Sendable {
 
     // MARK: Calls
 
-    /// Returns the next input call; `nil` if the framer has nothing to parse or the stage above has no room for its result.
+    /// Returns the next input call; `nil` if the framer has nothing to parse or the stage above cannot accept the
+    /// result.
     mutating func nextCall() -> FramerCall? {
         guard hasNewInput, hasRoomAbove, !input.isPassingThrough else { return nil }
         let isComplete = input.isAtMessageEnd || input.hasEnded
@@ -111,7 +112,8 @@ struct FramerReading: Sendable {
         }
     }
 
-    /// Forgets the windows that the framer has read, because a call has ended, and begins a pass-through that waited for them.
+    /// Handles the end of a call: clears the windows that the framer has read, and begins a pass-through that was
+    /// waiting.
     mutating func endLook() {
         guard case .pending(_, let passesThrough) = look else { return }
         look = .none

@@ -204,7 +204,8 @@ extension FramerStage {
             kind: .output, metadata: chunk.metadata, length: chunk.bytes.count, isComplete: chunk.endsMessage)
     }
 
-    /// Returns the `stop` call after the program's content has been sent. A framer that is not ready cannot send it.
+    /// Returns the `stop` call if it is due. A ready framer gets the call after it has received all the program's
+    /// content. A framer that is not ready cannot send content, so it gets the call at once.
     private mutating func stopCall() -> FramerCall? {
         switch phase {
         case .opening(.due): phase = .opening(.called)
@@ -214,7 +215,7 @@ extension FramerStage {
         return FramerCall(kind: .stop)
     }
 
-    /// Ends the current call if it is of this kind. Returns `false` if it is not.
+    /// Ends the current call if it has this kind; otherwise returns `false`.
     private mutating func callEnded(_ kind: FramerCall.Kind) -> Bool {
         guard call == kind else { return false }
         call = nil

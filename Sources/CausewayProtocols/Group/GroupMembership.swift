@@ -74,8 +74,8 @@ package struct GroupMembership: Sendable {
         if !isGone, failures[membership.group] == nil { failures[membership.group] = failure }
     }
 
-    /// The failure if a group could not be joined on any interface although there was a suitable one. One such group
-    /// fails the whole connection group, because the program relies on all its groups.
+    /// The failure of a group that had a suitable interface but could not be joined on any; `nil` if there is no such
+    /// group. One such group fails the whole connection group, because the program relies on all its groups.
     package var failure: Failure? {
         for position in groups.indices {
             guard let failure = failures[position], !joined.contains(where: { $0.group == position }) else { continue }

@@ -36,7 +36,7 @@ extension HTTP1BodyLength {
         let length = try contentLength(head.fields)
         guard hasCoding(head.fields) else {
             if let length { return .length(length) }
-            // A server must not send content with this status (RFC 9110 §15.3.6), so bytes that follow are not content.
+            // A server must not send content with status 205 (RFC 9110 §15.3.6), so bytes that follow are not content.
             return head.status == 205 ? .none : .untilEnd
         }
         guard length == nil else { throw .framing("Content-Length with Transfer-Encoding") }
@@ -85,7 +85,7 @@ extension HTTP1BodyLength {
     /// Checks that `Transfer-Encoding` is exactly `chunked`. Chunked must be the last coding, and must not be applied twice
     /// (RFC 9112 §6.1).
     ///
-    /// - Parameter allowsIdentity: Whether `identity` may come before it.
+    /// - Parameter allowsIdentity: Whether `identity` may come before `chunked`.
     private static func checkCodings(_ fields: FieldSection, allowsIdentity: Bool) throws(HTTP1Failure) {
         var count = 0
         var chunkedCount = 0

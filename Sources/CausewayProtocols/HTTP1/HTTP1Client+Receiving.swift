@@ -1,7 +1,7 @@
 internal import CausewayWire
 
 extension HTTP1Client {
-    /// Adds received bytes. The machine keeps the slice until it is decoded. Take events afterwards.
+    /// Adds received bytes. The machine keeps the slice until it is decoded. Call ``nextEvent(atMost:)`` afterwards.
     package mutating func received(_ bytes: ArraySlice<UInt8>) {
         switch phase {
         case .closing, .ended: break
@@ -10,10 +10,12 @@ extension HTTP1Client {
         }
     }
 
-    /// Decodes the response head directly from newly arrived bytes, without keeping them. Take events afterwards.
+    /// Decodes the response head directly from newly arrived bytes, without keeping them. Call ``nextEvent(atMost:)``
+    /// afterwards.
     ///
-    /// - Returns: The number of decoded bytes, and the event if the head is complete. Pass the other bytes to ``received(_:)``, or deliver
-    ///   them as far as ``bypass(_:)`` permits. The number is 0 if earlier bytes are not decoded yet, or if no response is expected.
+    /// - Returns: The number of decoded bytes, and the event if the head is complete. The number is 0 if earlier bytes
+    ///   are not decoded yet, or if no response is expected. Use ``bypass(_:)`` or ``received(_:)`` for the other
+    ///   bytes.
     package mutating func receivedHead(_ bytes: borrowing Span<UInt8>) -> (count: Int, event: Event?) {
         guard phase == .head, input.isEmpty, !input.hasEnded else { return (0, nil) }
         let isWhole = !head.hasBegun
@@ -29,17 +31,17 @@ extension HTTP1Client {
         }
     }
 
-    /// Counts content that the owner delivers itself, which saves copies. Take events afterwards.
+    /// Counts content that the owner delivers itself, which saves copies. Call ``nextEvent(atMost:)`` afterwards.
     ///
     /// - Parameter count: The number of newly arrived bytes.
     /// - Returns: How many of these bytes are content; 0 if the body is chunked, or if earlier bytes are not decoded
-    ///   yet. Pass the others to ``received(_:)``.
+    ///   yet. Pass the other bytes to ``received(_:)``.
     package mutating func bypass(_ count: Int) -> Int {
         guard phase == .body, input.isEmpty, !input.hasEnded else { return 0 }
         return body.bypass(count)
     }
 
-    /// Records the end of the stream. Take events afterwards.
+    /// Records the end of the stream. Call ``nextEvent(atMost:)`` afterwards.
     ///
     /// - Parameter isClean: Whether the server ended the stream properly. `false` after a reset, or over TLS without a
     ///   closure alert. A body delimited by the end of the connection is then incomplete (RFC 9112 §9.8).
@@ -54,7 +56,8 @@ extension HTTP1Client {
         return true
     }
 
-    /// Whether the peer has ended the stream; `nil` if it has not, `false` if it did so by a reset.
+    /// How the server ended the stream: `true` for a proper end, `false` for a reset or, over TLS, a missing closure
+    /// alert; `nil` if the stream has not ended.
     package var inputEnd: Bool? { input.hasEnded ? input.endIsClean : nil }
 
     /// Removes and returns the bytes that follow the response, after ``Event/upgraded(_:)`` or ``handOver()``.
@@ -131,7 +134,8 @@ extension HTTP1Client {
             return .none
         }
         let length = try HTTP1BodyLength.ofResponse(response)
-        // HTTP/1.0 has no transfer codings, so an intermediary that ignored the coding may have forwarded the message (RFC 9112 §6.1).
+        // HTTP/1.0 has no transfer codings. An intermediary that ignored the coding may have forwarded the message, so
+        // the framing is uncertain (RFC 9112 §6.1).
         if length == .chunked, response.version < .http11 { exchange.persists = false }
         return length
     }

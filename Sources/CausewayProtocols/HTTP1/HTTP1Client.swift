@@ -4,8 +4,8 @@ package import CausewayWire
 /// The client side of an HTTP/1.1 connection (RFC 9112): one request at a time.
 ///
 /// The owner passes in requests and received bytes, and takes bytes to send and events. Input is decoded only when the
-/// owner takes events. If the owner takes none, ``inputRoom`` falls to 0. ``Event/ended(_:)`` or ``Event/upgraded(_:)``
-/// is reported exactly once, as the last event, unless ``handOver()`` ends the machine.
+/// owner takes events, so ``inputRoom`` falls to 0 if the owner takes none. ``Event/ended(_:)`` or
+/// ``Event/upgraded(_:)`` is reported exactly once, as the last event, unless ``handOver()`` ends the machine.
 package struct HTTP1Client: Sendable {
     package struct Configuration: Sendable {
         /// Limits for response heads and trailer sections.
@@ -62,7 +62,7 @@ package struct HTTP1Client: Sendable {
         var dropsBody = false
         var keepAlive = KeepAlive()
         var informationalCount = 0
-        /// The time at which a held body is sent without status 100; `nil` if the body is not held.
+        /// The time at which a body that waits for status 100 is sent anyway; `nil` if no body waits.
         var holdDeadline: Duration?
     }
 
@@ -77,7 +77,7 @@ package struct HTTP1Client: Sendable {
     var body: HTTP1BodyReader
     private var writer = HTTP1BodyWriter(.none)
     private var output = ByteChain()
-    /// Body bytes held until status 100 arrives.
+    /// Body bytes that wait for status 100.
     private var held = ByteChain()
     /// A cache for the last heads, because the next ones are often equal.
     var lastHeads = HTTP1LastHeads()
@@ -104,7 +104,7 @@ package struct HTTP1Client: Sendable {
     package var inputRoom: Int { hasEnded ? 0 : max(0, Self.inputLimit - input.count) }
     /// Whether ``takeOutput()`` returns bytes.
     package var hasOutput: Bool { !output.isEmpty }
-    /// The number of bytes to send, including those of a held body.
+    /// The number of bytes to send, including body bytes that wait for status 100.
     package var outputCount: Int { output.count + held.count }
     /// The number of response content bytes delivered so far.
     package var receivedCount: Int { body.received }
@@ -113,8 +113,9 @@ package struct HTTP1Client: Sendable {
 
     /// Sends a request head. Send the body afterwards, unless `length` is ``HTTP1BodyLength/none``.
     ///
-    /// The machine adds `Content-Length` or `Transfer-Encoding`. With `Expect: 100-continue` in the head, it holds the body until the
-    /// server asks for it, for at most ``Configuration/continueTimeout`` (RFC 9110 §10.1.1, §15.2.1).
+    /// The machine adds `Content-Length` or `Transfer-Encoding`. If the head has `Expect: 100-continue`, the machine
+    /// keeps the body until the server responds with status 100, for at most ``Configuration/continueTimeout`` (RFC
+    /// 9110 §10.1.1, §15.2.1).
     ///
     /// - Parameters:
     ///   - length: The body length.
@@ -186,13 +187,13 @@ package struct HTTP1Client: Sendable {
         return taken
     }
 
-    /// Sends a held body if its deadline has passed. Calling early, late or twice is harmless.
+    /// Sends a body that waits for status 100 if its deadline has passed. Calling early, late or twice is harmless.
     package mutating func advance(to now: Duration) {
         guard let deadline = exchange.holdDeadline, now >= deadline else { return }
         releaseBody()
     }
 
-    /// Moves a held body to the output.
+    /// Moves a body that waits for status 100 to the output.
     mutating func releaseBody() {
         guard isBodyHeld else { return }
         exchange.holdDeadline = nil
@@ -200,8 +201,9 @@ package struct HTTP1Client: Sendable {
         held = ByteChain()
     }
 
-    /// Discards a held body, because the server responded without waiting for it, or the connection ends. The connection cannot be reused,
-    /// because the server might interpret the next request as the body (RFC 9110 §10.1.1).
+    /// Discards a body that waits for status 100, because the server sent its final response first, or because the
+    /// connection ends. The connection cannot be reused: the server might interpret the next request as the body (RFC
+    /// 9110 §10.1.1).
     mutating func dropHeldBody() {
         guard isBodyHeld else { return }
         exchange.holdDeadline = nil
@@ -209,7 +211,7 @@ package struct HTTP1Client: Sendable {
         exchange.dropsBody = true
     }
 
-    /// Ends the connection at once. The machine sends nothing more.
+    /// Ends the connection immediately. The machine sends nothing more.
     package mutating func abort() {
         output = ByteChain()
         close(.aborted)

@@ -19,8 +19,8 @@ struct HTTP1LastHeads: Sendable {
 
     // MARK: Requests
 
-    /// Returns the encoded head and the exchange settings for a request without a body, if the last request had the
-    /// same head.
+    /// Returns the encoded head and the initial exchange state for a request without a body, if the last request had
+    /// the same head.
     func encoded(_ head: HTTPRequestHead) -> (bytes: [UInt8], facts: HTTP1Client.Exchange)? {
         guard let request, request.head.fields.isIdentical(to: head.fields), request.head.target == head.target,
             request.head.method == head.method, request.head.version == head.version

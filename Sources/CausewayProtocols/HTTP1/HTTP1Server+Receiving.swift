@@ -1,7 +1,7 @@
 internal import CausewayWire
 
 extension HTTP1Server {
-    /// Adds received bytes. The machine keeps the slice until it is decoded. Take events afterwards.
+    /// Adds received bytes. The machine keeps the slice until it is decoded. Call ``nextEvent(atMost:)`` afterwards.
     package mutating func received(_ bytes: ArraySlice<UInt8>) {
         switch phase {
         case .closing, .ended: break
@@ -10,7 +10,8 @@ extension HTTP1Server {
         }
     }
 
-    /// Records the end of the stream. Take events afterwards. Complete requests that arrived before the end are still served.
+    /// Records the end of the stream. Call ``nextEvent(atMost:)`` afterwards. Complete requests that arrived before the
+    /// end are still served.
     package mutating func inputEnded() { input.end(isClean: true) }
 
     /// Removes and returns the bytes that follow the request, after ``Event/upgraded``.
@@ -94,8 +95,8 @@ extension HTTP1Server {
         }
     }
 
-    /// Reads and discards the rest of the request, because its response is complete. Above the drain limit, closes the
-    /// connection.
+    /// Reads and discards the rest of the request, because its response is complete. If the body exceeds the drain
+    /// limit, closes the connection.
     private mutating func drain() {
         do throws(HTTP1Failure) {
             while true {
@@ -128,7 +129,7 @@ extension HTTP1Server {
         close(failure)
     }
 
-    /// Whether the head exceeds its limit already in the request line (RFC 9112 §3).
+    /// Whether the request line alone exceeds the limit for the head (RFC 9112 §3).
     private func isTargetTooLong(_ failure: HTTP1Failure) -> Bool {
         guard case .syntax(.limitExceeded) = failure else { return false }
         return phase == .head && !head.hasStartLine

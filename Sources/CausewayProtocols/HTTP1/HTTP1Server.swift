@@ -4,9 +4,9 @@ package import CausewayWire
 /// The server side of an HTTP/1.1 connection (RFC 9112). It decodes a request only after the response to the previous
 /// one is complete. Pipelined requests remain in the input until then (RFC 9112 §9.3.2).
 ///
-/// The owner passes in received bytes and responses, and takes events and bytes to send. Input is decoded only when the owner takes events.
-/// If the owner takes none, ``inputRoom`` falls to 0. The machine responds to malformed requests itself. ``Event/ended(_:)`` or
-/// ``Event/upgraded`` is reported exactly once, as the last event.
+/// The owner passes in received bytes and responses, and takes events and bytes to send. Input is decoded only when the
+/// owner takes events, so ``inputRoom`` falls to 0 if the owner takes none. The machine responds to malformed requests
+/// itself. ``Event/ended(_:)`` or ``Event/upgraded`` is reported exactly once, as the last event.
 package struct HTTP1Server: Sendable {
     package struct Configuration: Sendable {
         /// Limits for request heads and trailer sections.
@@ -19,7 +19,7 @@ package struct HTTP1Server: Sendable {
     }
 
     package enum Event: Equatable, Sendable {
-        /// A request head, and how its body is delimited. The owner can call ``respond(_:body:)`` at once or later.
+        /// A request head, and how its body is delimited. The owner can call ``respond(_:body:)`` immediately or later.
         case requested(HTTPRequestHead, HTTP1BodyLength)
         /// Part of the body, never empty.
         case content(ArraySlice<UInt8>)
@@ -88,7 +88,7 @@ package struct HTTP1Server: Sendable {
     package var hasEnded: Bool { phase == .ended || phase == .upgraded }
     /// Whether the client waits for status 100 before it sends the body (RFC 9110 §10.1.1). Call ``inform(_:)`` with that status.
     package var awaitsContinue: Bool { exchange.awaitsContinue }
-    /// Whether the connection persists after the current response, as far as known.
+    /// Whether the messages so far permit the connection to persist after the current response.
     package var persists: Bool { exchange.persists }
     /// The number of bytes that the machine accepts now.
     package var inputRoom: Int { hasEnded ? 0 : max(0, Self.inputLimit - input.count) }
@@ -107,13 +107,13 @@ package struct HTTP1Server: Sendable {
         return output
     }
 
-    /// Closes the connection after the current response, or at once if there is no request.
+    /// Closes the connection after the current response, or immediately if there is no request.
     package mutating func finish() {
         exchange.persists = false
         if phase == .head, !head.hasBegun, input.isEmpty { close(nil) }
     }
 
-    /// Ends the connection at once. The machine sends nothing more.
+    /// Ends the connection immediately. The machine sends nothing more.
     package mutating func abort() {
         output = ByteChain()
         close(.aborted)

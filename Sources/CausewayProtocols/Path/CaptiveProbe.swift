@@ -1,8 +1,8 @@
 internal import CausewayTypes
 package import CausewayWire
 
-/// Detects a captive portal: requests a page from a known web server and checks whether the network answers instead, as
-/// networks that require a login do (RFC 7710 §1).
+/// Detects a captive portal: requests a page from a known web server, and checks whether the network itself answers,
+/// for example with a login page (RFC 7710 §1).
 ///
 /// The probe does no I/O: the owner sends ``request`` and passes on the received bytes.
 package struct CaptiveProbe: Sendable {
@@ -18,7 +18,8 @@ package struct CaptiveProbe: Sendable {
         case open
         /// The network answered instead of the server. `portal` is the login page's URL, if the network names one.
         case captive(portal: String?)
-        /// The response proves neither the known server nor a portal. The text describes the response.
+        /// The response shows neither that the known server answered nor that there is a portal. The text describes the
+        /// response.
         case unclear(String)
     }
 

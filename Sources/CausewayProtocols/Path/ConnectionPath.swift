@@ -9,8 +9,8 @@ package struct ConnectionPath: Equatable, Sendable {
     package var isViable: Bool
     /// Whether a new connection to the same endpoint would use a better interface than this connection.
     package var hasBetter: Bool
-    /// Whether the kernel now routes packets over an interface that does not have their source address. The connection
-    /// must then be bound to the interface with the source address, where it still works.
+    /// Whether the kernel now routes packets over an interface that does not have their source address. The socket must
+    /// then be bound to the interface that has the address, over which the connection still works.
     package var strays: Bool
     package var traits: Traits = []
     package var families: Set<InternetAddress.Family> = []
@@ -43,7 +43,7 @@ package struct FollowedConnection: Equatable, Sendable {
     /// Whether the endpoint is a name, which may also have addresses of the other family.
     package var isNamed: Bool
     /// Whether packets already left over an interface without the local address when the connection became ready.
-    /// Routing tables can require this; such a connection never strays.
+    /// Routing tables can require this, so ``ConnectionPath/strays`` is never set for such a connection.
     package var isForeign = false
     /// The index of the interface that had the local address when the connection became ready.
     package var home: Int?
@@ -68,7 +68,8 @@ extension NetworkModel {
         guard case .route(let route, let hop) = route(for: question(connection)), route.kind != .local else {
             return connection
         }
-        // A client socket bound to an interface uses that interface's address, even if the kernel prefers another one.
+        // A client socket that is bound to an interface uses that interface's address, even if the kernel prefers
+        // another address.
         let isAsRouted =
             !connection.mayMove || source(for: connection.remote, route, hop)?.unscoped == connection.local.unscoped
         connection.isForeign = hop.interfaceIndex != home.index && isAsRouted
@@ -124,8 +125,8 @@ extension NetworkModel {
             gateways: carrier.isLoopback ? [] : gateways(on: carrier.index), hasNameServers: !nameServers.isEmpty)
     }
 
-    /// Returns the interface that sends the packets; `nil` if there is none. Sets `strays` if only a socket bound to
-    /// `home` can still use it.
+    /// Returns the interface that sends the packets; `nil` if there is none. Sets `strays` if the packets leave over
+    /// `home` only when the socket is bound to that interface.
     private func carrier(of connection: FollowedConnection, _ home: Interface, _ strays: inout Bool) -> Interface? {
         let asked = question(connection)
         if case .route(let route, let hop) = route(for: asked) {

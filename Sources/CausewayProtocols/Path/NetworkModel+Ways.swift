@@ -16,7 +16,8 @@ package struct PathWay: Equatable, Sendable {
 }
 
 extension NetworkModel {
-    /// Returns the permitted ways to a destination over interfaces that carry packets, best first: the kernel's choice, then by metric.
+    /// Returns the permitted ways to a destination, over interfaces that carry packets. The kernel's choice comes
+    /// first; the others are sorted by metric.
     ///
     /// Each interface occurs once. Connection establishment tries these ways in parallel: bind each attempt to its
     /// interface, except the attempt for the kernel's choice.
@@ -30,7 +31,8 @@ extension NetworkModel {
         return strays(own, from: question.source) ? others + ways : ways + others
     }
 
-    /// Returns the first of ``ways(to:_:)``. It does not compute the other ways if the kernel's choice is usable.
+    /// Returns the best way to a destination: the first of ``ways(to:_:)``. Does not compute the other ways if the
+    /// kernel's choice is usable.
     func bestWay(to destination: InternetAddress, _ constraints: PathConstraints) -> PathWay? {
         guard constraints.family == nil || constraints.family == destination.family else { return nil }
         let question = constraints.question(to: destination.isUnspecified ? .loopback(destination.family) : destination)
@@ -39,12 +41,12 @@ extension NetworkModel {
         return ways(to: destination, constraints).first
     }
 
-    /// Returns the kernel's choice, or `nil` if its interface cannot be used or is not permitted. `isOnly` is `true` if
-    /// no other way is possible.
+    /// Returns the way that the kernel chooses; `nil` if its interface cannot be used or is not permitted. `isOnly` is
+    /// `true` if no other way is possible.
     private func kernelChoice(_ question: RouteQuestion, _ constraints: PathConstraints) -> (
         way: PathWay?, isOnly: Bool
     ) {
-        // A bound socket can only use its own interface, and packets to the host itself have only one way.
+        // A bound socket can use only its own interface, and packets to the host itself can take only one route.
         guard case .route(let route, let hop) = route(for: question) else {
             return (nil, question.interfaceIndex != nil)
         }
@@ -54,7 +56,8 @@ extension NetworkModel {
         )
     }
 
-    /// Returns whether packets would leave over an interface without the local address `source`, chosen by the program.
+    /// Returns whether packets would leave over an interface that does not have `source`, the local address chosen by
+    /// the program.
     private func strays(_ way: PathWay?, from source: InternetAddress?) -> Bool {
         guard let way, let source, let home = holder(of: source) else { return false }
         return !home.isHostItself && home.index != way.interface.index
@@ -118,7 +121,7 @@ extension NetworkModel {
     }
 
     /// Returns the ways in the kernel's preference order. Routes for a half or a quarter of the Internet count only if
-    /// together they cover it completely.
+    /// together they cover the whole Internet.
     private func broadWays(_ family: InternetAddress.Family, _ constraints: PathConstraints) -> [PathWay] {
         let policy = policy(family)
         var question = constraints.question(to: Self.parts(family)[0])

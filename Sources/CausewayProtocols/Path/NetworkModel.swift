@@ -105,8 +105,9 @@ package final class NetworkModel: Sendable {
 
     package func interface(index: Int) -> Interface? { positions[index].map { interfaces[$0] } }
 
-    /// Returns the interface with this local address, if the address is usable. For a loopback address without an
-    /// entry, returns the loopback interface; for a scoped address, the scope's interface if it has the address.
+    /// Returns the interface with this local address, if the address is usable. For a loopback address that no
+    /// interface lists, returns the loopback interface; for a scoped address, the scope's interface if it has the
+    /// address.
     package func holder(of address: InternetAddress) -> Interface? {
         if let index = holders[address] { return interface(index: index) }
         if let limit = address.interface {

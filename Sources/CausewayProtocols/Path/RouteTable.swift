@@ -8,8 +8,8 @@ struct RouteTable: Sendable {
         var length: Int
     }
 
-    /// The maximum prefix length of a broad route. Broad routes count as parts of the default route, because VPNs split
-    /// the default route into two or four.
+    /// The maximum prefix length of a broad route, in bits. Broad routes count as parts of the default route, because
+    /// VPNs split the default route into two or four parts.
     static let broadLength = 4
 
     private var blocks: [Block: [NetlinkRoute]] = [:]

@@ -24,8 +24,8 @@ struct ConnectAuthentication: Sendable {
     /// Whether a token waits for the end of its response.
     var hasToken: Bool { token != nil }
 
-    /// Takes the proxy's token from its challenges. Returns `false` if there is none, which means that the proxy
-    /// refuses.
+    /// Takes the proxy's token from its challenges. Returns `false` if there is no valid token, which means that the
+    /// proxy refuses the credential.
     mutating func challenged(_ challenges: [String]) -> Bool {
         let text = AuthenticationChallenge.parse(challenges).first { $0.scheme == scheme }?.token
         guard let text, let token = Base64.decode(text.utf8), token.count <= Self.tokenLimit else { return false }

@@ -24,8 +24,8 @@ package struct ConnectHandshake: TunnelHandshake {
         /// A tunnel to the destination.
         case tunnel
         /// Requests in absolute form. The handshake sends OPTIONS, which is safe (RFC 9110 §9.3.7) and has no content
-        /// to repeat after a refusal. It does not send `Max-Forwards`: if that field keeps the request from the server,
-        /// Squid answers with 501 and closes.
+        /// to repeat after a refusal. It does not send `Max-Forwards`: if the field told Squid to answer instead of the
+        /// server, Squid would answer with 501 and close the connection.
         case forward
     }
 
@@ -72,8 +72,8 @@ package struct ConnectHandshake: TunnelHandshake {
     ///   - destination: The tunnel's destination, or the server for the first forwarded request.
     ///   - credential: The credential for the proxy, if there is one.
     ///   - nonce: The client nonce: random letters and digits (RFC 7616 §3.4).
-    ///   - known: Challenges from an earlier connection, which closed after its refusal. The first request answers
-    ///     them.
+    ///   - known: Challenges from an earlier connection, which the proxy closed after its refusal. The first request
+    ///     answers them.
     ///   - authorization: The `Proxy-Authorization` value for the first request, such as a Negotiate token
     ///     (RFC 4559 §4.2). It takes precedence over the credential.
     ///   - scheme: The scheme in lower case for authentication in several messages; `nil` for none. The stage's owner
@@ -134,7 +134,7 @@ package struct ConnectHandshake: TunnelHandshake {
             try client.send(HTTPRequestHead(method: method, target: target, fields: fields), at: .zero)
         } catch {
             guard hasSentCredential else { return .failed(.misuse) }
-            // A header field cannot carry the credential, so another one is needed.
+            // A header field cannot carry the credential, so another credential is needed.
             refused?(ProxyRefusal(challenges: lastChallenges, hadCredential: true))
             return .failed(.tunnelDenied)
         }
@@ -236,7 +236,7 @@ package struct ConnectHandshake: TunnelHandshake {
     }
 }
 
-/// The credential with which a handshake answers challenges of a proxy.
+/// The credential that answers a proxy's challenges.
 private struct ProxyCredentials: Sendable {
     var credential: TunnelCredential?
     /// The client nonce (RFC 7616 §3.4).

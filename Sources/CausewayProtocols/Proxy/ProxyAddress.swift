@@ -27,7 +27,7 @@ package struct ProxyAddress: Equatable, Sendable {
     package var credential: TunnelCredential?
 
     package init(_ text: String) throws(Problem) {
-        // Compare bytes: as a character, a delimiter before a combining mark is not equal to the delimiter.
+        // Compare bytes, not characters: a delimiter and a combining mark after it form one different character.
         var rest = text.utf8[...]
         var scheme = "http"
         if let colon = rest.firstIndex(of: UInt8(ascii: ":")), rest[colon...].starts(with: "://".utf8) {

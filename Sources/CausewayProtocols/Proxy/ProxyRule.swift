@@ -40,7 +40,7 @@ package struct ProxyRule: Hashable, Sendable {
 
     /// Splits off the port. More than one colon without brackets means an IPv6 address.
     static func split(_ word: String) -> (host: Substring, port: UInt16?)? {
-        // Compare bytes: as a character, a delimiter before a combining mark is not equal to the delimiter.
+        // Compare bytes, not characters: a delimiter and a combining mark after it form one different character.
         let bytes = word.utf8
         if bytes.first == UInt8(ascii: "[") {
             guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else { return nil }
@@ -74,11 +74,12 @@ package struct ProxyRule: Hashable, Sendable {
         return domain.isEmpty ? nil : DNSName.host(domain).map { .domain($0.name) }
     }
 
-    /// Normalizes a network as its destinations are. A network of IPv4-mapped addresses loses the 96 bits of their prefix.
+    /// Normalizes a network as destinations are normalized: a network of IPv4-mapped addresses becomes an IPv4 network.
     private static func network(_ address: InternetAddress, _ length: Int) -> Subject {
         let form = address.proxyForm
         if form.family == address.family { return .network(form, prefixLength: length) }
-        // A shorter prefix covers other IPv6 addresses. Mapped addresses count as IPv4, so they are not in this network.
+        // A prefix shorter than 96 bits also covers IPv6 addresses that are not mapped. The network stays an IPv6
+        // network, which does not match mapped addresses, because they are compared as IPv4.
         return length < 96 ? .network(address, prefixLength: length) : .network(form, prefixLength: length - 96)
     }
 }

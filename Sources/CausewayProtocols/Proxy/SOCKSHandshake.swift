@@ -93,7 +93,8 @@ package struct SOCKSHandshake: TunnelHandshake {
             guard (1...255).contains(name.count), password.count <= 255 else { return deny() }
             phase = .credential
             return .send([1, UInt8(name.count)] + name + [UInt8(password.count)] + password)
-        // The proxy accepts none of the offered methods (RFC 1928 §3): without a credential, it demands one.
+        // The proxy accepts none of the offered methods (RFC 1928 §3). If no credential was offered, the proxy demands
+        // one.
         case 0xFF: return deny()
         default: return .failed(.tunnelDenied)
         }

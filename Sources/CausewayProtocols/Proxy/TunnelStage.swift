@@ -8,8 +8,8 @@ package protocol TunnelHandshake: Sendable {
     /// Removes the proxy's messages from the front of `bytes` and returns the next step. After ``TunnelStep/open`` the remaining bytes come
     /// from the destination.
     mutating func received(_ bytes: inout ByteChain) -> TunnelStep
-    /// Returns a question that the handshake needs answered, each only once. The stage checks for one after each
-    /// message.
+    /// Returns the handshake's pending question, if any, and each question only once. The stage calls this method after
+    /// each message.
     mutating func takeQuestion() -> TunnelQuestion?
     /// Continues with the answer to a question: a field value, or `nil` if there is none.
     mutating func answered(_ value: String?) -> TunnelStep
@@ -20,8 +20,8 @@ extension TunnelHandshake {
     package mutating func answered(_ value: String?) -> TunnelStep { .wait }
 }
 
-/// Requests the next message in an authentication that takes several, such as Negotiate or NTLM. The stack's owner
-/// answers with ``TunnelStage/answered(_:)``, possibly later, because making a message can take time.
+/// Requests the next message in an authentication that takes several messages, such as Negotiate or NTLM. The stack's
+/// owner answers with ``TunnelStage/answered(_:)``, possibly later, because making a message can take time.
 package struct TunnelQuestion: StageEvent, Equatable {
     /// The proxy's message; `nil` before the first one.
     package var token: [UInt8]?

@@ -16,7 +16,8 @@ package final class MessageTicket: Sendable {
     }
 }
 
-/// Decides the order in which messages are sent: by priority, after their antecedents, and not after they have expired.
+/// Decides the order in which messages are sent. Messages with a higher priority come first, each message waits for its
+/// antecedent, and expired messages are not sent.
 ///
 /// The parts of one message are sent in order, without parts from other messages in between. A message that
 /// ``next(at:)`` has begun is never reordered. The queue reads no clock: times are durations since any fixed instant.
@@ -58,15 +59,15 @@ package struct SendQueue<Payload: Sendable>: Sendable {
     /// The message in progress: some parts have been sent, but not the last one. No other message may be sent before it
     /// ends.
     private var open: MessageTicket?
-    /// Messages that failed before their first part was sent, and whose last part has not been added yet. Their later
-    /// parts fail too; otherwise the peer would take these parts for a complete message.
+    /// Failed messages of which no part was sent, but to which the program may still add parts. These parts fail too;
+    /// otherwise the peer would take them for a complete message.
     private var lost: [(ticket: MessageTicket, hasExpired: Bool)] = []
 
     package init() {}
 
     package var isEmpty: Bool { entries.isEmpty }
     package var count: Int { entries.count }
-    /// Whether a new message without options can be sent at once, without being queued.
+    /// Whether a new message without options can be sent immediately, without being queued.
     package var letsPlainPass: Bool { entries.isEmpty && open == nil && lost.isEmpty }
 
     /// Returns the total size of all waiting content.

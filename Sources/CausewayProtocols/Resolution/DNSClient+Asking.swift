@@ -4,7 +4,8 @@ internal import CausewayWire
 struct DNSAttempt: Equatable {
     var server: DNSServer
     var round: Int
-    /// Whether to skip the attempt if the server has already sent a usable answer or cannot be reached.
+    /// Whether the attempt only tries another form of the query. Such an attempt is skipped if the server has answered
+    /// or cannot be reached.
     var isSpare = false
 }
 

@@ -113,7 +113,7 @@ extension DNSClient {
         guard asking.chain.follow(to: target, aliases, timeToLive) else {
             return finish(id, DNSAnswer(.failed(.aliasLoop), for: target), at: now)
         }
-        // It answers the previous name.
+        // The partial answer is for the previous name.
         asking.partial = nil
         let others = asking.exchanges
         asking.plan.stepBack()

@@ -31,7 +31,7 @@ extension DNSClient {
         }
     }
 
-    /// The query that answers each question. Identical questions share one query.
+    /// Finds the query that answers a question. Identical questions share one query.
     struct QuestionIndex {
         private struct Key: Hashable {
             var name: DNSName
@@ -43,7 +43,8 @@ extension DNSClient {
         private var queries: [Key: UInt64] = [:]
         private var keys: [QuestionID: Key] = [:]
 
-        /// Adds a question. Returns the query that already asks it; `nil` if the question begins a query, with its number.
+        /// Adds a question. Returns the query that already asks the same question. If there is none, returns `nil`; the
+        /// question then begins a query, which has the question's number.
         mutating func add(_ id: QuestionID, _ question: DNSQuestion) -> UInt64? {
             let key = Key(question)
             keys[id] = key
@@ -113,7 +114,7 @@ struct DNSAliasChain {
     /// The maximum number of additional queries.
     private static let queryLimit = 8
 
-    /// The last known name.
+    /// The name at the end of the chain so far, which is the name to query.
     private(set) var target: DNSName
     private(set) var records: [DNSRecord] = []
     /// The smallest time to live of the records; `nil` without records.

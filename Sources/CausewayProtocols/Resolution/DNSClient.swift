@@ -157,7 +157,7 @@ package struct DNSClient: ~Copyable {
 
     // MARK: Ending
 
-    /// Ends an exchange without an answer and tries the next server at once.
+    /// Ends an exchange without an answer and tries the next server immediately.
     mutating func giveUp(_ exchange: ExchangeID, because failure: DNSFailure, at now: Duration) -> [Action] {
         guard let lost = forget(exchange) else { return [] }
         askings[lost.asking]?.lost = (lost.server, failure)
@@ -206,7 +206,8 @@ package struct DNSClient: ~Copyable {
     }
 
     private mutating func resumeBacklog(upTo limit: Int = burst, at now: Duration) -> [Action] {
-        // If a query ends at once, it calls this method again. Return in this case, because the loop below continues with the next query.
+        // If a query ends immediately, this method is called again. Return in this case, because the loop below
+        // continues with the next query.
         guard !backlog.isResuming, !backlog.isEmpty else { return [] }
         backlog.isResuming = true
         defer { backlog.isResuming = false }

@@ -27,9 +27,9 @@ package enum AddressOrigin: Hashable, Sendable {
 
 /// Finds a host name's addresses in files, the cache, DNS or multicast DNS, in the host's configured order.
 ///
-/// The lookup queries both address families at once and reports each family's addresses as they arrive, so that
-/// connection attempts can begin with the first addresses (RFC 8305 §3). It does no I/O: its owner performs the
-/// ``Action``s. Each lookup ends exactly once.
+/// The lookup queries both address families at the same time and reports each family's addresses as they arrive, so
+/// that connection attempts can begin with the first addresses (RFC 8305 §3). The lookup does no I/O: its owner
+/// performs the ``Action``s. Each lookup ends exactly once.
 package struct NameLookup: Sendable {
     package enum Family: Hashable, Sendable, CaseIterable { case ipv4, ipv6 }
 
@@ -96,7 +96,8 @@ package struct NameLookup: Sendable {
         return nextStep(name)
     }
 
-    /// Processes an answer to an `ask` action. If the cache has an expired answer, it is passed first, and the fresh answer later.
+    /// Processes an answer to an `ask` action. If the cache has an expired answer, the caller passes that answer first,
+    /// and the fresh answer later.
     package mutating func answered(
         _ name: DNSName, _ type: DNSRecordType, with answer: DNSAnswer, from origin: AddressOrigin
     ) -> [Action] {

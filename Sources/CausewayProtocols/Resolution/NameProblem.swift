@@ -27,7 +27,7 @@ package enum NameProblem: Error, Hashable, Sendable {
 
 /// The failed queries of a lookup.
 struct NameFailures: Sendable {
-    /// The failure that counts; `nil` without failures.
+    /// The failure to report; `nil` without failures.
     private(set) var problem: NameProblem?
     private(set) var worstStatus: NameServiceOrder.Status = .notfound
 

@@ -9,8 +9,8 @@ package struct ResolverCache: Sendable {
     package struct Key: Hashable, Sendable {
         package var name: DNSName
         package var type: DNSRecordType
-        /// Keeps apart the answers for programs that must not see each other's queries, and for queries that are limited to certain
-        /// interfaces.
+        /// Separates the answers for programs that must not see each other's queries, and the answers to queries that
+        /// are limited to certain interfaces.
         package var partition: UInt64
 
         package init(_ name: DNSName, _ type: DNSRecordType, partition: UInt64 = 0) {

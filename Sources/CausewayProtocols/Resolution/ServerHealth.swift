@@ -3,8 +3,8 @@ struct ServerHealth: Sendable {
     /// If a server has never answered, the next server is queried after this time.
     static let firstPatience: Duration = .seconds(1)
     static let minimumPatience: Duration = .milliseconds(200)
-    /// If a server does not answer, it is queried only after all other servers for this time. The time doubles with each failure, up to the
-    /// maximum.
+    /// After a missing answer, the server is queried only after all other servers for this time. The time doubles with
+    /// each failure, up to the maximum.
     static let firstShunning: Duration = .seconds(5)
     static let longestShunning: Duration = .seconds(160)
 

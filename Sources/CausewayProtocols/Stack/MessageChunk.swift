@@ -63,7 +63,8 @@ package struct MessageChunk: Sendable {
         return nil
     }
 
-    /// Removes at most `limit` bytes and returns them as a chunk. This chunk ends the message only if no bytes remain.
+    /// Removes at most `limit` bytes and returns them as a chunk. The returned chunk ends the message only if no bytes
+    /// remain.
     package mutating func take(atMost limit: Int) -> MessageChunk {
         guard bytes.count > limit else {
             let whole = self
@@ -78,9 +79,9 @@ package struct MessageChunk: Sendable {
 
 /// A queue of chunks that counts their bytes.
 package struct MessageChunkQueue: Sendable {
-    /// The number of chunks from which on the queue is full, however few bytes they have.
+    /// The queue is full when it has this many chunks, however few bytes they have.
     package static let chunkLimit = 1024
-    /// The number of bytes from which on the queue is full.
+    /// The queue is full when its chunks have this many bytes.
     package static let byteLimit = 64 << 10
 
     private var chunks = InlineFirstQueue<MessageChunk>()
@@ -92,8 +93,8 @@ package struct MessageChunkQueue: Sendable {
     package var count: Int { chunks.count }
     package var first: MessageChunk? { chunks.first }
 
-    /// The number of bytes that a peer may still add; 0 if the queue is full. Chunks count as well as bytes: otherwise a peer that sends
-    /// empty messages could fill the memory.
+    /// The number of bytes that a peer may still add; 0 if the queue is full. The number of chunks is limited too:
+    /// otherwise a peer that sends empty messages could fill the memory.
     package var room: Int { chunks.count < Self.chunkLimit ? max(0, Self.byteLimit - byteCount) : 0 }
 
     package mutating func append(_ chunk: MessageChunk) {

@@ -3,7 +3,8 @@ internal import CausewayMachines
 extension ProtocolStack: StateMachine {
     package typealias Action = Event
 
-    /// The end is ``Event/failed(_:)`` or ``Event/closed``. Stage events may follow it, for example of a framer that encodes the remaining output.
+    /// The stack ends with ``Event/failed(_:)`` or ``Event/closed``. Stage events may follow, for example from a framer
+    /// that still encodes output.
     package mutating func takeActions(dueAt now: Duration) -> [Event] {
         advance(to: now)
         var events: [Event] = []

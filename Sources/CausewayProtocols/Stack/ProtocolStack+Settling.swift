@@ -21,7 +21,8 @@ extension ProtocolStack {
         return turns > 1
     }
 
-    /// Starts the next stage above those that are ready. Reports `ready` when all are.
+    /// Starts the lowest stage that has not started, if all stages below it are ready. Reports `ready` when all stages
+    /// are ready.
     private mutating func open(at now: Duration) -> Bool {
         guard phase == .opening, closing == nil else { return false }
         for index in places.indices {

@@ -158,8 +158,8 @@ package struct ProtocolStack: Sendable {
         return copy.lookForWakeUp()
     }
 
-    /// Computes ``deadline`` without copying the stack. A stack that has ended awaits no time: the timers of stages below a failed one would
-    /// otherwise fire until the owner drops the stack.
+    /// Computes ``deadline`` without copying the stack. There is no deadline after the stack has ended: otherwise the
+    /// timers of stages below a failed stage would fire until the owner releases the stack.
     package mutating func lookForWakeUp() -> Duration? {
         guard phase != .ended, !nothingPending.wakeUp else { return nil }
         var earliest: Duration?
@@ -228,8 +228,8 @@ package struct ProtocolStack: Sendable {
         settle(at: now)
     }
 
-    /// Ends the stack at once, for example after a transport failure. Some stages may still report events that release
-    /// resources.
+    /// Ends the stack immediately, for example after a transport failure. Some stages may still report events that
+    /// release resources.
     package mutating func abort(_ failure: Failure) {
         if phase != .ended {
             phase = .ended

@@ -24,9 +24,9 @@ struct TLVReading: Sendable {
 
     private enum Phase {
         case open
-        /// The end has arrived. The content before it may wait for the stage above.
+        /// The input has ended, but content may still wait for the stage above.
         case ended
-        /// The stage above has the end.
+        /// The stage above has received the end of input.
         case delivered
         /// The peer violated the protocol.
         case failed(Failure)
@@ -149,7 +149,8 @@ extension TLVReading {
 // MARK: - Messages
 
 extension TLVReading {
-    /// Collects the parts of a message from the protocol below. It must contain exactly one type-length-value message.
+    /// Collects the parts of a message from the protocol below. The message must contain exactly one type-length-value
+    /// message.
     private mutating func gather(_ chunk: MessageChunk, _ format: TLVFormat) {
         switch message {
         case .skipped: break

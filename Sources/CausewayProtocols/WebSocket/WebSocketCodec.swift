@@ -11,7 +11,7 @@ package protocol WebSocketCodec: AnyObject, Sendable {
     func compress(_ bytes: ArraySlice<UInt8>, flushes: Bool) -> [UInt8]?
     /// Ends a sent message. Without context takeover, the codec discards its history.
     func endCompressing()
-    /// Decompresses message bytes, or only the first of them if the output reaches the limit.
+    /// Decompresses message bytes. Stops when the output reaches the limit, even if some bytes are not consumed yet.
     ///
     /// - Parameter limit: The maximum number of decompressed bytes.
     func decompress(_ bytes: ArraySlice<UInt8>, atMost limit: Int) -> WebSocketInflation

@@ -14,7 +14,7 @@ extension WebSocketMachine {
         }
     }
 
-    /// Removes and returns the token of a lost ping. Its ``Event/pingLost(_:)`` does not come any more.
+    /// Removes and returns the token of a lost ping. The machine then reports no ``Event/pingLost(_:)`` for this ping.
     package mutating func nextLostPing() -> UInt64? { pings.nextLost() }
 
     /// Decodes input or ends the connection, which may add an event. Returns `false` if neither is possible now.

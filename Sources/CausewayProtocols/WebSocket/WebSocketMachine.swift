@@ -3,9 +3,9 @@ package import CausewayWire
 
 /// One side of a WebSocket connection (RFC 6455), over any byte stream.
 ///
-/// The owner passes received bytes to the machine, and takes events and the bytes to send from it. Input is decoded only when the owner
-/// takes events; if the owner takes none, ``inputRoom`` falls to 0. The owner is responsible for handshake timeouts. For any input,
-/// ``Event/ended(_:)`` comes exactly once, as the last event.
+/// The owner passes received bytes to the machine, and takes events and bytes to send from the machine. Input is
+/// decoded only when the owner takes events, so ``inputRoom`` falls to 0 if the owner takes none. The owner is
+/// responsible for handshake timeouts. For any input, ``Event/ended(_:)`` comes exactly once, as the last event.
 package struct WebSocketMachine: Sendable {
     package enum Role: Sendable {
         /// A client that sends this request. The machine sets ``UpgradeRequest/key``.
@@ -17,7 +17,7 @@ package struct WebSocketMachine: Sendable {
         /// Whether the machine answers pings itself instead of delivering them to the program.
         package var repliesToPings = false
         /// The maximum received message size in bytes; 0 for no limit. Messages are delivered in parts, so the machine
-        /// never holds more than ``inputLimit`` bytes.
+        /// never stores more than ``inputLimit`` bytes.
         package var maximumMessageSize = 0
         /// Whether to skip the opening handshake, because the connection has already been upgraded.
         package var skipsHandshake = false
@@ -80,7 +80,7 @@ package struct WebSocketMachine: Sendable {
         case ended(Failure?)
     }
 
-    /// The head of the peer's handshake message, as far as it was read.
+    /// The head of the peer's handshake message, or the part of it that was read so far.
     struct Opening: Equatable {
         var head: HeadReader
         /// The client's request; `nil` on a server.
@@ -190,13 +190,13 @@ package struct WebSocketMachine: Sendable {
         output.codec = codec
     }
 
-    /// Adds received bytes. Take the resulting events afterwards.
+    /// Adds received bytes. Call ``nextEvent(atMost:)`` afterwards.
     package mutating func received(_ bytes: ByteChain) {
         guard phase != .ended, !receivedClose else { return }
         input.append(bytes)
     }
 
-    /// Records that the peer ended the stream. Take the resulting events afterwards.
+    /// Records that the peer ended the stream. Call ``nextEvent(atMost:)`` afterwards.
     package mutating func inputEnded() { input.hasEnded = true }
 
     /// Records that the stream failed in both directions. The machine sends nothing more, and the received bytes still become events.
@@ -237,7 +237,7 @@ package struct WebSocketMachine: Sendable {
         compress(with: compression.makeCodec(agreed, isServer))
     }
 
-    /// Ends the connection at once. The machine sends nothing more.
+    /// Ends the connection immediately. The machine sends nothing more.
     package mutating func abort() {
         output.removeAll()
         end(.aborted)

@@ -133,8 +133,8 @@ extension WebSocketMessageDecoder {
     /// The end of a DEFLATE flush. Senders remove it from each message (RFC 7692 §7.2.2).
     static let flushMark: [UInt8] = [0, 0, 0xFF, 0xFF]
 
-    /// Decompresses the next part of the current frame's payload. If the result is `nil`, more input is needed while
-    /// `frame` is set; otherwise a fragment has ended that does not end the message.
+    /// Decompresses the next part of the current frame's payload. A `nil` result has two meanings: if `frame` is still
+    /// set, more input is needed; otherwise a fragment has ended that is not the message's last one.
     private mutating func takeCompressed(
         _ current: Frame, from input: inout ByteChain, atMost limit: Int
     ) throws(WebSocketMachine.Failure) -> Item? {

@@ -8,7 +8,8 @@ internal import DequeModule
 struct WebSocketOutput: Sendable {
     /// The number of payload bytes that are masked and returned at a time.
     private static let chunkLength = 64 << 10
-    /// The number of message bytes that are compressed into one frame, unless that yields no output.
+    /// The number of message bytes that are compressed into one frame. If the codec has returned no output for them,
+    /// more bytes are compressed.
     private static let compressedLength = 256 << 10
 
     private struct Waiting {

@@ -142,9 +142,10 @@ package struct WebSocketStage: ProtocolStage {
     package mutating func abort(_ failure: CausewayTypes.Failure) {
         let isHangUp = failure.isHangUp && !isClosing
         if isHangUp, machine.isOpen {
-            // Deliver the messages that arrived before the failure, then the end of the direction, unless a message is incomplete. Decode only
-            // a part now, because compressed input can be a thousand times longer; the rest is decoded as the program reads. That rest may
-            // contain pongs, so the machine reports the other pings as lost when it has decoded all input.
+            // Deliver the messages that arrived before the failure, then the end of the direction, unless a message is
+            // incomplete. Decode only a part now, because compressed input can become a thousand times longer; the rest
+            // is decoded as the program reads. The rest may contain pongs, so the machine reports unanswered pings as
+            // lost only when it has decoded all input.
             machine.streamFailed()
             while inbound.room > 0, let event = machine.nextEvent() { take(event) }
         } else {

@@ -123,7 +123,7 @@ package struct AuthorizationCache: Sendable {
         return String(path[...slash])
     }
 
-    /// Returns the paths in the `domain` parameter, only those within the origin of `base` (RFC 7616 §3.3).
+    /// Returns the paths in the `domain` parameter that lie within the origin of `base` (RFC 7616 §3.3).
     private static func prefixes(of domain: [String], base: URIReference) -> [String] {
         domain.compactMap { text -> String? in
             guard let target = URIReference(text)?.resolved(against: base), HTTPOrigin(target) == HTTPOrigin(base)

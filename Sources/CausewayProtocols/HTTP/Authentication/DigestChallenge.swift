@@ -52,7 +52,8 @@ struct DigestChallenge: Sendable {
     }
 
     /// Selects the quality of protection for a request. `auth-int` is chosen only if the server offers nothing else,
-    /// because it reads the content twice. `nil` if `auth-int` is required and the content is not known.
+    /// because it requires reading the content twice. Returns `nil` if `auth-int` is required and the content is not
+    /// known.
     func protection(hasKnownContent: Bool) -> Protection? {
         if let weaker = protections.first(where: { $0 != .integrity }) { return weaker }
         return hasKnownContent ? .integrity : nil

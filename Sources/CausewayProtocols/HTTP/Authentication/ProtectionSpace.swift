@@ -26,7 +26,7 @@ package struct ProtectionSpace: Hashable, Sendable {
         self.init(authority: authority, realm: challenge.realm, scheme: challenge.scheme)
     }
 
-    /// Whether an eavesdropper cannot read the password: the connection is secured, or the scheme does not send the
+    /// Whether the password is protected from eavesdroppers: the connection is secured, or the scheme does not send the
     /// password.
     package var receivesCredentialSecurely: Bool {
         if scheme != "basic", scheme != Self.passwordScheme { return true }

@@ -18,7 +18,7 @@ package struct PACResult: Equatable, Sendable {
     package private(set) var unusable: [String] = []
 
     package init(_ text: String) {
-        // Split scalars, not characters: a delimiter before a combining mark is part of another character.
+        // Split scalars, not characters: a delimiter and a combining mark after it form one different character.
         let results = text.unicodeScalars.split(separator: ";").map { part in
             part.split(whereSeparator: \.properties.isWhitespace).map { String($0) }
         }.filter { !$0.isEmpty }
