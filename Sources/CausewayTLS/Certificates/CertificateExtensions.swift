@@ -19,7 +19,7 @@ struct CertificateExtensions: Sendable {
         fileprivate(set) var isCritical = false
     }
 
-    /// The undecoded policy extensions. ``PolicyCheck`` decodes them: few chains need that.
+    /// The undecoded policy extensions. Few chains need them, so only ``PolicyCheck`` decodes them.
     struct Policy: Sendable {
         struct Constraints: Sendable {
             var value: ArraySlice<UInt8>
@@ -99,7 +99,7 @@ struct CertificateExtensions: Sendable {
         case 37: purposes = try Self.purposes(value)
         case 54: policy.inhibitAny = value
         default:
-            // TLS feature (RFC 7633): the stapled OCSP response is checked after the handshake.
+            // The TLS feature extension (RFC 7633) is known: the check of the stapled OCSP response applies it.
             let isKnown = identifier.elementsEqual([0x2b, 6, 1, 5, 5, 7, 1, 24])
             if identifier.elementsEqual(AccessDescription.ofIssuer) {
                 informationAccess = try AccessDescription.list(value)

@@ -1,12 +1,12 @@
 /// Checks a Certificate message (RFC 8446 §4.4.2, RFC 5246 §7.4.2) before OpenSSL decodes it.
 ///
 /// OpenSSL decodes all certificates and their keys as soon as the message is complete. Only the message length limits
-/// their number, and decoding a single key with explicit curve parameters takes a tenth of a second.
+/// the number of certificates, and decoding one key with explicit curve parameters takes a tenth of a second.
 enum CertificateMessage {
     /// The handshake message type.
     static let type: UInt8 = 11
 
-    /// Returns the reason to keep OpenSSL from decoding the message, or `nil` if the message is acceptable.
+    /// Returns the reason why OpenSSL must not decode the message; `nil` if the message is acceptable.
     ///
     /// - Parameters:
     ///   - body: The message without its header.

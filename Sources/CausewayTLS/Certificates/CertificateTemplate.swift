@@ -171,7 +171,7 @@ package struct CertificateTemplate: Sendable {
         return try PrivateKey.make(name, parameter: parameter, value)
     }
 
-    /// Returns the AlgorithmIdentifier of signatures by a key, in DER.
+    /// Returns the AlgorithmIdentifier for signatures with this key, in DER.
     ///
     /// - Throws: ``TLSFailure`` with `errSSLBadConfiguration` for a key of another type, such as RSA-PSS.
     static func signatureAlgorithm(_ key: SharedObject, usesSHA1: Bool) throws(TLSFailure) -> [UInt8] {

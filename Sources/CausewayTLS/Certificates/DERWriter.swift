@@ -63,7 +63,7 @@ package enum DERWriter {
     }
 
     /// Encodes a time, in seconds since 1970, as GeneralizedTime. Times before the year 0 or after 9999 become the
-    /// first or last time that has an encoding. The last one means that a certificate does not expire.
+    /// first or last time that has an encoding. The last time means that a certificate does not expire.
     package static func generalizedTime(_ seconds: Int64) -> [UInt8] {
         let time = Int(min(max(seconds, encodableTimes.lowerBound), encodableTimes.upperBound))
         let second = (time % 86_400 + 86_400) % 86_400

@@ -9,7 +9,8 @@ enum CipherSuites {
     /// Suites for a pre-shared key. The last two have no forward secrecy, but programs that use Apple's API request them.
     static let withPreSharedKey: [UInt16] = [0xccac, 0xccab, 0x00a8, 0x00a9]
 
-    /// ECDHE with AES-CBC and SHA-1, the best suites before TLS 1.2. They are used only if the program explicitly allows such a version.
+    /// ECDHE with AES-CBC and SHA-1, the best suites before TLS 1.2. They are used only if the program explicitly
+    /// allows a version before TLS 1.2.
     static let forOldVersions: [UInt16] = [0xc009, 0xc013, 0xc00a, 0xc014]
 
     /// Returns whether a suite belongs to TLS 1.3 (RFC 8446 §B.4).

@@ -224,7 +224,8 @@ struct ContextBuilder {
         case .server:
             cw_SSL_CTX_set_session_id_context(pointer, [UInt8]("causeway".utf8), 8)
             let hasTickets = isResuming && settings.areTicketsEnabled
-            // A ticket costs 1/25 of a handshake. With one ticket per connection, a client gets as many tickets as it has open connections.
+            // Creating a ticket takes 1/25 of the time of a handshake. With one ticket per connection, a client gets as
+            // many tickets as it has open connections.
             cw_SSL_CTX_set_num_tickets(pointer, hasTickets ? 1 : 0)
             guard settings.isEarlyDataEnabled, hasTickets, !settings.usesDatagrams else { break }
             // With early data each ticket is valid once, so the server must store issued tickets (RFC 8446 §8.1).

@@ -1,6 +1,7 @@
 internal import CCausewayOpenSSL
 
-// Callbacks that OpenSSL makes on the same thread, during the engine's methods. Only the key log callback calls the engine's owner.
+// OpenSSL makes these callbacks on the caller's thread, during the engine's methods. Only the key log callback calls
+// code of the engine's owner.
 
 extension OpenSSLEngine {
     /// Validates the peer's certificates, or asks the engine's owner to do so. Returns 1 to continue.

@@ -8,7 +8,7 @@ package import CausewayTypes
 package final class OpenSSLEngine: TLSEngine {
     enum Role {
         /// `reference` is the name that the server's certificate must contain; `nil` without a host, or if no
-        /// certificate can contain it.
+        /// certificate can contain the host.
         case client(reference: ReferenceName?, sessionPeer: SessionCache.Peer?)
         /// A DTLS client must return `cookie`, which proves its address (RFC 6347 §4.2.1). Empty over a stream.
         case server(cookie: [UInt8])
@@ -29,7 +29,7 @@ package final class OpenSSLEngine: TLSEngine {
     /// The decision about the peer's certificates.
     enum PeerDecision {
         case pending
-        /// `chain` leads to the anchor.
+        /// `chain` starts with the peer's own certificate and ends with the anchor.
         case acceptedByRules(PeerTrust, chain: [Certificate])
         case acceptedByOwner(PeerTrust)
         /// The reason, because OpenSSL only reports that its callback returned an error.
@@ -118,7 +118,7 @@ package final class OpenSSLEngine: TLSEngine {
     ///   - context: The shared settings and sessions.
     ///   - host: For a client, the server's host: the certificate must contain this name, and the server name
     ///     extension sends it. If the program sets a separate name for TLS, pass that name.
-    ///   - port: Distinguishes resumable sessions together with `host`.
+    ///   - port: Selects resumable sessions together with `host`.
     /// - Throws: ``TLSFailure`` with `errSSLInternal` if memory allocation or random number generation fails.
     package init(_ context: TLSContext, host: NWEndpoint.Host? = nil, port: UInt16 = 0) throws(TLSFailure) {
         self.context = context
@@ -166,7 +166,8 @@ package final class OpenSSLEngine: TLSEngine {
         if settings.isEarlyDataEnabled, !usesDatagrams { earlyData = .receiving([]) }
     }
 
-    /// Traps if the ``sendCiphertext(_:)`` closure calls the engine. Such a call could move the memory read by the closure.
+    /// Traps if the ``sendCiphertext(_:)`` closure calls the engine. Such a call could move the memory that the closure
+    /// is reading.
     func checkPipeBufferIsNotBorrowed() {
         precondition(borrowedBuffer != .ofPipe, "the engine was called from within sendCiphertext")
     }

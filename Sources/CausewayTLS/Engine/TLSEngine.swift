@@ -6,8 +6,8 @@
 ///
 /// Not `Sendable`: use from one thread at a time.
 package protocol TLSEngine: AnyObject {
-    /// Lends received bytes to the engine while `body` runs; `body` calls ``handshake()`` or ``read(into:)``. Copies and keeps bytes that
-    /// `body` did not consume. `body` must not pass in more bytes.
+    /// Gives the engine access to received bytes while `body` runs; `body` calls ``handshake()`` or ``read(into:)``.
+    /// The engine copies and keeps bytes that `body` did not consume. `body` must not pass in more bytes.
     ///
     /// With datagrams, `bytes` is one datagram. An owner that stops calling ``read(into:)`` must also stop passing in bytes: more than a
     /// megabyte of unread bytes makes the connection fail.
@@ -27,7 +27,8 @@ package protocol TLSEngine: AnyObject {
     /// Passes the identity for ``TLSProgress/chooseIdentity(_:)`` to the engine. Then call ``handshake()`` to continue.
     func identityChosen(_ identity: TLSIdentity?)
 
-    /// Bytes that may be sent before the handshake (RFC 8446 §2.3). Zero without a session that allows early data.
+    /// The number of bytes that may be sent before the handshake (RFC 8446 §2.3); 0 without a session that allows early
+    /// data.
     var earlyDataLimit: Int { get }
     /// Sends a request before the handshake. The request must be harmless if it arrives twice. Call before ``handshake()``.
     ///
@@ -45,16 +46,17 @@ package protocol TLSEngine: AnyObject {
     var mayHavePlaintext: Bool { get }
     /// Encrypts plaintext.
     ///
-    /// - Returns: The number of bytes accepted: fewer than passed in if 256 KiB are waiting to be sent.
+    /// - Returns: The number of bytes accepted: 0 before the handshake is complete; fewer than passed in if 256 KiB are
+    ///   waiting to be sent.
     /// - Throws: The failure that ended the connection; `errSSLBufferOverflow` for a message that does not fit in one datagram.
     func write(_ plaintext: UnsafeRawBufferPointer) throws(TLSFailure) -> Int
     /// Ends writing with a close_notify alert (RFC 8446 §6.1). Reading continues.
     func close()
 
     /// Calls `body` with bytes to send, if any; `body` returns the number of bytes that it sent. With datagrams, calls
-    /// it once per datagram. `body` must not call the engine.
+    /// `body` once per datagram. `body` must not call the engine.
     func sendCiphertext(_ body: (UnsafeRawBufferPointer) -> Int)
-    /// Bytes to send.
+    /// The number of ciphertext bytes to send.
     var unsentCount: Int { get }
 
     /// DTLS: time until ``timeoutElapsed()`` is due; `nil` without a pending retransmission. Read this value again

@@ -1,7 +1,7 @@
 internal import CCausewayOpenSSL
 
-/// The curves of EdDSA (RFC 8032 §5). A signature with such a key is over the message itself: the algorithm has its own
-/// digest.
+/// The curves of EdDSA (RFC 8032 §5). An EdDSA key signs the message itself and not a digest, because the algorithm
+/// computes its own digest.
 enum EdwardsCurve: String, CaseIterable {
     /// The raw values are OpenSSL's key type names.
     case ed25519 = "ED25519"

@@ -28,7 +28,7 @@ package struct PrivateKey: Sendable {
     /// The matching public key as SubjectPublicKeyInfo in DER.
     package var publicKeyInfo: [UInt8] { encoded { cw_i2d_PUBKEY(object.pointer, $0) } }
 
-    /// Generates a key by OpenSSL's names. OpenSSL must be loaded.
+    /// Generates a key. All parameters are OpenSSL's names and values. OpenSSL must be loaded.
     static func make(_ name: String, parameter: String?, _ value: String) throws(TLSFailure) -> SharedObject {
         cw_ERR_clear_error()
         guard let context = cw_EVP_PKEY_CTX_new_from_name(nil, name, nil) else {

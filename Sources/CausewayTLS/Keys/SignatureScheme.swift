@@ -1,6 +1,6 @@
 internal import CCausewayOpenSSL
 
-/// A signature algorithm: how a digest becomes a number (padding), and how a message becomes a digest.
+/// A signature algorithm: the padding, the digest, and whether the input is hashed first.
 package struct SignatureScheme: Hashable, Sendable {
     package enum Padding: Hashable, Sendable {
         /// RSA without padding.
@@ -16,7 +16,7 @@ package struct SignatureScheme: Hashable, Sendable {
     package let padding: Padding
     /// The digest; `nil` if the caller chooses it. PSS always has one.
     package let digest: SignatureDigest?
-    /// Whether the input is a message, which is hashed first. Otherwise it is the digest.
+    /// Whether the input is a message, which is hashed first. Otherwise the input is already the digest.
     package let hashesInput: Bool
 
     package init(_ padding: Padding, _ digest: SignatureDigest? = nil, hashesInput: Bool = false) {
@@ -28,8 +28,8 @@ package struct SignatureScheme: Hashable, Sendable {
 
     package var algorithm: PublicKeyInfo.Algorithm { padding == .ecdsa ? .ellipticCurve : .rsa }
 
-    /// Whether an RSA key of this size in bits can hold the padding. PSS encodes into one bit less than the modulus
-    /// (RFC 8017 §8.1.1).
+    /// Whether an RSA key of this size in bits is large enough for the padding. PSS encodes into one bit less than the
+    /// modulus (RFC 8017 §8.1.1).
     package func fits(bitCount: Int) -> Bool {
         padding != .pss || (bitCount + 6) / 8 >= 2 * (digest?.byteCount ?? 0) + 2
     }

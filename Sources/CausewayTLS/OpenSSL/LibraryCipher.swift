@@ -2,8 +2,9 @@ internal import CCausewayOpenSSL
 
 /// Message authentication and AES by OpenSSL, for single short messages.
 ///
-/// Each function returns `nil` if OpenSSL cannot be loaded, if a length is wrong, or if OpenSSL fails. Any thread may call them.
-/// A failure leaves no errors in the thread's queue, because a connection would report them as its own.
+/// Each function returns `nil` if OpenSSL cannot be loaded, if a length is wrong, or if OpenSSL fails. Any thread may
+/// call these functions. They leave no errors in the thread's OpenSSL queue, because a TLS connection would report the
+/// errors as its own.
 package enum LibraryCipher {
     private static let (keyLength, blockLength, nonceLength, tagLength, digestLength) = (16, 16, 12, 16, 32)
 

@@ -1,8 +1,9 @@
 internal import CCausewayOpenSSL
 
 /// A counted reference to an OpenSSL object, released in `deinit`.
-// SAFETY: OpenSSL counts references to these kinds atomically, and locks or never changes their content after setup. An `SSL`, which
-// belongs to one thread at a time, is never stored here. Tested by `SharingTests`.
+// SAFETY: OpenSSL counts references to these objects atomically. After setup their content is constant or protected by
+// OpenSSL's locks. An `SSL` object, which belongs to one thread at a time, is never stored here. Tested by
+// `SharingTests`.
 final class SharedObject: @unchecked Sendable {
     enum Kind { case certificate, key, context, session }
 

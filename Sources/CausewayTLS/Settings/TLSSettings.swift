@@ -10,12 +10,12 @@ package struct TLSSettings: Hashable, Sendable {
         case required
     }
 
-    /// Validates the peer's certificates.
+    /// The validator of the peer's certificates.
     package enum Verifier: Hashable, Sendable {
         /// ``PeerTrust/evaluate()`` validates the certificates immediately.
         case rules
         /// The engine pauses until its owner has validated the certificates. The number identifies the owner's
-        /// validator: validators do not share sessions.
+        /// validator. Connections with different validators do not share sessions.
         case owner(UInt64)
     }
 
@@ -36,7 +36,7 @@ package struct TLSSettings: Hashable, Sendable {
     package var side: Side
     /// Whether to use DTLS (RFC 6347) instead of TLS.
     package var usesDatagrams = false
-    /// The minimum version; `nil` for the default: TLS 1.2 or DTLS 1.2.
+    /// The minimum version; `nil` for the default: TLS 1.2 or DTLS 1.2, or ``maximumVersion`` if that is lower.
     package var minimumVersion: TLSVersion?
     /// The maximum version; `nil` for the highest version that OpenSSL supports.
     package var maximumVersion: TLSVersion?

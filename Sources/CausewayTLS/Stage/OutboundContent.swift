@@ -1,11 +1,11 @@
 internal import CausewayProtocols
 
-/// Plaintext to encrypt, and the progress of the outbound direction's end.
+/// Plaintext to encrypt, and the state of the outbound direction's end.
 struct OutboundContent {
     enum Phase: Hashable {
         case open
-        /// A close_notify follows the waiting content. `passesEnd` tells whether the stage below must then end its
-        /// direction too: yes if the stage above has sent its last content, no if it only closes.
+        /// A close_notify follows the waiting content. `passesEnd` is `true` if the stage above has sent its last
+        /// content: the stage below must then end its direction too. Otherwise the connection only closes.
         case ending(passesEnd: Bool)
         case closeNotifySent(passesEnd: Bool)
         case endPassed
@@ -22,7 +22,7 @@ struct OutboundContent {
     var isEmpty: Bool { rest.isEmpty && piece.isEmpty }
     var count: Int { rest.count + piece.count }
 
-    /// Whether nothing follows what the engine has to send.
+    /// Whether the engine's unsent bytes are the last: no content, close_notify or end follows them.
     var isComplete: Bool { phase == .closeNotifySent(passesEnd: false) || phase == .endPassed }
 
     mutating func append(_ bytes: ByteChain) { rest.append(bytes) }

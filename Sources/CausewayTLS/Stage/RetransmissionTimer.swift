@@ -2,7 +2,7 @@
 struct RetransmissionTimer {
     /// The time passed to the stage's last call.
     var now: Duration = .zero
-    /// `nil` without a pending retransmission.
+    /// The time at which the retransmission is due; `nil` without a pending retransmission.
     private(set) var deadline: Duration?
 
     /// Sets the deadline. The engine computes its timeout from its own clock, so reading the timeout again later would

@@ -1,8 +1,8 @@
 /// Holds the core shared by a stage and its copies.
 ///
 /// Access is through a pointer, which avoids the runtime's exclusivity checks. The owner's lock guarantees exclusive access.
-// SAFETY: an engine is used by one thread at a time. Access is through the stage and the stack, whose owner holds a lock during each call,
-// or by the single step that runs elsewhere, during which the core does not use the engine
+// SAFETY: only one thread at a time uses the engine. The stack calls the stage while the stack's owner holds a lock.
+// The only other user is a handshake step on a background thread; while it runs, the core does not use the engine
 // (`TLSStageCore.Phase.awaitingStep`).
 final class SharedTLSStage: @unchecked Sendable {
     let core: UnsafeMutablePointer<TLSStageCore>

@@ -8,8 +8,8 @@ struct TLSEventQueue {
     /// Whether there are key log lines. A handshake step on a background thread may be adding lines.
     var hasKeyLines: Bool { !keyLines.waiting.isEmpty }
 
-    /// A closure for the engine, which calls it during another call, when the queue's owner is in exclusive use. It
-    /// therefore stores the lines separately.
+    /// A closure that the engine calls with each key log line. At that time the queue's owner is in exclusive use, so
+    /// the closure stores the lines in a separate object.
     var keyLog: (String) -> Void {
         { [keyLines] in keyLines.waiting = keyLines.waiting + [$0] }
     }

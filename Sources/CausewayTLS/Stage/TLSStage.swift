@@ -65,7 +65,8 @@ package struct TLSStage: ProtocolStage {
     /// Sends a request before the handshake (RFC 8446 §2.3). The request must be harmless if it arrives twice. Call before the stack
     /// starts.
     ///
-    /// - Returns: `false` if the session does not allow early data; then nothing is sent.
+    /// - Returns: `false` if the session does not allow this much early data, or if the stage has started; then nothing
+    ///   is sent.
     package mutating func sendEarly(_ bytes: [UInt8]) -> Bool { core.pointee.sendEarly(bytes) }
 
     /// The failure, with a human-readable description; `nil` if the connection has not failed.

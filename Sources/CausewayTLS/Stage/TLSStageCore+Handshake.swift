@@ -28,7 +28,7 @@ extension TLSStageCore {
         moveOn()
     }
 
-    /// Continues the handshake, then reading, while there is ciphertext and plaintext capacity.
+    /// Continues the handshake and then reads, as long as ciphertext is waiting and there is capacity for plaintext.
     ///
     /// - Parameter isStepping: Whether to continue the handshake without new ciphertext.
     mutating func moveOn(stepping isStepping: Bool = false) {

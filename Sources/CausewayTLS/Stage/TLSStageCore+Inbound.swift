@@ -27,7 +27,8 @@ extension TLSStageCore {
         else { return receive(MessageChunk([UInt8](bytes), endsMessage: false), at: now) }
         retransmission.now = now
         engine.ciphertextArrived(bytes) {
-            // Plaintext is shorter than its ciphertext. More can result only if the engine held the start of a record.
+            // Plaintext is shorter than its ciphertext, so this capacity suffices unless the engine already had the
+            // start of a record. `read()` reads the rest in that case.
             _ = keep(readOnce(atMost: min(room, bytes.count)))
             read()
         }
@@ -61,7 +62,7 @@ extension TLSStageCore {
         return chunk
     }
 
-    /// Decrypts received bytes while there is room.
+    /// Decrypts received bytes while the plaintext queue has capacity.
     mutating func read() {
         while !hasFailed, !plaintext.isClosed {
             let room = plaintext.room

@@ -36,8 +36,9 @@ struct CertificateRules {
         if let usage = extensions.keyUsage, !usage.contains(.certificateSigning) {
             return Objection(.notAnAuthority, "its key usage")
         }
-        // An anchor may be a device's own certificate, which is not an authority. Without basic constraints, version 1 and 2
-        // anchors are accepted, because they cannot have extensions, and anchors with a key usage, which was checked above.
+        // An anchor may be a device's own certificate, which is not an authority. Two kinds of anchors without basic
+        // constraints are accepted: versions 1 and 2, which cannot have extensions, and anchors with a key usage, which
+        // was checked above.
         let isAuthority = constraints?.isAuthority ?? (issuer.fields.version < 3 || extensions.keyUsage != nil)
         return isAuthority ? nil : Objection(.notAnAuthority, "it is not marked as an authority")
     }

@@ -33,12 +33,13 @@ struct ConstrainedName: Sendable {
         return nil
     }
 
-    // The bases below are in lower case: see `NameSubtree`.
+    // The `base` parameters below are in lower case: see `NameSubtree`.
 
     /// Returns whether the name is `base` or one of its subdomains. For a wildcard, this must hold for every matching name.
     func lies(in base: [UInt8]) -> Bool { base.isEmpty || name == base || isBelow(base) }
 
-    /// Returns whether the name is `base` or one of its subdomains. For a wildcard, it is enough if this holds for any matching name.
+    /// Returns whether the name is `base` or one of its subdomains. For a wildcard, this must hold for at least one
+    /// matching name.
     func mayLie(in base: [UInt8]) -> Bool {
         if lies(in: base) { return true }
         guard isWildcard, base.count > name.count + 1, base.suffix(name.count).elementsEqual(name) else { return false }

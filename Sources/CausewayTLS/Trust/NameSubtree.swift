@@ -115,7 +115,7 @@ struct NameSubtree: Sendable {
         return contains(name) ?? false
     }
 
-    /// Returns whether the name is in the subtree; `nil` if the two cannot be compared.
+    /// Returns whether the name is in the subtree; `nil` if the name and the subtree cannot be compared.
     private func contains(_ name: ComparableName) -> Bool? {
         switch (name.form, base) {
         case (.host(let host), .host(let base)): host.isOf(hostOrDomain: base)

@@ -9,7 +9,8 @@ extension PeerTrust {
         try evaluateOverlooking { rules.contains($0) }
     }
 
-    /// The violated rules that ``evaluate(overlooking:)`` can ignore, up to the first violation that it cannot ignore.
+    /// The violated rules that ``evaluate(overlooking:)`` can ignore. The search ends at the first violation that
+    /// cannot be ignored.
     package var faults: Set<TrustFailure.Rule> {
         var faults: Set<TrustFailure.Rule> = []
         _ = try? evaluateOverlooking { rule in

@@ -15,10 +15,10 @@ struct VerificationBudget {
     private var steps = 512
     private var signatureMicroseconds = 10_000
     private var chainBytes = 2 << 20
-    /// The bytes that name constraint checks may still compare: see ``NameConstraints``.
+    /// The remaining number of bytes that name constraint checks may compare: see ``NameConstraints``.
     var comparedBytes = NameConstraints.maximumWork
 
-    /// The bytes that a digest processes in about one microsecond.
+    /// The number of bytes that a digest processes in about one microsecond.
     private static let digestedBytesPerMicrosecond = 256
 
     /// Subtracts an operation's cost.
