@@ -11,7 +11,7 @@ package struct ByteReader: ~Escapable {
 
     /// Creates a reader at the start of `bytes`.
     ///
-    /// - Parameter base: Offset to add to positions in errors, for `bytes` inside a larger buffer.
+    /// - Parameter base: The position of `bytes` in a larger buffer. Positions in errors include it.
     @_lifetime(copy bytes)
     package init(_ bytes: RawSpan, base: Int = 0) {
         self.view = ByteView(bytes)
@@ -59,7 +59,7 @@ package struct ByteReader: ~Escapable {
         return value
     }
 
-    /// Returns the byte at `distance` bytes after the cursor without consuming it; `nil` if the input ends before it.
+    /// Returns the byte at `distance` bytes after the cursor without consuming it; `nil` if there is no such byte.
     package func peek(at distance: Int = 0) -> UInt8? {
         guard distance >= 0, distance < remaining else { return nil }
         return view[offset + distance]
@@ -106,9 +106,7 @@ package struct ByteReader: ~Escapable {
     }
 
     /// Skips to the next multiple of `alignment` bytes, counted from the start of this reader. Stops at the end of the
-    /// input.
-    ///
-    /// In many formats with padding between elements, the last element has no padding.
+    /// input, because in many formats the last element has no padding.
     package mutating func align(to alignment: Int) {
         guard alignment > 1 else { return }
         let excess = offset % alignment

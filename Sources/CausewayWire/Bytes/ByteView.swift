@@ -100,8 +100,8 @@ public struct ByteView: ~Escapable {
         part(0, min(max(length, 0), count))
     }
 
-    /// Returns `start..<end` as far as it is inside the view; empty if `end` is less than `start`. Both offsets may be
-    /// untrusted input.
+    /// Returns the bytes of `start..<end` that lie inside the view; empty if `end` is less than `start`. Both offsets
+    /// may be untrusted input.
     @_lifetime(copy self)
     @inlinable
     public func clamped(_ start: Int, _ end: Int) -> ByteView {
@@ -117,7 +117,7 @@ public struct ByteView: ~Escapable {
         return ByteView(unsafe bytes.extracting(unchecked: Range(uncheckedBounds: (start, end))))
     }
 
-    /// Returns `range` as far as it is inside the view.
+    /// Returns the bytes of `range` that lie inside the view.
     @_lifetime(copy self)
     @inlinable
     public func clamped(_ range: Range<Int>) -> ByteView { clamped(range.lowerBound, range.upperBound) }

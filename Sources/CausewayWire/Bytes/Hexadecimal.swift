@@ -11,7 +11,7 @@ package enum Hexadecimal {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    /// Returns the bytes as a link-layer address is written: `00:1a:2b:3c:4d:5e`.
+    /// Returns the bytes in the notation of a link-layer address: `00:1a:2b:3c:4d:5e`.
     package static func colonSeparated(_ bytes: some Sequence<UInt8>) -> String {
         var digits: [UInt8] = []
         for byte in bytes {

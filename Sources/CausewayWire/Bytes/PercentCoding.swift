@@ -20,7 +20,7 @@ package enum PercentCoding {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Encodes a text as a segment of a path: all bytes but the unreserved ones (RFC 3986 §2.3).
+    /// Encodes `text` for use as one path segment. Only unreserved bytes stay as they are (RFC 3986 §2.3).
     package static func encoded(_ text: String) -> String { encoded(text.utf8, where: isUnreserved) }
 
     /// Appends a percent sign and two digits.

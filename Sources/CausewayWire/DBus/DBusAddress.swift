@@ -28,7 +28,8 @@ package enum DBusAddress: Hashable, Sendable {
         }
     }
 
-    /// Decodes `%XX` escapes. Returns `nil` if an escape is malformed or the result is not UTF-8.
+    /// Decodes `%XX` escapes. Returns `nil` if an escape is malformed, or if the result is not UTF-8 or has a zero
+    /// byte.
     private static func unescaped(_ text: Substring.UTF8View) -> String? {
         guard let bytes = PercentCoding.bytes(text), !bytes.contains(0) else { return nil }
         return String(validating: bytes, as: UTF8.self)

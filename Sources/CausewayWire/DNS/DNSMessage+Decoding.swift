@@ -77,8 +77,8 @@ extension DNSQuestion {
 
 /// The most recently parsed names, by message position.
 ///
-/// Most records point to an earlier name. Records that point to the same name then share one copy. The result of
-/// parsing a name does not depend on the pointer to it.
+/// Most records point to an earlier name. Records that point to the same name then share one copy. A copy is safe
+/// because the same position in a message always yields the same name.
 struct KnownNames {
     /// The number of names to keep; small because the search is linear. Four names are enough for the host, the
     /// service, the service type, and one more name.

@@ -1,4 +1,4 @@
-/// A message summary: its kind, and whether it contains a wanted name.
+/// A summary of a message: its flags, whether it has questions, and whether it contains a wanted name.
 ///
 /// Creating a summary is cheaper than parsing the whole message. This saves CPU time on links with thousands of irrelevant messages per
 /// second.

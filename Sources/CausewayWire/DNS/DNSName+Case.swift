@@ -15,11 +15,11 @@ extension DNSName {
         return DNSName(wire: bytes)
     }
 
-    /// Restores the original case in a response to a query that was sent with random case.
+    /// Restores the original case of a name in a response.
     ///
-    /// `sent` is the name as sent, and `original` is the name before its case was changed. The method finds the longest
-    /// run of trailing labels in this name that equals the end of `sent`, including case, and replaces it by the end of
-    /// `original`. Compressed names in a response point to the question and therefore have its case.
+    /// `sent` is the queried name with random case; `original` is the same name with the case that the program used. If
+    /// the last labels of this name equal the last labels of `sent`, including case, they get the case of `original`. A
+    /// compressed name in a response points to the question, and therefore has the question's case.
     ///
     /// - Precondition: `sent` and `original` differ only in case.
     package func respelled(as original: DNSName, whereLike sent: DNSName) -> DNSName {

@@ -167,7 +167,8 @@ extension DNSName: CustomStringConvertible, ExpressibleByStringLiteral {
         return plainDescription ?? labels.map { Self.escaped($0) + "." }.joined()
     }
 
-    /// The presentation format if no character needs an escape, the common case; otherwise `nil`.
+    /// The presentation format if the name is plain ASCII and needs no escapes, which is the common case; otherwise
+    /// `nil`.
     private var plainDescription: String? {
         var bytes = wire.dropFirst()
         var next = bytes.startIndex + Int(wire[0])

@@ -48,7 +48,8 @@ extension DNSRecordData {
             let priority: UInt16 = try reader.readInteger()
             let weight: UInt16 = try reader.readInteger()
             let port: UInt16 = try reader.readInteger()
-            // Senders must not compress this name, but some do (RFC 6762 §18.14).
+            // In unicast DNS, senders must not compress this name, but some do. In multicast DNS they may (RFC 6762
+            // §18.14).
             let target = try names.read(&reader, in: message)
             self = .service(priority: priority, weight: weight, port: port, target: target)
         case .txt:
@@ -81,7 +82,7 @@ extension DNSRecordData {
         return result.isEmpty ? [0] : result
     }
 
-    /// Reads a type bitmap: windows up to 32 bytes in ascending order, one bit per type (RFC 4034 §4.1.2).
+    /// Reads a type bitmap: windows of up to 32 bytes, in ascending order, with one bit per type (RFC 4034 §4.1.2).
     private static func types(_ reader: inout ByteReader) throws(WireError) -> [DNSRecordType] {
         var types: [DNSRecordType] = []
         var last = -1

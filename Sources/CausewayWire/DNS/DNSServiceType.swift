@@ -11,7 +11,8 @@ package struct DNSServiceType: Hashable, Sendable {
         case form
         /// The service name is empty, or longer than a label may be.
         case length
-        /// The service name has no letter, or characters other than letters, digits and single inner hyphens (RFC 6335 §5.1).
+        /// The service name has no letter, or it contains characters other than letters, digits and single inner
+        /// hyphens (RFC 6335 §5.1).
         case character
         /// The instance name is empty, has control characters, or has more than 63 bytes (RFC 6763 §4.1.1).
         case name

@@ -1,13 +1,14 @@
-/// The hash functions FNV-1a (RFC 9923), which find accidental damage and name files. They offer no protection against forgery.
+/// The FNV-1a hash functions (RFC 9923). They detect accidental damage and yield file names. They do not protect
+/// against forgery.
 ///
 /// Files on disk contain these values, so they must never change.
 package enum FNV1a {
-    /// Returns the hash value of 32 bits.
+    /// Returns the 32-bit hash value.
     @inlinable package static func hash32(_ bytes: some Sequence<UInt8>) -> UInt32 {
         bytes.reduce(0x811C_9DC5) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
     }
 
-    /// Returns the hash value of 64 bits.
+    /// Returns the 64-bit hash value.
     @inlinable package static func hash64(_ bytes: some Sequence<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }

@@ -4,8 +4,8 @@ package struct HPACKFieldBlock: Sendable, Equatable {
     package var controlData = FieldSection()
     /// The other fields in order. Both sections are empty if the block exceeds a limit.
     package var fields = FieldSection()
-    /// Whether the fields exceed a decoder limit. The dynamic table was updated nevertheless, so only this message is
-    /// lost.
+    /// Whether the fields exceed a decoder limit. The dynamic table was updated nevertheless, so later blocks can still
+    /// be decoded.
     package var exceedsLimit = false
 
     package init() {}
@@ -53,7 +53,7 @@ package struct HPACKDecoder: Sendable {
 
     /// Decodes one complete field block (RFC 7541 §3.1).
     ///
-    /// - Throws: ``WireError`` with the position in the block. It is a connection error (RFC 9113 §4.3).
+    /// - Throws: ``WireError`` with the position in the block. Such an error is a connection error (RFC 9113 §4.3).
     package mutating func decode(_ bytes: Span<UInt8>) throws(WireError) -> HPACKFieldBlock {
         var output = Output()
         output.block.reserveCapacity(bytes.count * 2)

@@ -22,9 +22,9 @@ struct HPACKDynamicTable: Sendable {
     /// The newest entry's index in the ring buffer.
     private var newest = 0
     private(set) var count = 0
-    /// Evicted entries' bytes that are not yet removed, then the current entries' bytes.
+    /// The bytes of evicted entries that are not removed yet, followed by the bytes of the current entries.
     private(set) var bytes: [UInt8] = []
-    /// The position of the first byte in ``bytes``.
+    /// The position of the first byte in ``bytes``, counted from the first byte ever added to the table.
     private var base = 0
     /// The sum of all entry sizes.
     private(set) var size = 0

@@ -79,7 +79,8 @@ package struct HPACKEncoder: Sendable {
         table.insert(scratch[...], nameCount: name.count, nameHash: nameHash, fieldHash: fieldHash)
     }
 
-    /// Returns the index of a dynamic table entry with this name and value, and the index of one with this name.
+    /// Searches the dynamic table. Returns the index of an entry with this name and value, and the index of an entry
+    /// with this name.
     private func find(
         name: Span<UInt8>, nameHash: UInt32, value: Span<UInt8>, fieldHash: UInt32
     ) -> (field: Int?, name: Int?) {

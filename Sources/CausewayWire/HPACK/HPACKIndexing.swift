@@ -13,7 +13,8 @@ enum HPACKIndexing: UInt8 {
 
     /// Chooses a field's representation by its name.
     ///
-    /// Credentials are never indexed. Fields whose values are rarely repeated are not indexed, because they would evict other entries.
+    /// Authorization fields, `Set-Cookie` and short cookies are never indexed. Fields whose values are rarely repeated
+    /// are not indexed, because they would evict other entries.
     init(_ name: Span<UInt8>, staticIndex: Int?, valueCount: Int) {
         self =
             switch staticIndex {

@@ -26,8 +26,8 @@ enum HPACKInteger {
 
     /// Reads an integer at `offset`, and advances `offset` past it.
     ///
-    /// - Throws: ``WireError``: `truncated` if the block ends inside the integer, `invalid` for a value above ``maximum`` or with more
-    ///   bytes than any such value needs.
+    /// - Throws: ``WireError``: `truncated` if the block ends inside the integer; `invalid` if the value exceeds
+    ///   ``maximum``, or if the encoding is longer than any valid value needs.
     static func read(_ bytes: Span<UInt8>, at offset: inout Int, prefix: UInt8) throws(WireError) -> Int {
         let start = offset
         guard offset < bytes.count else { throw .truncated(needed: 1, available: 0, at: offset) }

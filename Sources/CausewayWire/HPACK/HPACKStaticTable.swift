@@ -14,8 +14,8 @@ struct HPACKStaticTable: Sendable {
 
     let bytes: [UInt8]
     let entries: [Entry]
-    /// A hash table from each name to the first index with that name. A name is stored in its hash's bucket or a later
-    /// one. 0 marks a free bucket.
+    /// A hash table from each name to the first index with that name. If the bucket for a name's hash is taken, the
+    /// name is in one of the next buckets. 0 marks a free bucket.
     private let buckets: [UInt8]
 
     private static let bucketMask = 127
@@ -56,7 +56,8 @@ struct HPACKStaticTable: Sendable {
         return nil
     }
 
-    /// Returns the index with this value among the fields that share the name at `first`; `nil` if there is none.
+    /// Searches the fields with the same name as the field at `first`. Returns the index of the one with this value;
+    /// `nil` if there is none.
     func index(of value: Span<UInt8>, startingAt first: Int) -> Int? {
         for index in first...entries[first - 1].lastIndex {
             let entry = entries[index - 1]

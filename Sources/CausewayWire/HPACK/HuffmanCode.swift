@@ -16,8 +16,8 @@ struct HuffmanCode: Sendable {
     let codes: [UInt32]
     /// Each symbol's code length in bits.
     let lengths: [UInt8]
-    /// For each combination of ``lookupBits`` bits: the symbol whose code it begins with, shifted left by 4, plus the
-    /// code length; 0 if the code is longer.
+    /// For each combination of ``lookupBits`` bits: the symbol whose code these bits begin with, shifted left by 4,
+    /// plus the code length; 0 if the code is longer.
     let lookup: [UInt16]
     /// The symbols in code order.
     let ordered: [UInt16]
@@ -68,14 +68,14 @@ struct HuffmanCode: Sendable {
         // Control characters.
         13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28,
         28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 28,
-        // From the space on.
+        // From the space to `/`.
         6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6,
-        // From the digit 0 on.
+        // From `0` to `?`.
         5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7, 8, 15, 6, 12, 10,
-        // From the at sign on, with the upper-case letters.
+        // From `@` to `_`, with the upper-case letters.
         13, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7,
         7, 7, 7, 7, 7, 7, 7, 7, 8, 7, 8, 13, 19, 13, 14, 6,
-        // From the grave accent on, with the lower-case letters.
+        // From the grave accent to DEL, with the lower-case letters.
         15, 5, 6, 5, 6, 5, 6, 6, 6, 5, 7, 7, 6, 6, 6, 5,
         6, 7, 6, 5, 5, 6, 7, 7, 7, 7, 7, 15, 11, 14, 13, 28,
         // Bytes that are not ASCII.

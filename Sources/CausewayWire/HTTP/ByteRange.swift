@@ -2,7 +2,7 @@
 package enum ByteRange: Equatable, Sendable {
     /// The bytes from the first position through the last one, or to the end of the content if the last position is `nil`.
     case from(Int, through: Int?)
-    /// The given byte count at the end of the content.
+    /// The last N bytes of the content.
     case suffix(Int)
 
     /// The maximum number of ranges in one field. RFC 9110 §14.2 asks servers to ignore requests for many small ranges.

@@ -12,11 +12,11 @@ package struct ChunkDecoder: Sendable {
     }
 
     private enum Phase: Equatable {
-        /// In a chunk size, with the number of digits read.
+        /// Reading a chunk size; `digits` digits were read so far.
         case size(digits: Int)
-        /// In white space after the size.
+        /// Skipping white space after the size.
         case padding
-        /// In a chunk's extensions (RFC 9112 §7.1.1).
+        /// Skipping a chunk's extensions (RFC 9112 §7.1.1).
         case extensions
         case sizeLineFeed
         case content
@@ -28,8 +28,8 @@ package struct ChunkDecoder: Sendable {
 
     /// Maximum length of one chunk's extensions in bytes.
     package static let maximumExtensionCount = 4 << 10
-    /// Maximum by which a body's extension bytes may exceed its content bytes. Without this limit, a peer could send
-    /// thousands of extension bytes per content byte.
+    /// The number of a body's extension bytes may exceed the number of its content bytes by at most this value. Without
+    /// the limit, a peer could send thousands of extension bytes per content byte.
     package static let maximumExtensionExcess = 16 << 10
     /// The maximum number of digits in a chunk size. At most 15 of them are significant, so that the size fits into `Int`. Some servers add
     /// leading zeros.

@@ -5,7 +5,7 @@ package enum ChunkEncoding {
 
     /// Appends the bytes before a chunk's content: the previous chunk's end and this chunk's size.
     ///
-    /// One write for both, so that each chunk needs only one piece of output in addition to its content.
+    /// Both are written together, so a chunk needs only one piece of output besides its content.
     ///
     /// - Parameters:
     ///   - count: Content length. An empty chunk would end the body, so nothing is appended for it.

@@ -35,7 +35,7 @@ package struct EventStreamParser: Sendable {
     private var line: [UInt8] = []
     /// Whether the last byte was CR. A following LF belongs to the same line end.
     private var endsWithReturn = false
-    /// Whether the first line is not complete. It can begin with a byte order mark.
+    /// Whether the first line is incomplete. The first line can begin with a byte order mark.
     private var isFirstLine = true
     private var type: [UInt8] = []
     private var data: [UInt8] = []

@@ -15,7 +15,7 @@ package struct FieldParameters: Equatable, Sendable {
 
     package init() {}
 
-    /// Parses the parameters after the first part of a value, and consumes the rest of the value.
+    /// Parses the parameters that follow the first part of a field value. Reads to the end of the value.
     package init(parsing reader: inout FieldValueReader) {
         while !reader.isAtEnd {
             let part = reader.text(before: HTTPCharacters.semicolon, honorsEscapes: true)

@@ -1,7 +1,7 @@
-/// Shortcuts for sections that equal earlier ones, and for names that most sections lack.
+/// Fast paths: comparisons with equal sections, and searches for names that most sections do not contain.
 extension FieldSection {
-    /// Returns whether both sections have the same bytes and therefore the same encoding. Takes a few nanoseconds for
-    /// copies.
+    /// Returns whether both sections have the same bytes and therefore the same encoding. If one section is a copy of
+    /// the other, the comparison takes only a few nanoseconds.
     package func isIdentical(to other: FieldSection) -> Bool { entries == other.entries && block == other.block }
 
     /// If `bytes` begins with the response head from which this section was decoded, returns that head's byte count;
@@ -12,7 +12,7 @@ extension FieldSection {
         let own = block.span
         let count = own.count
         guard count > 0, bytes.count >= count else { return nil }
-        // Bytes are initialized, and both offsets stay below the counts.
+        // All bytes are initialized, and the loop conditions keep the loads inside both spans.
         let (one, other) = unsafe (own.bytes, bytes.bytes)
         var offset = 0
         while offset + 8 <= count {

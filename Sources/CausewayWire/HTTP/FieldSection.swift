@@ -171,7 +171,8 @@ extension FieldSection: RandomAccessCollection {
 }
 
 extension FieldSection {
-    /// Returns only the value of the field line at `index`: a slice for the name would retain the block once more.
+    /// Returns only the value of the field line at `index`. A slice for the name would cost additional reference
+    /// counting.
     package func value(at index: Int) -> ArraySlice<UInt8> {
         let entry = entries[index]
         let start = Int(entry.valueStart)
@@ -199,7 +200,7 @@ extension FieldSection: Equatable {
     /// Compares two sections line by line. Names are compared case-insensitively, values byte by byte.
     package static func == (one: FieldSection, other: FieldSection) -> Bool {
         guard one.count == other.count, one.byteCount == other.byteCount else { return false }
-        // Copies share their block and index, so array comparison returns at once.
+        // Copies share their block and index, so array comparison returns immediately.
         if one.entries == other.entries, one.block == other.block { return true }
         return zip(one, other).allSatisfy { mine, theirs in
             mine.value == theirs.value && mine.name.count == theirs.name.count

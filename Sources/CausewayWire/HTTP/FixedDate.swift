@@ -33,7 +33,7 @@ enum FixedDate {
 
     private static func code(_ name: String) -> UInt32 { code(name.utf8.span, at: 0) }
 
-    /// Returns a letter in lower case; 0 for other characters, which no name contains.
+    /// Returns a letter in lower case; 0 for any other character. The names of days and months contain only letters.
     private static func letter(_ byte: UInt8) -> UInt32 {
         let lower = byte | 0x20
         return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(lower) ? UInt32(lower) : 0

@@ -10,7 +10,7 @@ extension HTTPDate {
         if let usual = FixedDate.seconds(bytes.span) { return usual }
         let text = HTTPCharacters.trimmed(bytes)
         var reader = DateReader(rest: text)
-        // Nearly all dates have the first format, with a comma after three letters.
+        // Only IMF-fixdate has a comma after three letters.
         if text.dropFirst(3).first == UInt8(ascii: ",") {
             return reader.takeName(weekdays) != nil && reader.take(",") ? reader.fixdate() : nil
         }
@@ -31,7 +31,7 @@ extension HTTPDate {
 private struct DateReader {
     var rest: ArraySlice<UInt8>
 
-    /// Reads `, 06 Nov 1994 08:49:37 GMT` after the comma.
+    /// Reads ` 06 Nov 1994 08:49:37 GMT`, the text after the comma.
     mutating func fixdate() -> Int? {
         guard take(" "), let day = number(2), take(" "), let month = takeName(HTTPDate.months), take(" "),
             let year = number(4), take(" "), let time = time(), takeZone(), rest.isEmpty
@@ -39,7 +39,7 @@ private struct DateReader {
         return seconds(year, month + 1, day, time)
     }
 
-    /// Reads `, 06-Nov-94 08:49:37 GMT` after the comma.
+    /// Reads ` 06-Nov-94 08:49:37 GMT`, the text after the comma.
     mutating func rfc850(now: Int) -> Int? {
         guard take(" "), let day = number(2), take("-"), let month = takeName(HTTPDate.months), take("-"),
             let year = number(2), take(" "), let time = time(), takeZone(), rest.isEmpty
@@ -48,7 +48,8 @@ private struct DateReader {
         var full = current - current % 100 + year
         if full < current - 49 { full += 100 }
         guard var result = seconds(full, month + 1, day, time) else { return nil }
-        // A two-digit year that would be more than 50 years in the future is in the past (RFC 9110 §5.6.7).
+        // A two-digit year that would be more than 50 years in the future stands for a year in the past (RFC 9110
+        // §5.6.7).
         let limit = HTTPDate.civil(now / HTTPDate.secondsPerDay)
         let latest = HTTPDate.days(year: limit.year + 50, month: limit.month, day: limit.day) * HTTPDate.secondsPerDay
         if result > latest + now % HTTPDate.secondsPerDay {

@@ -5,7 +5,7 @@ package enum HTTPDate {
     static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     static let secondsPerDay = 86_400
 
-    /// The times with at most four-digit years.
+    /// The times in the years 0 to 9999.
     private static let writable =
         days(year: 0, month: 1, day: 1) * secondsPerDay..<days(year: 10_000, month: 1, day: 1) * secondsPerDay
 

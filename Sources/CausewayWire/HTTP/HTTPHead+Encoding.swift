@@ -89,7 +89,7 @@ extension FieldSection {
     }
 
     func encodeUnchecked(into output: inout [UInt8]) {
-        // A slice per name and value would retain the block.
+        // A slice for each name and each value would add reference counting for the block.
         unsafe block.withUnsafeBufferPointer { bytes in
             for entry in entries {
                 let (name, value) = (Int(entry.nameStart), Int(entry.valueStart))

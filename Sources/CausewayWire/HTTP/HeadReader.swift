@@ -17,7 +17,7 @@ package struct HeadReader: Equatable, Sendable {
         package init() {}
     }
 
-    /// The first line, as positions in the block.
+    /// The parsed first line. Its parts are given as positions in the block.
     enum StartLine: Equatable, Sendable {
         case none
         case request(targetStart: Int, targetEnd: Int, version: HTTPVersion)

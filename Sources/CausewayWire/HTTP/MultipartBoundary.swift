@@ -13,7 +13,7 @@ package struct MultipartBoundary: Hashable, Sendable {
         self.text = text
     }
 
-    /// Chooses a boundary. With 142 random bits, it occurs in no content by chance.
+    /// Chooses a boundary. With 142 random bits, the boundary practically never occurs in the content.
     package init(using random: inout some RandomNumberGenerator) {
         let digits = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
         let chosen = (0..<24).map { _ in digits[Int.random(in: 0..<digits.count, using: &random)] }

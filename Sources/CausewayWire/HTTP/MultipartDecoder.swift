@@ -1,7 +1,7 @@
 /// Decodes a multipart body from pieces of any size (RFC 2046 §5.1).
 ///
-/// The head limit bounds the memory: content is passed on as it arrives. Text before the first part and after the last
-/// one is dropped. Folded fields are rejected, as in HTTP.
+/// The limit for heads also limits the memory, because content is passed on as it arrives. Text before the first part
+/// and after the last one is dropped. Folded fields are rejected, as in HTTP.
 package struct MultipartDecoder: Sendable {
     /// A decoded element.
     package enum Event: Equatable, Sendable {
@@ -27,7 +27,7 @@ package struct MultipartDecoder: Sendable {
     private enum State: Equatable {
         /// Before the first delimiter.
         case preamble
-        /// On a delimiter line, after the boundary.
+        /// Reading the rest of a delimiter line, after the boundary.
         case delimiter(after: LastCharacter)
         case head
         case content
@@ -43,8 +43,8 @@ package struct MultipartDecoder: Sendable {
     private var state = State.preamble
     /// The number of delimiter bytes that the input's last bytes match.
     private var matched = 2
-    /// The number of matched bytes that were never received: CRLF counts as matched before the body's and each part's
-    /// first line, because a delimiter may be that line.
+    /// How many of the matched bytes were never received. At the start of the body and of each part, CRLF counts as
+    /// matched, because the first line there may be a delimiter.
     private var borrowed = 2
     private var head: HeadReader
     private var partCount = 0
@@ -86,8 +86,8 @@ package struct MultipartDecoder: Sendable {
 
     // MARK: Content
 
-    /// Searches for the delimiter. It contains CR only at its start, so after a mismatch the search resumes at the next
-    /// CR.
+    /// Searches for the delimiter. The delimiter contains CR only at its start, so after a mismatch the search resumes
+    /// at the next CR.
     private mutating func search(_ rest: inout ArraySlice<UInt8>, _ events: inout [Event]) {
         let start = rest.startIndex
         var index = start

@@ -92,8 +92,8 @@ package struct MultipartPart: Equatable, Sendable {
 
     /// Reads a token, or a quoted name.
     ///
-    /// A backslash is an ordinary character, because browsers do not escape it. Only `\"` with more text after it,
-    /// other than a semicolon, is a quoted pair (RFC 9110 §5.6.4), which other clients send.
+    /// A backslash is an ordinary character, because browsers do not escape it. `\"` is a quoted pair (RFC 9110
+    /// §5.6.4), as other clients send it, only if more text follows and this text does not begin with a semicolon.
     private static func value(_ reader: inout FieldValueReader) -> String? {
         guard reader.take("\"") else { return reader.token().map(unescaped) }
         var name: [UInt8] = []

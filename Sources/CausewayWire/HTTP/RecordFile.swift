@@ -1,7 +1,7 @@
 /// A text file with records, in which stores keep cookies and credentials.
 ///
 /// The first line names the record kind. Each further line is a record: a checksum and the fields, separated by tabs.
-/// Within fields, tabs, control characters and percent signs are percent-encoded. A damaged line loses only its own
+/// Within fields, spaces, control characters and percent signs are percent-encoded. A damaged line loses only its own
 /// record.
 package enum RecordFile {
     /// The maximum record count to read.

@@ -67,7 +67,8 @@ enum HTTP2FieldRules {
 extension FieldSection {
     /// The `content-length` value (RFC 9110 §8.6); `nil` if the field is missing.
     ///
-    /// - Returns: A failure if the value is not a number or several values differ.
+    /// - Returns: A failure if the value is not a number, has more than 18 digits, or differs from another value of the
+    ///   field.
     package var contentLength: Result<Int, HTTP2ContentLengthError>? {
         var found: Int?
         var index = index(of: "content-length")

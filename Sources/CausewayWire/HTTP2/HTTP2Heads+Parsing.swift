@@ -146,8 +146,8 @@ extension HTTP2ResponseHead {
         return number
     }
 
-    /// Returns a valid response's status without the strings that ``ControlData`` needs; `nil` if the response is not
-    /// valid.
+    /// Reads a valid response's status without creating the strings of ``ControlData``. Returns `nil` if the response
+    /// is not valid.
     private static func onlyStatus(_ control: FieldSection) -> Int? {
         guard control.count == 1, control[0].name.elementsEqual(":status".utf8) else { return nil }
         let value = control[0].value

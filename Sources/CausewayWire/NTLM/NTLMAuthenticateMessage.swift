@@ -2,7 +2,7 @@
 package struct NTLMAuthenticateMessage: Equatable, Sendable {
     /// Integrity code (MIC) size in bytes.
     package static let integrityCodeByteCount = 16
-    /// The integrity code's position, after the version, in a message that has one.
+    /// The integrity code's position in a message that has such a code: after the version.
     private static let integrityCodePosition = 72
 
     package var flags: NTLMFlags
@@ -12,7 +12,7 @@ package struct NTLMAuthenticateMessage: Equatable, Sendable {
     /// The domain name, in the character set that `flags` states; empty for the server's domain.
     package var domain: [UInt8]
     package var user: [UInt8]
-    /// 16 bytes that protect all three messages; `nil` for none.
+    /// 16 bytes that authenticate all three messages; `nil` if the message has no integrity code.
     package var integrityCode: [UInt8]?
 
     package init(
@@ -29,8 +29,8 @@ package struct NTLMAuthenticateMessage: Equatable, Sendable {
 
     /// Parses a message.
     ///
-    /// - Parameter hasIntegrityCode: Whether the message has an integrity code. The NT response states that, not the
-    ///   fixed part.
+    /// - Parameter hasIntegrityCode: Whether the message has an integrity code. The message's fixed part does not show
+    ///   this, but an attribute in the NT response does.
     package init(parsing bytes: [UInt8], hasIntegrityCode: Bool) throws(WireError) {
         var reader = ByteReader(bytes.span)
         try NTLMMessage.readStart(&reader, type: 3)
@@ -49,7 +49,8 @@ package struct NTLMAuthenticateMessage: Equatable, Sendable {
         user = try NTLMMessage.value(at: places[3], in: bytes)
     }
 
-    /// The encoded message, without workstation and session key; `nil` if a value is longer than 65,535 bytes.
+    /// The encoded message, without workstation and session key; `nil` if a value is longer than 65,535 bytes or the
+    /// integrity code has a wrong size.
     package var encoded: [UInt8]? {
         let values = [lmResponse, ntResponse, domain, user, [], []]
         guard values.allSatisfy({ $0.count <= UInt16.max }),

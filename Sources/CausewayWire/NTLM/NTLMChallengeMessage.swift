@@ -35,7 +35,7 @@ package struct NTLMChallengeMessage: Equatable, Sendable {
         if !value.isEmpty { attributes = try NTLMAttribute.parse(value, base: place.position) }
     }
 
-    /// The encoded message; `nil` if a value is too long.
+    /// The encoded message; `nil` if a value is too long or the challenge has a wrong size.
     package var encoded: [UInt8]? {
         let hasAttributes = flags.contains(.hasAttributes)
         guard challenge.count == Self.challengeByteCount, target.count <= UInt16.max,

@@ -32,7 +32,7 @@ package struct NTLMAttribute: Equatable, Sendable {
         package static let targetName: UInt16 = 9
     }
 
-    /// The flag for a response with an integrity code.
+    /// The bit in the ``Kind/flags`` attribute that announces an integrity code.
     package static let hasIntegrityCode: UInt32 = 2
 
     package var kind: UInt16

@@ -15,7 +15,7 @@ package struct NetlinkDecoder: ~Escapable {
         }
     }
 
-    /// The message types that a socket uses. It determines what message type numbers mean.
+    /// The kind of messages that a socket uses. The kind determines the meaning of message type numbers.
     package enum Vocabulary: Sendable {
         /// rtnetlink(7) message types.
         case routing

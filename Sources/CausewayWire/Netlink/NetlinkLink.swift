@@ -1,8 +1,8 @@
 /// A network interface, as the kernel reports it (`RTM_NEWLINK`, rtnetlink(7)).
 package struct NetlinkLink: Equatable, Sendable {
     /// The message's address family: ``InternetAddress/Family/unspecified`` if the message is about the interface
-    /// itself. Another family reports one aspect of the interface: with ``InternetAddress/Family/bridge``, a "removed"
-    /// link has left a bridge but still exists.
+    /// itself. With another family the message is about one aspect of the interface: with
+    /// ``InternetAddress/Family/bridge``, a "removed" interface has left a bridge but still exists.
     package var family: InternetAddress.Family
     /// The interface index, at least 1.
     package var index: Int
@@ -77,7 +77,7 @@ package struct NetlinkLink: Equatable, Sendable {
         guard index > 0 else { throw .invalid("interface index", at: indexPosition) }
         self.index = Int(index)
         flags = Flags(rawValue: try body.readHostInteger())
-        try body.skip(4)  // The changed flags mask, which the kernel does not set.
+        try body.skip(4)  // The mask of changed flags is not needed.
         try body.readAttributes { (type, value) throws(WireError) in
             try adopt(attribute: type, &value)
         }

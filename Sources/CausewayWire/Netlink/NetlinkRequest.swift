@@ -46,8 +46,9 @@ package enum NetlinkRequest: Hashable, Sendable {
         }
     }
 
-    /// The message type and body. Each body starts with the fixed header for its message type. All header fields except the family are
-    /// zero. Kernels with strict checking reject a shorter header and an unused field that is not zero.
+    /// The message type and body. Each body starts with the fixed header for its message type. In listings, all header
+    /// fields except the family are zero. Kernels with strict checking reject a shorter header and an unused field that
+    /// is not zero.
     private var content: (type: UInt16, body: [UInt8]) {
         switch self {
         case .links:

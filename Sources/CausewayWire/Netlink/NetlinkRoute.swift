@@ -5,7 +5,7 @@ package struct NetlinkRoute: Equatable, Sendable {
     /// The destination prefix. Its length is 0 for a default route.
     package var destination: NetlinkPrefix
     package var selector = Selector()
-    /// The routing table. Without other rules, the kernel consults only ``mainTable`` for every packet.
+    /// The routing table. The default rules consult ``localTable``, then ``mainTable`` and, for IPv4, ``defaultTable``.
     package var table: UInt32
     package var kind: Kind
     /// The route's origin, an `RTPROT_` value: 2 means the kernel, 3 boot, 4 an administrator, 9 a router
@@ -25,7 +25,7 @@ package struct NetlinkRoute: Equatable, Sendable {
     package static let localTable: UInt32 = 255
     package static let defaultTable: UInt32 = 253
 
-    /// The packets for a destination to which a route applies.
+    /// The conditions, besides the destination, that a packet must meet to use a route.
     package struct Selector: Equatable, Sendable {
         /// The source prefix; `nil` if the route applies to all sources. IPv6 only.
         package var source: NetlinkPrefix?

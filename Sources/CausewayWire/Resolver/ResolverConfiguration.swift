@@ -64,7 +64,7 @@ package struct ResolverConfiguration: Equatable, Sendable {
         case "domain":
             if let domain = values.first { searchDomains = [String(domain)] }
         case "search":
-            // If the root is the only search domain, there is no search domain.
+            // The root is never kept as a search domain. `search .` therefore means that there is no search domain.
             searchDomains = values.filter { $0 != "." }.map(String.init)
         case "options":
             for word in values { options.adopt(word) }

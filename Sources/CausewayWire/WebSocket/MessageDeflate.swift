@@ -2,11 +2,11 @@
 package struct MessageDeflate: Equatable, Sendable {
     /// The LZ77 window limit in one direction.
     package enum Window: Equatable, Sendable {
-        /// The parameter is absent: 15 bits.
+        /// The parameter is absent: the window has 15 bits.
         case unlimited
         /// The parameter has no value. A client offers to limit its own window (RFC 7692 §7.1.2.2).
         case supported
-        /// 8 to 15 bits.
+        /// The window has at most this many bits, 8 to 15.
         case bits(Int)
 
         /// The limit in bits.
@@ -26,8 +26,8 @@ package struct MessageDeflate: Equatable, Sendable {
     package init() {}
 
     /// Parses a `Sec-WebSocket-Extensions` element. Returns `nil` if it is another extension, or if a parameter is
-    /// unknown, repeated or invalid: such an offer is declined, and such an answer fails the connection
-    /// (RFC 7692 §7.1).
+    /// unknown, repeated or invalid. A server declines an invalid offer; a client ends the connection after an invalid
+    /// answer (RFC 7692 §7.1).
     package init?(parsing element: String) {
         // There are four parameters, so a longer list has a repeated or unknown one.
         let parts = element.utf8.split(
@@ -96,7 +96,7 @@ package struct MessageDeflate: Equatable, Sendable {
         elements.compactMap { MessageDeflate(parsing: $0) }
     }
 
-    /// Returns the server's answer to the client's preferred offer; `nil` if there is none (RFC 7692 §5.1).
+    /// Returns the server's answer to the client's preferred offer; `nil` if there are no offers (RFC 7692 §5.1).
     ///
     /// - Parameter own: The restrictions that the server wants.
     package static func answer(to offers: [MessageDeflate], own: MessageDeflate = MessageDeflate()) -> MessageDeflate? {

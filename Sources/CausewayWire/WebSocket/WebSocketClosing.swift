@@ -1,4 +1,4 @@
-/// A close code, which is the reason for closing as a number (RFC 6455 §7.4).
+/// A close code: a number for the reason why the connection is closed (RFC 6455 §7.4).
 package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
     package var rawValue: UInt16
 
