@@ -8,27 +8,28 @@ internal import Foundation
 
 extension HTTPLoader: HTTPResponseObserver {
     func waits(_ reason: NWError) {
-        if !endWaiting(refusedBy: reason) { report { $0.pathLost() } }
+        if !endWaiting(refusedBy: reason) { report { $0.machine.pathLost() } }
     }
 
     func informed(_ head: HTTPResponseHead) {
-        if head.status == 104 { noteUpload(head) }
-        attempt.report(.informational(makeResponse(head)))
+        if head.status == 104 { requests.uploading?.informed(head, of: request.values) }
+        attempt.report(.informational(HTTPURLResponse(head, to: request)))
     }
 
     func sent(_ count: Int) {
-        let action = state.withLock { state in
+        report { state in
             state.record?.noteSent(count)
             return state.machine.pathFound()
         }
-        perform(action)
         attempt.report(.sent(Int64(count)))
     }
+
+    // MARK: Heads
 
     func responded(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation) {
         guard let response = accept(head, connection) else { return }
         let parts = ReplacingParts(head, for: attempt.task.plan.outlet)
-        if let parts { state.withLock { state in state.parts = parts } }
+        if let parts { state.withLock { state in state.content.parts = parts } }
         attempt.report(.response(response, parts == nil ? storagePolicy(for: response) : .notAllowed))
         if !attempt.wantsBytes { updateReading() }
     }
@@ -47,7 +48,7 @@ extension HTTPLoader: HTTPResponseObserver {
             if let content { received(content) }
             return ended(.success(FieldSection()))
         }
-        let exchange = exchangeIfStorable(response)
+        let exchange = cache?.exchange(storing: response)
         guard let conclusion = endWhole(content?.count ?? 0) else { return }
         release(conclusion.end)
         if let record = conclusion.record { attempt.report(.measured(record)) }
@@ -70,11 +71,9 @@ extension HTTPLoader: HTTPResponseObserver {
     /// Processes a final response head. Returns the response, or `nil` if the program does not get it now.
     private func accept(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation) -> HTTPURLResponse? {
         guard !continuesUpload(head) else { return nil }
-        let response = makeResponse(head)
+        let response = HTTPURLResponse(head, to: request)
         let isProxyRefusal = self.isProxyRefusal(head, connection)
-        let followUp = FollowUp(status: head.status, fields: head.fields, isProxyRefusal: isProxyRefusal)
-        var verdict = judge(head)
-        if case .deliver = verdict, let followUp { verdict = .hold(followUp) }
+        let verdict = verdict(on: head, isProxyRefusal: isProxyRefusal)
         let (action, path, secureOrigin, usesCredential, discarded) = state.withLock { state in
             let (path, action) = (state.machine.pathFound(), state.machine.headArrived(verdict))
             if case .none = action { return (action, path, HTTPOrigin?.none, false, HTTPRequestHandle?.none) }
@@ -82,10 +81,9 @@ extension HTTPLoader: HTTPResponseObserver {
             if action != .discard { state.exchange.response = response }
             state.record?.note(head, response, connection)
             if state.access.bound != nil { state.access.bound?.handshake.responded(on: connection.details.id) }
-            let origin = state.exchange.origin
             // The exchange with a 304 response has ended except for its last event. Another one ends early.
             let discarded = action == .discard && head.status != 304 ? state.exchange.handle.take() : nil
-            return (action, path, origin.isSecure ? origin : nil, !state.access.isUnused, discarded)
+            return (action, path, state.exchange.secureOrigin, !state.access.isUnused, discarded)
         }
         perform(path)
         if case .none = action { return nil }
@@ -94,7 +92,7 @@ extension HTTPLoader: HTTPResponseObserver {
             network.noteStrictTransport(head.fields, of: origin)
             network.noteAlternatives(head, of: origin)
         }
-        if head.fields.contains("Set-Cookie") { storeCookies(head.fields) }
+        LoadCookies(attempt: attempt, network: network).store(head.fields)
         if usesCredential, head.status != 401, !isProxyRefusal { credentialAccepted(head.fields) }
         discarded?.cancel()
         guard case .deliver = action else { return nil }
@@ -105,70 +103,102 @@ extension HTTPLoader: HTTPResponseObserver {
         return response
     }
 
-    func received(_ content: Data) {
-        enum Destination {
-            case task, newDecoder, decoder
-            case parts(ReplacingParts)
-            case other(LoadMachine.Action)
+    /// Updates the cache with a response head, and returns the use of the response.
+    private func verdict(on head: HTTPResponseHead, isProxyRefusal: Bool) -> LoadMachine.Verdict {
+        let followUp = FollowUp(status: head.status, fields: head.fields, isProxyRefusal: isProxyRefusal)
+        if cache == nil, !isWebSocket { network.settings.stores.cache?.invalidate(after: request, head) }
+        let verdict = cache?.judge(head) ?? .deliver
+        if case .deliver = verdict, let followUp { return .hold(followUp) }
+        return verdict
+    }
+
+    /// Records what is needed to store the response, if that is allowed. Returns the storage policy for the task.
+    func storagePolicy(for response: HTTPURLResponse) -> URLCache.StoragePolicy {
+        guard let exchange = cache?.exchange(storing: response) else { return .notAllowed }
+        attempt.report(.cacheable(exchange))
+        return .allowed
+    }
+
+    // MARK: Upgrades
+
+    func upgraded(
+        _ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ stream: HTTPUpgradedStream
+    ) {
+        let response = HTTPURLResponse(head, to: request)
+        report { $0.machine.pathFound() }
+        let known = state.withLock { state -> String? in
+            guard case .deliver = state.machine.headArrived(.deliver) else { return nil }
+            state.record?.note(head, response, connection)
+            return state.exchange.upgradeKey
         }
-        let destination = state.withLock { state -> Destination in
-            state.record?.counts.responseBody += Int64(content.count)
-            let action = state.machine.contentArrived(content.count)
-            guard case .deliver = action else {
-                if action != .none { state.held.append(content) }
-                return .other(action)
-            }
-            guard let decoder = state.content else {
-                if state.exchange.response?.isContentDecoded == true { return .newDecoder }
-                return state.parts.map { .parts($0) } ?? .task
-            }
-            decoder.append(content)
-            return .decoder
-        }
-        switch destination {
-        case .task: deliver(content, isEncoded: false)
-        case .parts(let parts):
-            deliver(content, in: parts)
-            if !attempt.wantsBytes { updateReading() }
-        case .newDecoder: deliver(content, isEncoded: true)
-        case .decoder: deliverDecoded()
-        case .other(let action): perform(action)
+        guard let key = known else { return }
+        LoadCookies(attempt: attempt, network: network).store(head.fields)
+        credentialAccepted(head.fields)
+        guard isWebSocket else { return end(.switched(response, stream)) }
+        do throws(UpgradeError) {
+            let offered = request.values.unfoldedFields.elements(of: "Sec-WebSocket-Protocol")
+            let opening = try WebSocketHandshake(network).opening(head, response, key: key, offered: offered, stream)
+            end(.upgraded(opening))
+        } catch {
+            refused(response, "invalid response to the handshake: \(error.explanation)")
         }
     }
 
+    /// Delivers a response that opens no WebSocket, and fails.
+    func refused(_ response: HTTPURLResponse, _ reason: String? = nil) {
+        attempt.report(.response(response, .notAllowed))
+        let reason = reason ?? "the server answered with status \(response.statusCode) instead of 101"
+        fail(
+            LoadFailure(
+                .protocolViolation, underlying: NWError.posix(.EPROTO), details: [LoadFailure.reasonKey: reason]))
+    }
+
+    // MARK: Content
+
+    func received(_ content: Data) {
+        let (destination, action) = state.withLock { state -> (LoadContent.Destination?, LoadMachine.Action) in
+            state.record?.counts.responseBody += Int64(content.count)
+            let action = state.machine.contentArrived(content.count)
+            guard case .deliver = action else {
+                if action != .none { state.content.held.append(content) }
+                return (nil, action)
+            }
+            let isEncoded = state.exchange.response?.isContentDecoded == true
+            return (state.content.destination(of: content, isEncoded: isEncoded), action)
+        }
+        if let destination { deliver(content, to: destination) } else { perform(action) }
+    }
+
     func ended(_ result: Result<FieldSection, HTTPFailure>) {
-        let action = state.withLock { state in
+        report { state in
             state.exchange.handle = nil
             guard case .failure(let failure) = result else { return state.machine.exchangeEnded(isComplete: true) }
             state.exchange.failure = state.exchange.failure ?? failure
             return state.machine.exchangeEnded(isComplete: false)
         }
-        perform(action)
     }
 
-    // MARK: Content
-
     /// Delivers content from the final response.
-    func deliver(_ content: Data, isEncoded: Bool) {
-        if isEncoded, startDecoding(with: content) { return }
-        attempt.report(.data(content))
+    func deliver(_ content: Data, to destination: LoadContent.Destination) {
+        switch destination {
+        case .task: attempt.report(.data(content))
+        case .parts(let parts): deliver(content, in: parts)
+        case .decoder: return deliverDecoded()
+        case .newDecoder:
+            if startDecoding(with: content) { return }
+            attempt.report(.data(content))
+        }
         if !attempt.wantsBytes { updateReading() }
     }
 
     /// Creates the decoder when the first content of an encoded response arrives. A response without content needs none.
     private func startDecoding(with content: Data) -> Bool {
-        let (response, known) = state.withLock { state in (state.exchange.response, state.content) }
-        guard let response else { return false }
-        if let known {
-            known.append(content)
-            deliverDecoded()
-            return true
-        }
+        guard let response = state.withLock({ state in state.exchange.response }) else { return false }
         do throws(DecodingFailure) {
             guard let decoder = try ContentDecoder.decoder(for: response.fields) else { return false }
             let decoded = DecodedContent(decoder)
             decoded.append(content)
-            state.withLock { state in state.content = decoded }
+            state.withLock { state in state.content.decoder = decoded }
             deliverDecoded()
         } catch {
             fail(LoadFailure(error))
@@ -178,17 +208,58 @@ extension HTTPLoader: HTTPResponseObserver {
 
     /// Decodes and delivers content while the task wants it.
     func deliverDecoded() {
-        let (decoded, parts) = state.withLock { state in (state.content, state.parts) }
+        let (decoded, parts) = state.withLock { state in (state.content.decoder, state.content.parts) }
         guard let content = decoded else { return }
         do throws(DecodingFailure) {
             let progress = try content.pump(while: { attempt.wantsBytes }) { piece in
                 state.withLock { state in state.record?.counts.responseBodyAfterDecoding += Int64(piece.count) }
                 if let parts { deliver(piece, in: parts) } else { attempt.report(.data(piece)) }
             }
-            if progress == .finished { return finish() }
+            if progress == .finished { return end(.finished) }
         } catch {
             return fail(LoadFailure(error))
         }
         updateReading()
+    }
+
+    /// Delivers content whose parts replace each other. Each part begins with a new response.
+    private func deliver(_ content: Data, in parts: ReplacingParts) {
+        do throws(HTTPSyntaxError) {
+            for event in try parts.decode(content) {
+                switch event {
+                case .part(let fields):
+                    let head = HTTPResponseHead(status: parts.status, fields: fields)
+                    attempt.report(.response(HTTPURLResponse(head, to: request), .notAllowed))
+                case .content(let bytes): attempt.report(.data(Data(bytes)))
+                case .partEnd: break
+                }
+            }
+        } catch {
+            fail(
+                LoadFailure(
+                    .unreadableResponse, underlying: NWError.posix(.EBADMSG),
+                    details: [LoadFailure.reasonKey: "\(error)"]))
+        }
+    }
+}
+
+extension HTTPURLResponse {
+    /// Creates the response from a head that the server sent.
+    convenience init(_ head: HTTPResponseHead, to request: URLRequest) {
+        let version =
+            switch head.version {
+            case .http11: "HTTP/1.1"
+            case .http2: "HTTP/2.0"
+            default: "HTTP/\(head.version.major).\(head.version.minor)"
+            }
+        self.init(
+            url: request.url, statusCode: head.status, version: version, fields: head.fields,
+            isDecoded: ContentDecoding.isNeeded(for: head.fields))
+    }
+
+    /// Whether the content extends from the head to the end of the connection (RFC 9112 §6.3). Such a response can become a stream.
+    var endsWithConnection: Bool {
+        versionText.hasPrefix("HTTP/1.") && !isContentDecoded && statusCode != 204 && statusCode != 304
+            && !fields.contains("Content-Length") && !fields.contains("Transfer-Encoding")
     }
 }

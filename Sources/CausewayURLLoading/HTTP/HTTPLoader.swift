@@ -9,18 +9,16 @@ internal import Foundation
 /// Loads `http` and `https` URLs over the session's engine.
 ///
 /// The driver of a ``LoadMachine``, which decides what to do with each response, and which exchange comes next. The events of one exchange
-/// arrive in order.
+/// arrive in order. Requests come from ``LoadRequests``, stored responses from ``LoadCache``, answers to challenges from
+/// ``ServerChallenge``.
 final class HTTPLoader: Loader {
     struct State {
         var machine = LoadMachine()
-        var exchange = Exchange()
-        /// The content of the held response that has not been delivered.
-        var held: [Data] = []
-        var content: DecodedContent?
-        /// The decoder for content whose parts replace each other; `nil` for other content.
-        var parts: ReplacingParts?
-        var access = Access()
-        var caching = Caching()
+        var exchange = LoadExchange()
+        var content = LoadContent()
+        var access = LoadAccess()
+        /// Delivers a stored response.
+        var replay: DataLoader?
         /// The metrics; `nil` if the task is not measured.
         var record: TransactionRecord?
         /// The connection challenges that wait for an answer.
@@ -28,40 +26,11 @@ final class HTTPLoader: Loader {
         var handOver = HandOver.none
     }
 
-    /// The current exchange with the server.
-    struct Exchange {
-        /// The values needed to end an exchange.
-        struct End {
-            var handle: HTTPRequestHandle?
-            /// The origin if the connection is secure; otherwise `nil`.
-            var secureOrigin: HTTPOrigin?
-            /// The use of connections bound to a credential. It ends with this value.
-            var bound: Bound?
-        }
-
-        /// The handle as long as the response can be stopped. Known before the first event.
-        var handle: HTTPRequestHandle?
-        var engine: HTTPEngine?
-        var body: (any HTTPBodySource)?
-        var origin = HTTPOrigin(isSecure: false, host: "")
-        var response: HTTPURLResponse?
-        /// Whether the held response's connection carried an earlier request.
-        var isReused = false
-        /// The time at which the exchange began; `nil` if it uses no proxy.
-        var proxyStart: Duration?
-        /// Why the exchange failed, or why it was ended early.
-        var failure: HTTPFailure?
-        /// The WebSocket handshake key.
-        var upgradeKey = ""
-
-        /// Ends the exchange. Copying all values would cost more than most of the load.
-        mutating func end() -> End {
-            let end = End(handle: handle.take(), secureOrigin: origin.isSecure ? origin : nil)
-            engine = nil
-            body = nil
-            response = nil
-            return end
-        }
+    /// The rest of an ended load.
+    struct Conclusion {
+        var end: LoadExchange.End
+        /// The metrics; `nil` if the task is not measured.
+        var record: TransactionRecord?
     }
 
     /// The connection's handover to a stream task.
@@ -73,66 +42,54 @@ final class HTTPLoader: Loader {
         case over
     }
 
-    /// This load's credentials.
-    struct Access {
-        var credentials = LoadCredentials()
-        /// The credential to store after the server has accepted it.
-        var accepted: (URLCredential, URLProtectionSpace)?
-        var proposed: Set<URLCredential> = []
-        /// The multi-message connection authentication; `nil` if there is none.
-        var negotiating: Negotiating?
-        /// The use of connections bound to a credential; `nil` for shared connections.
-        var bound: Bound?
-        /// The earlier request's route after a response such as 421, which repeats the request; `nil` if there was none.
-        var repeated: RetryDecision.Route?
-        /// The credentials for proxies; `nil` before a proxy has refused a connection.
-        var proxy: ProxyAccess? {
-            get { boxedProxy?.value }
-            set { boxedProxy = newValue.map { Boxed($0) } }
-        }
-        private var boxedProxy: Boxed<ProxyAccess>?
-
-        /// Whether no credential has been sent, to the server or to a proxy.
-        var isUnused: Bool { credentials.space == nil && boxedProxy == nil }
-    }
-
-    let attempt: LoadAttempt
-    let network: HTTPNetwork
-    /// The request target; `nil` if its URL is not valid.
-    let target: RequestTarget?
-    /// Whether the request opens a WebSocket.
-    let isWebSocket: Bool
-    /// The session's cache; `nil` if the task does not use it.
-    let cache: URLCache?
-    /// The resumable upload; `nil` for other requests.
-    let uploading: RunningUpload?
+    let requests: LoadRequests
+    /// The use of the session's cache; `nil` if the load does not use it.
+    let cache: LoadCache?
     let state: LockedValue<State>
 
     /// - Parameter known: The request target, if it is known.
     init(_ network: HTTPNetwork, for attempt: LoadAttempt, _ known: RequestTarget? = nil) {
-        self.attempt = attempt
-        self.network = network
-        target = known ?? (attempt.request.values.url?.absoluteString).flatMap { network.target(of: $0) }
+        let target = known ?? (attempt.request.values.url?.absoluteString).flatMap { network.target(of: $0) }
         let task = attempt.task
-        isWebSocket = task.webSocket != nil
+        requests = LoadRequests(
+            attempt: attempt, network: network, target: target, uploading: RunningUpload(of: attempt),
+            isWebSocket: task.webSocket != nil)
         // Tasks that open a WebSocket use no cache, either.
-        cache = task.plan.usesCache ? network.settings.stores.cache : nil
-        uploading = task.plan.source.isOfRequest ? nil : Self.upload(of: attempt).map { RunningUpload($0) }
-        state = LockedValue(State(record: task.isMeasured ? Self.newRecord(attempt.request) : nil))
+        let cache = task.plan.usesCache ? network.settings.stores.cache : nil
+        self.cache = cache.flatMap { LoadCache($0, for: attempt, target) }
+        state = LockedValue(State(record: task.isMeasured ? TransactionRecord(loading: attempt.request) : nil))
     }
 
+    var attempt: LoadAttempt { requests.attempt }
+    var network: HTTPNetwork { requests.network }
     var request: URLRequest { attempt.request }
+    var isWebSocket: Bool { requests.isWebSocket }
+    /// The upload, as far as the server has confirmed it; `nil` if the load is no resumable upload.
+    var upload: ResumableUpload? { requests.uploading?.upload }
 
-    // MARK: Loader
+    /// Reports an event to the machine, and performs its action without the lock.
+    func report(_ event: (inout State) -> LoadMachine.Action) { perform(state.withLock { state in event(&state) }) }
 
-    func start() {
-        if hasOwnCookies { findCookies { [self] cookies in start(cookies) } } else { start(.storage) }
+    // MARK: Requests
+
+    func start() { start(nil) }
+
+    /// Makes the next request, and sends it unless a stored response answers it.
+    ///
+    /// - Parameter stream: The body stream that the program has supplied again; `nil` for the body of the request.
+    func start(_ stream: Unchecked<InputStream>?) {
+        let cookies = LoadCookies(attempt: attempt, network: network)
+        guard let subclass = cookies.subclass else { return start(.storage, stream) }
+        cookies.ask(subclass, for: self) { [self] cookies in start(cookies, stream) }
     }
 
-    private func start(_ cookies: CookieSource) {
+    private func start(_ cookies: LoadCookies.Source, _ stream: Unchecked<InputStream>?) {
+        let authorization = withAccess { $0.takeAuthorization() }
         do throws(LoadFailure) {
-            let value = try makeRequest(cookies)
-            sendUnlessStored(value, value.binding == nil ? try makeBody() : try makeBoundBody())
+            let (value, reuse) = try requests.make(cookies, authorization)
+            if let reuse { withAccess { $0.reused(reuse) } }
+            if let stream { return send(value, requests.makeBody(stream)) }
+            sendUnlessStored(value, try requests.makeBody(isOpening: authorization.isOpening))
         } catch {
             fail(error)
         }
@@ -148,7 +105,7 @@ final class HTTPLoader: Loader {
             guard !state.machine.hasEnded else { return (false, nil) }
             if let bound = state.access.bound, bound.lease == nil { return (false, bound.owner) }
             guard case .send = state.machine.requestPrepared() else { return (false, nil) }
-            state.exchange = Exchange(engine: engine, origin: value.origin)
+            state.exchange = LoadExchange(engine: engine, origin: value.origin)
             state.record?.note(value, body)
             if usesProxy { state.exchange.proxyStart = System.now }
             if case .stream(let source, _) = body { state.exchange.body = source }
@@ -165,62 +122,33 @@ final class HTTPLoader: Loader {
         if state.withLock({ state in state.machine.hasEnded }) { handle.cancel() }
     }
 
-    func demandChanged() {
-        let (content, body, replay) = state.withLock { state in
-            (state.content, state.exchange.body, state.caching.replay)
+    /// Acquires a lease for a request, then sends the request.
+    private func lease(for owner: BoundConnections.Owner, _ value: HTTPRequestValue, _ body: HTTPRequestBody) {
+        let isNew = withAccess { $0.bound?.handshake.needsNewConnection ?? true }
+        network.boundConnections.acquire(for: owner, isNew: isNew) { [self] lease in
+            let binding = state.withLock { state -> ConnectionBinding? in
+                guard !state.machine.hasEnded else { return nil }
+                state.access.bound?.lease = lease
+                return state.access.bound?.binding
+            }
+            guard let binding else { return }
+            var value = value
+            value.binding = binding
+            send(value, body)
         }
-        replay?.demandChanged()
-        if content != nil { deliverDecoded() }
-        (body as? PausableSource)?.demandChanged()
-        updateReading()
-    }
-
-    func stop() {
-        let (end, challenges, replay) = state.withLock { state in
-            (state.end(), state.challenges, state.caching.replay.take())
-        }
-        replay?.stop()
-        guard let end else { return }
-        release(end)
-        for challenge in challenges { challenge.give(.performDefaultHandling, nil) }
-    }
-
-    // MARK: Ends
-
-    /// Reports a failure, once.
-    func fail(_ failure: LoadFailure) {
-        guard let record = finishRecord() else { return }
-        if let record = record { attempt.report(.measured(record)) }
-        attempt.report(.failed(failure))
-        endHandOver(nil)
-    }
-
-    /// Reports the end of the content, once.
-    func finish() { finish(state.withLock { state in state.conclude() }) }
-
-    func finish(_ conclusion: Conclusion?) {
-        guard let conclusion else { return }
-        release(conclusion.end)
-        if let record = conclusion.record { attempt.report(.measured(record)) }
-        attempt.report(.finished)
-        endHandOver(nil)
-    }
-
-    /// Ends the load and returns the metrics: an inner `nil` if the task is not measured, `nil` if the load had already ended.
-    func finishRecord() -> TransactionRecord?? {
-        guard let conclusion = state.withLock({ state in state.conclude() }) else { return nil }
-        release(conclusion.end)
-        return .some(conclusion.record)
-    }
-
-    /// Releases what an ended load has used.
-    func release(_ end: Exchange.End) {
-        if let origin = end.secureOrigin { network.challenges.remove(self, origin) }
-        end.handle?.cancel()
-        end.bound?.lease?.end()
     }
 
     // MARK: Back-pressure
+
+    func demandChanged() {
+        let (decoder, body, replay) = state.withLock { state in
+            (state.content.decoder, state.exchange.body, state.replay)
+        }
+        replay?.demandChanged()
+        if decoder != nil { deliverDecoded() }
+        (body as? PausableSource)?.demandChanged()
+        updateReading()
+    }
 
     /// Stops or resumes reading, depending on the task's demand. Can be called from any thread.
     func updateReading() {
@@ -228,7 +156,7 @@ final class HTTPLoader: Loader {
             let wants = attempt.wantsBytes
             let (handle, action) = state.withLock { state -> (HTTPRequestHandle?, LoadMachine.Action) in
                 guard let handle = state.exchange.handle else { return (nil, .none) }
-                let isWanted = wants && state.content?.hasBacklog != true
+                let isWanted = wants && state.content.decoder?.hasBacklog != true
                 return (handle, state.machine.demandChanged(isWanted: isWanted))
             }
             guard let handle, case .read(let isReading) = action else { return }
@@ -246,5 +174,105 @@ final class HTTPLoader: Loader {
             if now == applied { return }
             applied = now
         }
+    }
+
+    // MARK: Ends
+
+    func stop() {
+        let (end, challenges, replay) = state.withLock { state in
+            (state.end(), state.challenges, state.replay.take())
+        }
+        replay?.stop()
+        guard let end else { return }
+        release(end)
+        for challenge in challenges { challenge.give(.performDefaultHandling, nil) }
+    }
+
+    func fail(_ failure: LoadFailure) { end(.failed(failure)) }
+
+    /// Ends the load with its last event, unless it has ended.
+    func end(_ event: LoadEvent) {
+        if let conclusion = state.withLock({ state in state.conclude() }) { report(conclusion, event) }
+    }
+
+    /// Reports the end of the load.
+    ///
+    /// - Parameters:
+    ///   - event: The last event; `nil` if the connection is handed over.
+    ///   - stream: The connection that is handed over.
+    func report(_ conclusion: Conclusion, _ event: LoadEvent?, _ stream: HTTPUpgradedStream? = nil) {
+        release(conclusion.end)
+        if let record = conclusion.record { attempt.report(.measured(record)) }
+        if let event { attempt.report(event) }
+        endHandOver(stream)
+    }
+
+    /// Releases what an ended load has used.
+    func release(_ end: LoadExchange.End) {
+        if let origin = end.secureOrigin { network.challenges.remove(self, origin) }
+        end.handle?.cancel()
+        end.bound?.lease?.end()
+    }
+
+    // MARK: Handover
+
+    /// Requests the connection in the middle of the response. The completion is called after all earlier content was reported: with the
+    /// connection, or with `nil` if the load has ended or the content does not extend to the end of the connection.
+    func handOver(_ completion: @escaping @Sendable (HTTPUpgradedStream?) -> Void) {
+        let (handle, isOver) = state.withLock { state -> (HTTPRequestHandle?, Bool) in
+            if case .over = state.handOver { return (nil, true) }
+            guard state.machine.permitsHandOver else { return (nil, true) }
+            // Another thread may be about to report the end, which then calls the completion.
+            state.handOver = .requested(completion)
+            return (state.exchange.handle, false)
+        }
+        if isOver { return completion(nil) }
+        handle?.handOver()
+    }
+
+    /// Whether the content has parts that replace each other, so that its bytes are not those on the connection.
+    var hasParts: Bool { state.withLock { state in state.content.parts != nil } }
+
+    func handedOver(_ stream: HTTPUpgradedStream?) {
+        guard let stream, let conclusion = state.withLock({ state in state.conclude() }) else {
+            return endHandOver(stream)
+        }
+        report(conclusion, nil, stream)
+    }
+
+    /// Completes a requested handover, if any, after the end of the load was reported.
+    private func endHandOver(_ stream: HTTPUpgradedStream?) {
+        let request = state.withLock { state in
+            defer { state.handOver = .over }
+            return state.handOver
+        }
+        if case .requested(let completion) = request { completion(stream) }
+    }
+}
+
+extension HTTPLoader.State {
+    /// Ends the load. Returns what must be released without the lock; `nil` if the event does not end the load.
+    mutating func end(by event: (inout LoadMachine) -> LoadMachine.Action = { $0.loadEnded() }) -> LoadExchange.End? {
+        guard case .end = event(&machine) else { return nil }
+        if record?.response != nil { record?.dates.response.end = Date() }
+        content.decoder = nil
+        content.held = []
+        var end = exchange.end()
+        if access.bound != nil { end.bound = access.bound.take() }
+        return end
+    }
+
+    /// Ends the load; `nil` if it had already ended.
+    mutating func conclude() -> HTTPLoader.Conclusion? {
+        end().map { HTTPLoader.Conclusion(end: $0, record: record) }
+    }
+}
+
+extension TransactionRecord {
+    /// Begins an exchange's metrics.
+    init(loading request: URLRequest) {
+        self.init(request: request)
+        fetchType = .networkLoad
+        dates.fetchStart = Date()
     }
 }

@@ -2,15 +2,18 @@ internal import Causeway
 internal import CausewayProtocols
 internal import Foundation
 
-/// A load or a stream task whose connections go through proxies, which can demand credentials.
-protocol ProxyUser: AnyObject, Sendable {
+/// A load or a stream task that passes challenges to the program.
+protocol Challenged: AnyObject, Sendable {
     var network: HTTPNetwork { get }
     /// The task to pass to a credential storage; `nil` after the task has ended.
     var askingTask: URLSessionTask? { get }
-
-    func withProxyAccess<Result: Sendable>(_ body: (inout ProxyAccess) -> Result) -> Result
     /// Passes a challenge to the delegates.
     func ask(_ challenge: URLAuthenticationChallenge, _ answer: @escaping ChallengeAnswer)
+}
+
+/// A load or a stream task whose connections go through proxies, which can demand credentials.
+protocol ProxyUser: Challenged {
+    func withProxyAccess<Result: Sendable>(_ body: (inout ProxyAccess) -> Result) -> Result
     /// Connects through the proxy again.
     ///
     /// - Parameter isNew: Whether to use a new connection, which is authenticated during its handshake.

@@ -41,25 +41,3 @@ final class ReplacingParts: Sendable {
         return try result.get()
     }
 }
-
-extension HTTPLoader {
-    /// Delivers content whose parts replace each other. Each part begins with a new response.
-    func deliver(_ content: Data, in parts: ReplacingParts) {
-        do throws(HTTPSyntaxError) {
-            for event in try parts.decode(content) {
-                switch event {
-                case .part(let fields):
-                    let head = HTTPResponseHead(status: parts.status, fields: fields)
-                    attempt.report(.response(makeResponse(head), .notAllowed))
-                case .content(let bytes): attempt.report(.data(Data(bytes)))
-                case .partEnd: break
-                }
-            }
-        } catch {
-            fail(
-                LoadFailure(
-                    .unreadableResponse, underlying: NWError.posix(.EBADMSG),
-                    details: [LoadFailure.reasonKey: "\(error)"]))
-        }
-    }
-}

@@ -1,37 +1,46 @@
-internal import Causeway
-internal import CausewayHTTP
 internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import CausewayWire
 internal import Foundation
 
-extension HTTPLoader {
-    /// Reports a redirect to the task, which asks the program.
-    func redirected(_ response: HTTPURLResponse) {
+/// The use of a held redirect (RFC 9110 §15.4).
+enum LoadRedirect {
+    /// The response is for the program.
+    case deliver
+    /// The task asks the program about the next request.
+    ///
+    /// - Parameter refusal: The task's failure if no delegate decides to follow the redirect; `nil` if the redirect is followed by default.
+    case propose(URLRequest, refusal: LoadFailure?)
+    case fail(LoadFailure)
+
+    init(_ response: HTTPURLResponse, to request: URLRequest, over network: HTTPNetwork) {
         let values = request.values
-        guard let text = values.url?.absoluteString, let target = URIReference(text) else { return deliverHeld() }
+        guard let text = values.url?.absoluteString, let target = URIReference(text) else {
+            self = .deliver
+            return
+        }
         let old = RedirectableRequest(
             method: values.method, target: target, fields: values.fields, hasContent: values.body != .none)
         // The task counts the redirects.
         var chain = RedirectChain(limit: .max)
         switch chain.answered(status: response.statusCode, fields: response.fields, to: old) {
-        case .deliver: deliverHeld()
-        case .follow(let next):
-            storeRedirect(response)
-            report(next, response, refusal: nil)
+        case .deliver: self = .deliver
+        case .follow(let next): self.init(next, after: request, refusal: nil)
         case .refuse(.downgrade, var proposed?) where network.secured(proposed.target) != nil:
             // The redirect leads to a host with Strict-Transport-Security, so it is no downgrade.
             proposed.target = network.secured(proposed.target) ?? proposed.target
-            report(proposed, response, refusal: nil)
-        case .refuse(let refusal, let proposed):
-            let failure = LoadFailure(refusal)
-            guard let proposed else { return fail(failure) }
-            report(proposed, response, refusal: failure)
+            self.init(proposed, after: request, refusal: nil)
+        case .refuse(let refusal, let proposed?):
+            self.init(proposed, after: request, refusal: LoadFailure(refusal))
+        case .refuse(let refusal, nil): self = .fail(LoadFailure(refusal))
         }
     }
 
-    private func report(_ next: RedirectableRequest, _ response: HTTPURLResponse, refusal: LoadFailure?) {
-        guard let url = URL(string: next.target.description) else { return fail(LoadFailure(.redirectTargetInvalid)) }
+    private init(_ next: RedirectableRequest, after request: URLRequest, refusal: LoadFailure?) {
+        guard let url = URL(string: next.target.description) else {
+            self = .fail(LoadFailure(.redirectTargetInvalid))
+            return
+        }
         var request = request
         request.change { values in
             values.url = url
@@ -39,20 +48,7 @@ extension HTTPLoader {
             values.fields = next.fields
             if !next.hasContent { values.body = .none }
         }
-        measure()
-        let redirect = Redirect(request: request, response: response, refusal: refusal) { [weak self] in
-            self?.deliverHeld()
-        }
-        attempt.report(.redirect(redirect))
-    }
-
-    /// Reports the metrics so far, because the task may leave the loader.
-    private func measure() {
-        let record = state.withLock { state in
-            state.record?.dates.response.end = Date()
-            return state.record
-        }
-        if let record { attempt.report(.measured(record)) }
+        self = .propose(request, refusal: refusal)
     }
 }
 

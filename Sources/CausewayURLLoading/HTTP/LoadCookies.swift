@@ -2,17 +2,23 @@ internal import CausewayHTTP
 internal import CausewayWire
 internal import Foundation
 
-extension HTTPLoader {
+/// The cookies of a load: those that its requests get, and those of its responses.
+struct LoadCookies {
     /// Where the cookies of a request come from.
-    enum CookieSource: Sendable {
+    enum Source: Sendable {
         /// The session's storage.
         case storage
         /// A program's subclass, which has returned these cookies.
         case given([HTTPCookie])
     }
 
+    let attempt: LoadAttempt
+    let network: HTTPNetwork
+
+    private var request: URLRequest { attempt.request }
+
     /// The source of the request's cookies; `nil` if it gets none.
-    private var sentCookies: HTTPCookieStorage? {
+    private var sent: HTTPCookieStorage? {
         guard network.settings.http.setsCookies, request.values.options[.handlesCookies],
             let storage = network.settings.stores.cookies, !storage.isKnownToBeEmpty,
             !request.values.fields.contains("Cookie")
@@ -20,26 +26,29 @@ extension HTTPLoader {
         return storage
     }
 
-    /// Whether a program's subclass supplies the cookies, so that ``findCookies(_:)`` must be called.
-    var hasOwnCookies: Bool {
-        guard let storage = network.settings.stores.cookies, type(of: storage) != HTTPCookieStorage.self else {
-            return false
-        }
-        return sentCookies != nil
+    /// The program's storage subclass, which must be asked, and the task that it supplies with cookies; `nil` otherwise.
+    var subclass: (HTTPCookieStorage, URLSessionTask)? {
+        guard let storage = network.settings.stores.cookies, type(of: storage) != HTTPCookieStorage.self, sent != nil,
+            let task = attempt.task.task
+        else { return nil }
+        return (storage, task)
     }
 
-    /// Asks a program's storage subclass for the task's cookies. The closure is called once, on the thread on which the program answers.
-    func findCookies(_ then: @escaping @Sendable (CookieSource) -> Void) {
-        guard let storage = sentCookies, let task = attempt.task.task else { return then(.storage) }
-        let question = openQuestion()
-        storage.getCookiesFor(task) { [self] cookies in if takesAnswer(to: question) { then(.given(cookies ?? [])) } }
+    /// Asks a program's subclass for the task's cookies. The closure is called once, on the thread on which the program answers.
+    func ask(
+        _ subclass: (storage: HTTPCookieStorage, task: URLSessionTask), for load: any AskingLoad,
+        _ then: @escaping @Sendable (Source) -> Void
+    ) {
+        load.ask({ subclass.storage.getCookiesFor(subclass.task, completionHandler: $0) }) { (cookies: [HTTPCookie]?) in
+            then(.given(cookies ?? []))
+        }
     }
 
     /// Adds the stored cookies, unless the program has set the field.
     ///
     /// - Parameter target: The request target, if it is still the program's.
-    func addCookies(from source: CookieSource, to value: inout HTTPRequestValue, _ target: RequestTarget?) {
-        guard let storage = sentCookies, let url = request.values.url, !value.fields.contains("Cookie"),
+    func add(from source: Source, to value: inout HTTPRequestValue, _ target: RequestTarget?) {
+        guard let storage = sent, let url = request.values.url, !value.fields.contains("Cookie"),
             let text = fieldValue(source, storage, url, target?.cookieKey ?? .init(value.origin, value.target))
         else { return }
         guard let target else { return value.fields.append("Cookie", text) }
@@ -47,7 +56,7 @@ extension HTTPLoader {
     }
 
     private func fieldValue(
-        _ source: CookieSource, _ storage: HTTPCookieStorage, _ url: URL, _ key: CookieJar.AnswerKey
+        _ source: Source, _ storage: HTTPCookieStorage, _ url: URL, _ key: CookieJar.AnswerKey
     ) -> String? {
         switch source {
         case .storage: storage.fieldValue(for: url, key)
@@ -56,7 +65,8 @@ extension HTTPLoader {
     }
 
     /// Stores a response's cookies, as the session's policy permits.
-    func storeCookies(_ fields: FieldSection) {
+    func store(_ fields: FieldSection) {
+        guard fields.contains("Set-Cookie") else { return }
         let settings = network.settings
         guard let storage = settings.stores.cookies, let url = request.url, request.values.options[.handlesCookies],
             settings.http.cookieAcceptPolicy != .never

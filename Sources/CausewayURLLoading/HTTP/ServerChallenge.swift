@@ -1,0 +1,201 @@
+internal import Causeway
+internal import CausewayHTTP
+internal import CausewayHTTPProtocols
+internal import CausewayProtocols
+internal import CausewaySystem
+internal import CausewayWire
+internal import Foundation
+
+/// A load whose server asks for credentials.
+protocol ChallengedLoad: Challenged, AskingLoad {
+    var request: URLRequest { get }
+    /// The origin of the current exchange.
+    var origin: HTTPOrigin { get }
+    /// The held response, as long as it is not decided whether another request follows it; `nil` otherwise.
+    var undecidedResponse: HTTPURLResponse? { get }
+    /// The request that a Digest answer covers, and its URL; `nil` if the request is not valid.
+    var digestRequest: (DigestRequest, URIReference)? { get }
+
+    func withAccess<Result: Sendable>(_ body: (inout LoadAccess) -> Result) -> Result
+    /// Sends the request again after the current exchange ends.
+    func sendAgain()
+    /// Delivers the held response, because no request follows it.
+    func deliverHeld()
+    func fail(_ failure: LoadFailure)
+}
+
+/// A held 401 response: asks the program for a credential, one challenge at a time, and sends the request again, or delivers the response.
+struct ServerChallenge: Sendable {
+    private typealias Offers = ArraySlice<AuthenticationAttempts.Offer>
+
+    let load: any ChallengedLoad
+    let response: HTTPURLResponse
+
+    private var network: HTTPNetwork { load.network }
+
+    /// Handles the response.
+    ///
+    /// - Parameter isOver: Whether a negotiation with several messages is over, so that a message in the response needs no answer.
+    func answer(isOver: Bool = false) {
+        let values = response.fields.values(of: "WWW-Authenticate")
+        let (schemes, origin) = (network.connectionSchemes(of: values), load.origin)
+        let (step, refused) = load.withAccess { access in
+            access.accepted = nil
+            return access.credentials.refused(
+                by: origin, challenges: values, schemes: schemes, answersTokens: !isOver)
+        }
+        switch step {
+        case .deliver: load.deliverHeld()
+        case .renew(let offer): refused == nil ? load.deliverHeld() : renew(offer)
+        case .offer(let offers):
+            if let refused { network.withAuthorization { $0.refused(refused) } }
+            self.offer(offers[...])
+        }
+    }
+
+    /// Sends the request again with the same credential: the Digest nonce was stale, or the negotiation goes on.
+    private func renew(_ offer: AuthenticationAttempts.Offer) {
+        guard ConnectionSchemes(scheme: offer.space.scheme) == nil else {
+            return ServerNegotiation.resume(
+                with: offer, for: load, whenEnded: { negotiationEnded() }, whenRefused: { load.deliverHeld() })
+        }
+        guard let credential = load.withAccess({ $0.credentials.password }) else { return self.offer([offer]) }
+        send(credential, for: offer, store: nil)
+    }
+
+    /// Handles a response that refuses the user after a complete negotiation: asks the program for another credential.
+    private func negotiationEnded() {
+        // The program may have ended the load meanwhile.
+        guard let response = load.undecidedResponse else { return }
+        load.withAccess { access in
+            access.credentials.negotiationEnded(in: access.negotiation?.negotiation.offer.space)
+        }
+        ServerChallenge(load: load, response: response).answer(isOver: true)
+    }
+
+    private func offer(_ offers: Offers) {
+        guard let offer = offers.first else { return load.deliverHeld() }
+        let space = offer.makeSpace(of: load)
+        if let scheme = network.settings.transport.connectionScheme(offer.space.scheme) {
+            return negotiate(scheme, offers, space)
+        }
+        ask(offer, in: space) { disposition, credential, proposed in
+            switch disposition {
+            case .useCredential:
+                guard let credential else { return load.deliverHeld() }
+                use(credential, for: offer, space)
+            case .performDefaultHandling:
+                guard let proposed, load.withAccess({ $0.isFirstUse(of: proposed) }) else { return load.deliverHeld() }
+                use(proposed, for: offer, space)
+            case .rejectProtectionSpace: self.offer(offers.dropFirst())
+            case .cancelAuthenticationChallenge: load.fail(LoadFailure(.cancelled))
+            }
+        }
+    }
+
+    /// Asks for a credential for a connection scheme. Without a credential or a message, the next challenge is offered.
+    private func negotiate(_ scheme: ConnectionScheme, _ offers: Offers, _ space: URLProtectionSpace) {
+        guard let offer = offers.first else { return load.deliverHeld() }
+        let next: @Sendable () -> Void = { self.offer(offers.dropFirst()) }
+        let begin: @Sendable (URLCredential) -> Void = { credential in
+            ServerNegotiation(scheme: scheme, credential: credential, offer: offer).begin(for: load, otherwise: next)
+        }
+        if offer.failureCount == 0, let known = network.negotiatedCredential(of: offer.space) { return begin(known) }
+        network.noteNegotiated(nil, of: offer.space)
+        ask(offer, in: space) { disposition, credential, proposed in
+            switch disposition {
+            case .useCredential:
+                guard let credential, credential.user != nil else { return next() }
+                begin(credential)
+            case .performDefaultHandling:
+                guard let proposed, load.withAccess({ $0.isFirstUse(of: proposed) }) else { return next() }
+                begin(proposed)
+            case .rejectProtectionSpace: next()
+            case .cancelAuthenticationChallenge: load.fail(LoadFailure(.cancelled))
+            }
+        }
+    }
+
+    // MARK: The program's answer
+
+    /// Asks the program for a credential. Its first answer counts, whether the program gives it to the sender or to the completion handler.
+    ///
+    /// - Parameter then: Receives the answer and the credential for default handling.
+    private func ask(
+        _ offer: AuthenticationAttempts.Offer, in space: URLProtectionSpace,
+        then: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?, URLCredential?) -> Void
+    ) {
+        propose(for: space) { proposed in
+            load.ask { take in
+                let answer: ChallengeAnswer = { take(($0, $1)) }
+                let challenge = URLAuthenticationChallenge(
+                    protectionSpace: space, proposedCredential: proposed, previousFailureCount: offer.failureCount,
+                    failureResponse: response, error: nil, sender: ConnectionChallengeSender(answer))
+                load.ask(challenge, answer)
+            } then: { (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?) in
+                then(disposition, credential, proposed)
+            }
+        }
+    }
+
+    /// Finds the credential for default handling: the one in the URL, otherwise the stored one.
+    private func propose(for space: URLProtectionSpace, then: @escaping @Sendable (URLCredential?) -> Void) {
+        if let url = load.request.url, let user = url.user(percentEncoded: false), !user.isEmpty {
+            let password = url.password(percentEncoded: false) ?? ""
+            return then(URLCredential(user: user, password: password, persistence: .forSession))
+        }
+        guard let storage = network.settings.stores.credentials, let task = load.askingTask else { return then(nil) }
+        load.ask({ storage.getDefaultCredential(for: space, task: task, completionHandler: $0) }, then: then)
+    }
+
+    private func use(
+        _ credential: URLCredential, for offer: AuthenticationAttempts.Offer, _ space: URLProtectionSpace
+    ) {
+        guard let user = credential.user else { return load.deliverHeld() }
+        let password = PasswordCredential(username: user, password: credential.password ?? "")
+        send(password, for: offer, store: (credential, space))
+    }
+
+    /// Sends the request again with the field `Authorization` that answers a challenge.
+    private func send(
+        _ credential: PasswordCredential, for offer: AuthenticationAttempts.Offer,
+        store: (URLCredential, URLProtectionSpace)?
+    ) {
+        guard let (request, target) = load.digestRequest else { return load.deliverHeld() }
+        let value = network.withAuthorization { cache in
+            cache.answer(
+                offer.challenge, in: offer.space.authority, with: credential, request: request, target: target,
+                clientNonce: DigestRequest.clientNonce())
+        }
+        guard let value else { return load.deliverHeld() }
+        let bound = load.withAccess { access in
+            access.credentials.answered(in: offer.space, with: value, password: credential)
+            access.accepted = store
+            return access.bound.take()
+        }
+        withExtendedLifetime(bound) {}
+        load.sendAgain()
+    }
+}
+
+extension AuthenticationAttempts.Offer {
+    /// Returns the protection space as the program sees it. A challenge without a realm uses the host as realm.
+    func makeSpace(of load: any ChallengedLoad) -> URLProtectionSpace {
+        let origin = load.origin
+        let scheme = load.network.settings.transport.connectionScheme(space.scheme)
+        let method =
+            scheme?.method
+            ?? (space.scheme == "basic" ? NSURLAuthenticationMethodHTTPBasic : NSURLAuthenticationMethodHTTPDigest)
+        return URLProtectionSpace(
+            host: origin.host, port: Int(origin.port),
+            protocol: origin.isSecure ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP,
+            realm: scheme == nil ? challenge["realm"] ?? origin.host : nil, authenticationMethod: method)
+    }
+}
+
+extension DigestRequest {
+    /// Returns random digits for Digest authentication (RFC 7616 §3.4).
+    static func clientNonce() -> String {
+        String(UInt64.random(in: .min ... .max), radix: 16) + String(UInt64.random(in: .min ... .max), radix: 16)
+    }
+}

@@ -1,0 +1,78 @@
+internal import Causeway
+internal import CausewayHTTP
+internal import CausewayHTTPProtocols
+internal import CausewayProtocols
+internal import Foundation
+
+/// An authentication scheme for whole connections: Negotiate (RFC 4559) or NTLM (MS-NTHT).
+///
+/// NTLM always uses separate connections, which then belong to the credential. Kerberos with Negotiate needs one token and can use any
+/// connection, including HTTP/2. If the server answers the token with another one, the negotiation starts over on a separate connection.
+struct ServerNegotiation: Sendable {
+    let scheme: ConnectionScheme
+    let credential: URLCredential
+    let offer: AuthenticationAttempts.Offer
+
+    var owner: BoundConnections.Owner { BoundConnections.Owner(space: offer.space, credential: credential) }
+
+    /// Sends the request again with the first message.
+    ///
+    /// - Parameters:
+    ///   - isBound: Whether to use a connection bound to the credential. NTLM always does.
+    ///   - fallback: Called if there is no message, for example because the user has no Kerberos ticket.
+    func begin(
+        for load: any ChallengedLoad, isBound: Bool = false, otherwise fallback: @escaping @Sendable () -> Void
+    ) {
+        let host = load.origin.host
+        if let obstacle = scheme.obstacle(at: "The server \(host)") {
+            return load.fail(
+                LoadFailure(.authenticationUnavailable, details: [LoadFailure.reasonKey: obstacle]))
+        }
+        guard let context = HTTPNetwork.makeContext(scheme, with: host, credential) else { return fallback() }
+        let old = load.withAccess { access in
+            access.began(
+                LoadAccess.Negotiation(context: context, negotiation: self), isBound: isBound || scheme.needsAnswer)
+        }
+        withExtendedLifetime(old) {}
+        step(context, nil, for: load, otherwise: fallback)
+    }
+
+    /// Sends the request again with the answer to a server message. If the message needs no answer, the user is authenticated but lacks
+    /// permission.
+    ///
+    /// - Parameters:
+    ///   - renewed: The challenge with the message.
+    ///   - ended: Called if the message needs no answer.
+    ///   - refused: Called if the negotiation cannot start over on a separate connection.
+    static func resume(
+        with renewed: AuthenticationAttempts.Offer, for load: any ChallengedLoad,
+        whenEnded ended: @escaping @Sendable () -> Void, whenRefused refused: @escaping @Sendable () -> Void
+    ) {
+        let token = renewed.challenge.token.flatMap { Data(base64Encoded: $0) }
+        let (known, isBound) = load.withAccess { access in
+            (access.negotiation, token != nil && access.bound?.handshake.tokenArrived() == true)
+        }
+        guard let known, let token else { return refused() }
+        let next = ServerNegotiation(
+            scheme: known.negotiation.scheme, credential: known.negotiation.credential, offer: renewed)
+        guard !isBound else { return next.step(known.context, token, for: load, otherwise: ended) }
+        NegotiateQueue.step(known.context, token) { answer in
+            answer == nil ? ended() : next.begin(for: load, isBound: true, otherwise: refused)
+        }
+    }
+
+    private func step(
+        _ context: any NegotiateContext, _ token: Data?, for load: any ChallengedLoad,
+        otherwise fallback: @escaping @Sendable () -> Void
+    ) {
+        let space = offer.makeSpace(of: load)
+        NegotiateQueue.step(context, token) { answer in
+            guard let answer else { return fallback() }
+            load.withAccess { access in
+                access.credentials.answered(in: offer.space, with: scheme.value(answer))
+                access.accepted = (credential, space)
+            }
+            load.sendAgain()
+        }
+    }
+}
