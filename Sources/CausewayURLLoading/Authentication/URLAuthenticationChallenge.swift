@@ -67,6 +67,16 @@ extension URLAuthenticationChallengeSender {
         super.init()
     }
 
+    /// Creates a challenge whose sender is added when a task asks its delegates.
+    init(
+        _ space: URLProtectionSpace, proposed credential: URLCredential?, failureCount: Int = 0,
+        response: URLResponse? = nil, error: (any Error)? = nil
+    ) {
+        values = Values(
+            space: space, credential: credential, failureCount: failureCount, response: response, error: error)
+        super.init()
+    }
+
     /// Creates a challenge with the values of another challenge and a new sender.
     public convenience init(
         authenticationChallenge challenge: URLAuthenticationChallenge, sender: any URLAuthenticationChallengeSender
@@ -112,7 +122,7 @@ extension URLAuthenticationChallengeSender {
     /// The error from the last failed attempt.
     open var error: (any Error)? { values.error }
 
-    /// Receives the decision. Only ``URLProtocol`` clients and `NSURLConnection` delegates use it.
+    /// Receives the decision. A session delegate can use it instead of the completion handler. The first answer counts.
     open var sender: (any URLAuthenticationChallengeSender)? { values.sender }
 
     /// Whether the class supports secure coding: `true`.

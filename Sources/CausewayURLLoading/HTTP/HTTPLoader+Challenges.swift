@@ -91,9 +91,7 @@ extension HTTPLoader: ChallengedLoad {
             once.give(.useCredential, stored)
         }
         guard attempt.task.hasDelegate || stored != nil else { return answer(.performDefaultHandling, nil) }
-        let challenge = URLAuthenticationChallenge(
-            protectionSpace: space, proposedCredential: stored, previousFailureCount: 0, failureResponse: nil,
-            error: nil, sender: ConnectionChallengeSender(answer))
+        let challenge = URLAuthenticationChallenge(space, proposed: stored)
         ask(challenge, answer)
     }
 }

@@ -54,12 +54,10 @@ extension ProxyUser {
             return negotiate(scheme, known, offer, demand) { [self] in self.offer(offers.dropFirst(), demand) }
         }
         let ask: @Sendable (URLCredential?) -> Void = { [self] proposed in
-            let once = ChallengeOnce { [self] in answered($0, $1, proposed, offers, demand) }
             let challenge = URLAuthenticationChallenge(
-                protectionSpace: space, proposedCredential: proposed, previousFailureCount: offer.failureCount,
-                failureResponse: demand.response, error: demand.error,
-                sender: ConnectionChallengeSender { once.give($0, $1) })
-            self.ask(challenge) { once.give($0, $1) }
+                space, proposed: proposed, failureCount: offer.failureCount, response: demand.response,
+                error: demand.error)
+            self.ask(challenge) { [self] in answered($0, $1, proposed, offers, demand) }
         }
         guard let storage = network.settings.stores.credentials, let task = askingTask else { return ask(nil) }
         storage.getDefaultCredential(for: space, task: task, completionHandler: ask)

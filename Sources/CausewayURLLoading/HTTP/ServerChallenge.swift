@@ -127,11 +127,9 @@ struct ServerChallenge: Sendable {
     ) {
         propose(for: space) { proposed in
             load.ask { take in
-                let answer: ChallengeAnswer = { take(($0, $1)) }
                 let challenge = URLAuthenticationChallenge(
-                    protectionSpace: space, proposedCredential: proposed, previousFailureCount: offer.failureCount,
-                    failureResponse: response, error: nil, sender: ConnectionChallengeSender(answer))
-                load.ask(challenge, answer)
+                    space, proposed: proposed, failureCount: offer.failureCount, response: response)
+                load.ask(challenge) { take(($0, $1)) }
             } then: { (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?) in
                 then(disposition, credential, proposed)
             }

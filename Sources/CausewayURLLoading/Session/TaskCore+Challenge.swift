@@ -19,12 +19,16 @@ extension TaskCore {
     func ask(_ challenge: URLAuthenticationChallenge, _ answer: @escaping ChallengeAnswer) {
         let candidates = delegates
         let hold = hold()
-        let answered: @Sendable (Answer) -> Void = { [self] result in
+        // A delegate answers with its completion handler or with the sender.
+        let once = ChallengeOnce { [self] disposition, credential in
             release(hold) { [self] in
-                answer(result.0, result.1)
-                if result.0 == .cancelAuthenticationChallenge { finish(LoadFailure(.cancelled)) }
+                answer(disposition, credential)
+                if disposition == .cancelAuthenticationChallenge { finish(LoadFailure(.cancelled)) }
             }
         }
+        let answered: @Sendable (Answer) -> Void = { once.give($0.0, $0.1) }
+        let challenge = URLAuthenticationChallenge(
+            authenticationChallenge: challenge, sender: ConnectionChallengeSender { once.give($0, $1) })
         calls.add { [self] in
             guard Self.isOfConnection(challenge) else { return askTask(challenge, candidates, answered) }
             let question = DelegateQuestion<any URLSessionDelegate, Answer?>(

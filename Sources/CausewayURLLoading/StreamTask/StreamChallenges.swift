@@ -53,16 +53,14 @@ final class StreamChallenges: Sendable {
     /// Asks the delegates. Without a delegate, default handling applies.
     private func ask(_ space: URLProtectionSpace, _ answer: @escaping ChallengeAnswer) {
         let stored = core.session.core.settings.stores.credentials?.defaultCredential(for: space)
-        let once = ChallengeOnce { disposition, credential in
+        let answered: ChallengeAnswer = { disposition, credential in
             guard disposition == .performDefaultHandling, let stored, stored.identity != nil else {
                 return answer(disposition, credential)
             }
             answer(.useCredential, stored)
         }
-        guard core.hasDelegate else { return once.give(.performDefaultHandling, nil) }
-        let challenge = URLAuthenticationChallenge(
-            protectionSpace: space, proposedCredential: stored, previousFailureCount: 0, failureResponse: nil,
-            error: nil, sender: ConnectionChallengeSender { once.give($0, $1) })
-        core.perform { core in core.ask(challenge) { once.give($0, $1) } }
+        guard core.hasDelegate else { return answered(.performDefaultHandling, nil) }
+        let challenge = URLAuthenticationChallenge(space, proposed: stored)
+        core.perform { core in core.ask(challenge, answered) }
     }
 }

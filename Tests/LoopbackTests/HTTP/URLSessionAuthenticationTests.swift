@@ -117,6 +117,16 @@ extension Loopback {
             #expect(requests.all.count == 1)
         }
 
+        @Test("A delegate can answer with the challenge's sender instead of the completion handler")
+        func answeredBySender() async throws {
+            let server = try Self.server(RequestLog())
+            let session = privateSession(
+                SenderDelegate { challenge, sender in
+                    sender.use(URLCredential(user: "user", password: "secret", persistence: .none), for: challenge)
+                })
+            #expect(try await Self.text(session, server.uri()) == ("welcome ", 200))
+        }
+
         @Test("Rejecting the strongest challenge leads to the next one")
         func rejected() async throws {
             let server = try Self.server(

@@ -152,6 +152,27 @@ extension Loopback {
             #expect(!delegate.events.contains { $0.hasPrefix("challenge") })
         }
 
+        @Test("The sender of a proxy's challenge answers or cancels it", arguments: [true, false])
+        func answeredBySender(cancels: Bool) async throws {
+            let proxy = try ScriptedServer { peer in
+                try await peer.serve { request in
+                    guard request["proxy-authorization"] == nil else { return reply("200 OK", [], "done") }
+                    return reply("407 Proxy Authentication Required", ["Proxy-Authenticate: Basic realm=\"p\""], "no")
+                }
+            }
+            let delegate = SenderDelegate { challenge, sender in
+                if cancels { return sender.cancel(challenge) }
+                sender.use(URLCredential(user: "user", password: "secret", persistence: .none), for: challenge)
+            }
+            let session = Self.session(proxy, delegate)
+            defer { session.invalidateAndCancel() }
+            let load: @Sendable () async throws -> Void = {
+                let answer = try await Self.load(session, "http://a.test/")
+                #expect(answer == "200 done")
+            }
+            #expect(await failureCode(load) == (cancels ? .cancelled : nil))
+        }
+
         @Test("A script gets the scheme of the URL")
         func script() async throws {
             let proxy = try echoServer { reply("200 OK", [], $0.target) }

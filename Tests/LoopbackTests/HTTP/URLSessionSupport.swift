@@ -47,6 +47,22 @@ final class MetricsDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
     }
 }
 
+/// Answers challenges with their sender alone, and never calls the completion handler.
+final class SenderDelegate: NSObject, URLSessionTaskDelegate, @unchecked Sendable {
+    private let answer: @Sendable (URLAuthenticationChallenge, any URLAuthenticationChallengeSender) -> Void
+
+    init(_ answer: @escaping @Sendable (URLAuthenticationChallenge, any URLAuthenticationChallengeSender) -> Void) {
+        self.answer = answer
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        if let sender = challenge.sender { answer(challenge, sender) }
+    }
+}
+
 /// Records the calls of a session as text, in order.
 final class EventDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {
     typealias Challenge =
