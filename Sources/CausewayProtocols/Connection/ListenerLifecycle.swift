@@ -14,13 +14,14 @@ package struct ListenerLifecycle: Sendable {
         case report(State)
         /// Open and bind the socket.
         case open
-        /// Close the socket if it is open.
+        /// Close the socket if it is open, and report ``ListenerLifecycle/closed()``.
         case close
         case release
     }
 
     package private(set) var state: State = .setup
     private var hasStarted = false
+    private var afterClose = ActionsAfterClose<Action>()
 
     package init() {}
 
@@ -43,7 +44,7 @@ package struct ListenerLifecycle: Sendable {
             state = .ready
             return [.report(.ready)]
         // The socket was opened after the failure or the cancellation.
-        case .failed, .cancelled: return [.close]
+        case .failed, .cancelled: return close()
         case .ready: return []
         }
     }
@@ -52,7 +53,7 @@ package struct ListenerLifecycle: Sendable {
         switch state {
         case .setup, .waiting, .ready:
             state = .failed(failure)
-            return [.close, .report(state)]
+            return close(then: [.report(state)])
         case .failed, .cancelled: return []
         }
     }
@@ -60,10 +61,18 @@ package struct ListenerLifecycle: Sendable {
     package mutating func cancelled() -> [Action] {
         guard state != .cancelled else { return [] }
         state = .cancelled
-        return [.close, .report(.cancelled), .release]
+        return close(then: [.report(.cancelled), .release])
+    }
+
+    /// Reports that the socket is closed. The end is reported only now, so that the program can bind the port again.
+    package mutating func closed() -> [Action] { afterClose.closed() }
+
+    private mutating func close(then actions: [Action] = []) -> [Action] {
+        afterClose.begin(then: actions)
+        return [.close]
     }
 }
 
 extension ListenerLifecycle: UntimedMachine {
-    package var hasEnded: Bool { state == .cancelled }
+    package var hasEnded: Bool { state == .cancelled && afterClose.isEmpty }
 }

@@ -16,13 +16,15 @@ package struct GroupLifecycle: Sendable {
         case open
         /// Start to send the queued messages.
         case send
-        /// Leave all groups, fail unsent messages, and close the sockets if they are open.
+        /// Leave all groups, fail unsent messages, and close the sockets if they are open. Then report
+        /// ``GroupLifecycle/closed()``.
         case close
         case release
     }
 
     package private(set) var state: State = .setup
     private var hasStarted = false
+    private var afterClose = ActionsAfterClose<Action>()
 
     package init() {}
 
@@ -45,7 +47,7 @@ package struct GroupLifecycle: Sendable {
         guard state == .setup, !hasStarted else { return [] }
         hasStarted = true
         state = .failed(failure)
-        return [.close, .report(state)]
+        return close(then: [.report(state)])
     }
 
     /// Reports that memberships changed.
@@ -70,7 +72,7 @@ package struct GroupLifecycle: Sendable {
         switch state {
         case .setup, .waiting, .ready:
             state = .failed(failure)
-            return [.close, .report(state)]
+            return close(then: [.report(state)])
         case .failed, .cancelled: return []
         }
     }
@@ -78,10 +80,18 @@ package struct GroupLifecycle: Sendable {
     package mutating func cancelled() -> [Action] {
         guard state != .cancelled else { return [] }
         state = .cancelled
-        return [.close, .report(.cancelled), .release]
+        return close(then: [.report(.cancelled), .release])
+    }
+
+    /// Reports that the sockets are closed. The end is reported only now, so that the program can bind the port again.
+    package mutating func closed() -> [Action] { afterClose.closed() }
+
+    private mutating func close(then actions: [Action]) -> [Action] {
+        afterClose.begin(then: actions)
+        return [.close]
     }
 }
 
 extension GroupLifecycle: UntimedMachine {
-    package var hasEnded: Bool { state == .cancelled }
+    package var hasEnded: Bool { state == .cancelled && afterClose.isEmpty }
 }

@@ -19,7 +19,9 @@ package final class GroupDriver: ReadinessHandler {
         var observer: (any GroupObserver)?
         var delivery: SharedDelivery?
         var hasStarted = false
-        var actions = ActionLine<Lifecycle.Action>()
+        var line = ActionLine<Lifecycle.Action>()
+        /// The actions of the last transition.
+        var requested: [Lifecycle.Action] = []
         var sockets: [FamilySocket] = []
         var watch: NetworkChangeMonitor.Subscription?
         var inbox = GroupInbox()
@@ -77,22 +79,7 @@ package final class GroupDriver: ReadinessHandler {
     // MARK: Transitions and their actions
 
     func transition(_ body: (inout Progress) -> [Lifecycle.Action]) {
-        let mustPerform = progress.withLock { progress in progress.actions.add(body(&progress)) }
-        if mustPerform { performActions() }
-    }
-
-    private func performActions() {
-        while let action = progress.withLock({ progress in progress.actions.next() }) {
-            guard case .close = action else {
-                perform(action)
-                continue
-            }
-            // The loop may be using the sockets. If another thread closed them, the kernel could reuse a descriptor
-            // number meanwhile.
-            if loop.isCurrent { close() } else { loop.execute { self.close() } }
-            // Actions after `close` wait until the port is free.
-            return
-        }
+        progress.change({ progress in progress.requested = body(&progress) }, perform: perform)
     }
 
     private func perform(_ action: Lifecycle.Action) {
@@ -103,7 +90,9 @@ package final class GroupDriver: ReadinessHandler {
         case .report(let state): report(state)
         case .open: loop.execute { self.open() }
         case .send: postPump()
-        case .close: break
+        // The loop may be using the sockets. If another thread closed them, the kernel could reuse a descriptor number
+        // meanwhile.
+        case .close: if loop.isCurrent { close() } else { loop.execute { self.close() } }
         case .release: release()
         }
     }
@@ -130,7 +119,7 @@ package final class GroupDriver: ReadinessHandler {
         if let delivery { delivery.post(.call(last)) } else { last() }
     }
 
-    /// Leaves the groups, completes unsent messages and closes the sockets. Then performs the actions after `close`.
+    /// Leaves the groups, completes unsent messages, closes the sockets, and reports when the port is free.
     private func close() {
         let watch = progress.withLock { progress in progress.watch.take() }
         watch?.cancel()
@@ -147,12 +136,16 @@ package final class GroupDriver: ReadinessHandler {
     }
 
     private func closeNext(_ sockets: ArraySlice<FamilySocket>) {
-        guard let first = sockets.first else { return performActions() }
+        guard let first = sockets.first else {
+            return transition { progress in progress.lifecycle.closed() }
+        }
         first.socket.stop { self.closeNext(sockets.dropFirst()) }
     }
 }
 
-extension GroupDriver.Progress {
+extension GroupDriver.Progress: SequencedState {
+    mutating func queueActions() -> Bool { line.move(&requested) }
+
     /// The failure for new messages after the group has ended; `nil` before that.
     var refusal: Failure? {
         switch lifecycle.state {

@@ -19,7 +19,9 @@ package final class ListenerDriver: ReadinessHandler {
         var observer: (any ListenerObserver)?
         var delivery: SharedDelivery?
         var hasStarted = false
-        var actions = ActionLine<Lifecycle.Action>()
+        var line = ActionLine<Lifecycle.Action>()
+        /// The actions of the last transition.
+        var requested: [Lifecycle.Action] = []
         var socket = ListeningSocket.closed
         var address: SocketAddress?
         var admission = Admission()
@@ -120,22 +122,7 @@ package final class ListenerDriver: ReadinessHandler {
     // MARK: Transitions and their actions
 
     private func transition(_ body: (inout Progress) -> [Lifecycle.Action]) {
-        let mustPerform = progress.withLock { progress in progress.actions.add(body(&progress)) }
-        if mustPerform { performActions() }
-    }
-
-    private func performActions() {
-        while let action = progress.withLock({ progress in progress.actions.next() }) {
-            guard case .close = action else {
-                perform(action)
-                continue
-            }
-            // The loop may be accepting a connection. If another thread closed the socket, the kernel could reuse the
-            // descriptor number meanwhile.
-            if loop.isCurrent { close() } else { loop.execute { self.close() } }
-            // Actions after `close` wait until the port is free.
-            return
-        }
+        progress.change({ progress in progress.requested = body(&progress) }, perform: perform)
     }
 
     private func perform(_ action: Lifecycle.Action) {
@@ -145,7 +132,9 @@ package final class ListenerDriver: ReadinessHandler {
         case .report(.cancelled): break
         case .report(let state): report(state)
         case .open: loop.execute { self.open() }
-        case .close: break
+        // The loop may be accepting a connection. If another thread closed the socket, the kernel could reuse the
+        // descriptor number meanwhile.
+        case .close: if loop.isCurrent { close() } else { loop.execute { self.close() } }
         case .release: release()
         }
     }
@@ -178,7 +167,7 @@ package final class ListenerDriver: ReadinessHandler {
         }
     }
 
-    /// Closes the socket, then performs the actions after `close`.
+    /// Closes the socket, and reports when the port is free.
     private func close() {
         let (socket, address, network) = progress.withLock { progress in
             defer { progress.socket = .closed }
@@ -187,13 +176,15 @@ package final class ListenerDriver: ReadinessHandler {
         network?.cancel()
         closeInherited()
         switch socket {
-        case .closed: performActions()
-        case .datagrams(let datagrams): datagrams.stop { self.performActions() }
+        case .closed: closed()
+        case .datagrams(let datagrams): datagrams.stop { self.closed() }
         case .streams(let fd, let registration):
             if case .unix(let path) = address, !path.isEmpty, path.utf8.first != 0 { LocalPath.remove(path) }
-            loop.close(registration, Descriptor(adopting: fd)) { self.performActions() }
+            loop.close(registration, Descriptor(adopting: fd)) { self.closed() }
         }
     }
+
+    private func closed() { transition { progress in progress.lifecycle.closed() } }
 
     /// Closes the socket from the service manager if the listener ends before it opened. The program may keep the
     /// cancelled listener, so this does not wait for `deinit`.
@@ -244,7 +235,9 @@ package final class ListenerDriver: ReadinessHandler {
     package func ready(for readiness: Readiness) { accept() }
 }
 
-extension ListenerDriver.Progress {
+extension ListenerDriver.Progress: SequencedState {
+    mutating func queueActions() -> Bool { line.move(&requested) }
+
     fileprivate var mayOpen: Bool {
         switch lifecycle.state {
         case .setup, .waiting: true

@@ -8,7 +8,7 @@ struct ListenerLifecycleTests {
     typealias Lifecycle = ListenerLifecycle
 
     enum Event: CaseIterable {
-        case started, startedWithMistake, opened, broke, cancelled
+        case started, startedWithMistake, opened, broke, cancelled, closed
 
         func apply(to lifecycle: inout Lifecycle) -> [Lifecycle.Action] {
             switch self {
@@ -17,6 +17,7 @@ struct ListenerLifecycleTests {
             case .opened: lifecycle.opened()
             case .broke: lifecycle.broke(.reset)
             case .cancelled: lifecycle.cancelled()
+            case .closed: lifecycle.closed()
             }
         }
     }
@@ -39,21 +40,32 @@ struct ListenerLifecycleTests {
             name: "no handler", before: [], event: .startedWithMistake, actions: [.report(.failed(.mistake))],
             state: .failed(.mistake)),
         Row(
-            name: "port in use", before: [.started], event: .broke, actions: [.close, .report(.failed(.reset))],
-            state: .failed(.reset)),
+            name: "port in use", before: [.started], event: .broke, actions: [.close], state: .failed(.reset)),
         Row(
-            name: "broken while listening", before: [.started, .opened], event: .broke,
-            actions: [.close, .report(.failed(.reset))], state: .failed(.reset)),
+            name: "closed after failure", before: [.started, .broke], event: .closed,
+            actions: [.report(.failed(.reset))], state: .failed(.reset)),
+        Row(
+            name: "broken while listening", before: [.started, .opened], event: .broke, actions: [.close],
+            state: .failed(.reset)),
         Row(name: "broken twice", before: [.started, .broke], event: .broke, actions: [], state: .failed(.reset)),
         Row(
-            name: "cancel", before: [.started, .opened], event: .cancelled,
-            actions: [.close, .report(.cancelled), .release], state: .cancelled),
+            name: "cancel", before: [.started, .opened], event: .cancelled, actions: [.close], state: .cancelled),
         Row(
-            name: "cancel before the start", before: [], event: .cancelled,
-            actions: [.close, .report(.cancelled), .release], state: .cancelled),
+            name: "closed after cancel", before: [.started, .opened, .cancelled], event: .closed,
+            actions: [.report(.cancelled), .release], state: .cancelled),
         Row(
-            name: "cancel after failure", before: [.started, .broke], event: .cancelled,
-            actions: [.close, .report(.cancelled), .release], state: .cancelled),
+            name: "cancel before the start", before: [], event: .cancelled, actions: [.close], state: .cancelled),
+        Row(
+            name: "cancel after failure", before: [.started, .broke, .closed], event: .cancelled, actions: [.close],
+            state: .cancelled),
+        Row(
+            name: "closed twice", before: [.cancelled, .closed], event: .closed, actions: [], state: .cancelled),
+        Row(
+            name: "one of two closings", before: [.started, .broke, .cancelled], event: .closed, actions: [],
+            state: .cancelled),
+        Row(
+            name: "both closings", before: [.started, .broke, .cancelled, .closed], event: .closed,
+            actions: [.report(.failed(.reset)), .report(.cancelled), .release], state: .cancelled),
         Row(name: "cancel twice", before: [.cancelled], event: .cancelled, actions: [], state: .cancelled),
         Row(name: "start after cancel", before: [.cancelled], event: .started, actions: [], state: .cancelled),
         Row(
@@ -84,13 +96,14 @@ struct ListenerLifecycleTests {
             var releases = 0
             for _ in 0..<12 {
                 let event = Event.allCases.randomElement(using: &random)!
-                for action in event.apply(to: &lifecycle) {
+                var actions = event.apply(to: &lifecycle)[...]
+                while let action = actions.popFirst() {
                     switch action {
                     case .report(let state): reported.append(state)
                     case .open:
                         opens += 1
                         #expect(reported.isEmpty)
-                    case .close: break
+                    case .close: actions += lifecycle.closed()
                     case .release:
                         releases += 1
                         #expect(reported.last == .cancelled)

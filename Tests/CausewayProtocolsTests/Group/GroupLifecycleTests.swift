@@ -11,7 +11,7 @@ struct GroupLifecycleTests {
     static let inUse = Failure(errno: 98)
 
     enum Event: CaseIterable {
-        case started, startedWithMistake, joined, left, broke, cancelled
+        case started, startedWithMistake, joined, left, broke, cancelled, closed
 
         func apply(to lifecycle: inout Lifecycle) -> [Lifecycle.Action] {
             switch self {
@@ -21,6 +21,7 @@ struct GroupLifecycleTests {
             case .left: lifecycle.membershipsChanged(to: 0, reason: noNetwork)
             case .broke: lifecycle.broke(inUse)
             case .cancelled: lifecycle.cancelled()
+            case .closed: lifecycle.closed()
             }
         }
     }
@@ -44,7 +45,8 @@ struct GroupLifecycleTests {
     static let rows: [Row] = [
         Row("start opens", [], .started, [.open], .setup),
         Row("start again", [.started], .started, [], .setup),
-        Row("a mistake", [], .startedWithMistake, [.close, .report(.failed(inUse))], .failed(inUse)),
+        Row("a mistake", [], .startedWithMistake, [.close], .failed(inUse)),
+        Row("a mistake, closed", [.startedWithMistake], .closed, [.report(.failed(inUse))], .failed(inUse)),
         Row("joined", [.started], .joined, [.report(.ready), .send], .ready),
         Row("joined on another interface too", [.started, .joined], .joined, [], .ready),
         Row("no interface", [.started], .left, [.report(.waiting(noNetwork))], .waiting(noNetwork)),
@@ -52,14 +54,15 @@ struct GroupLifecycleTests {
         Row("an interface comes", [.started, .left], .joined, [.report(.ready), .send], .ready),
         Row(
             "the last interface goes", [.started, .joined], .left, [.report(.waiting(noNetwork))], .waiting(noNetwork)),
-        Row("port in use", [.started], .broke, [.close, .report(.failed(inUse))], .failed(inUse)),
-        Row("broken while ready", [.started, .joined], .broke, [.close, .report(.failed(inUse))], .failed(inUse)),
+        Row("port in use", [.started], .broke, [.close], .failed(inUse)),
+        Row("broken while ready", [.started, .joined], .broke, [.close], .failed(inUse)),
         Row("joined after failure", [.started, .broke], .joined, [], .failed(inUse)),
         Row("events before the start", [], .joined, [], .setup),
-        Row("cancel", [.started, .joined], .cancelled, [.close, .report(.cancelled), .release], .cancelled),
-        Row(
-            "cancel after failure", [.started, .broke], .cancelled, [.close, .report(.cancelled), .release], .cancelled),
-        Row("cancel before start", [], .cancelled, [.close, .report(.cancelled), .release], .cancelled),
+        Row("cancel", [.started, .joined], .cancelled, [.close], .cancelled),
+        Row("cancelled, closed", [.started, .cancelled], .closed, [.report(.cancelled), .release], .cancelled),
+        Row("cancel after failure", [.started, .broke, .closed], .cancelled, [.close], .cancelled),
+        Row("cancel before start", [], .cancelled, [.close], .cancelled),
+        Row("closed twice", [.cancelled, .closed], .closed, [], .cancelled),
         Row("cancel twice", [.cancelled], .cancelled, [], .cancelled),
         Row("start after cancel", [.cancelled], .started, [], .cancelled),
         Row("joined after cancel", [.started, .cancelled], .joined, [], .cancelled),
@@ -89,6 +92,8 @@ struct GroupLifecycleTests {
             actions += new
         }
         actions += lifecycle.cancelled()
+        // Each of the closings is complete.
+        for _ in 0..<31 { actions += lifecycle.closed() }
         #expect(actions.filter { $0 == .report(.cancelled) }.count == 1)
         #expect(actions.last == .release)
         #expect(actions.filter { $0 == .open }.count <= 1)

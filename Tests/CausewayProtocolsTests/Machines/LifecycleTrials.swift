@@ -33,11 +33,12 @@ enum LifecycleTrials {
         MachineTrial("ListenerLifecycle", model: ()) { _ in
             ListenerLifecycle()
         } event: { life, _, _, random in
-            switch random.integer(in: 0...5) {
+            switch random.integer(in: 0...7) {
             case 0, 1: life.started()
             case 2: life.startedWithMistake(failure)
             case 3: life.opened()
             case 4: life.broke(failure)
+            case 5, 6: life.closed()
             default: random.chance(oneIn: 3) ? life.cancelled() : []
             }
         }.ending {
@@ -52,11 +53,12 @@ enum LifecycleTrials {
         MachineTrial("GroupLifecycle", model: ()) { _ in
             GroupLifecycle()
         } event: { life, _, _, random in
-            switch random.integer(in: 0...6) {
+            switch random.integer(in: 0...8) {
             case 0, 1: life.started()
             case 2: life.startedWithMistake(failure)
             case 3, 4: life.membershipsChanged(to: random.integer(in: 0...2), reason: failure)
             case 5: life.broke(failure)
+            case 6, 7: life.closed()
             default: random.chance(oneIn: 3) ? life.cancelled() : []
             }
         }.ending { $0 == .report(.cancelled) }.untimed()
