@@ -1,13 +1,14 @@
 internal import CausewayActorProtocols
 internal import CausewayPeers
+internal import CausewaySystem
 internal import Distributed
 
 typealias PeerService = ActorService<PeerIdentity>
 
 /// An actor system's state, protected by its lock.
-struct ActorSystemState {
+struct ActorSystemState: SequencedState {
     /// Work to do after the lock was released, because it runs other code.
-    enum Effect {
+    enum Effect: Sendable {
         case resume(CallWaiter, ActorOutcome)
         case cancel(Task<Void, Never>)
         case wake(CheckedContinuation<Void, Never>)
@@ -39,15 +40,19 @@ struct ActorSystemState {
     var isStopped = false
     /// The earliest deadline for which a timer is set.
     var armedFor: Duration?
+    var line = ActionLine<Effect>()
+    /// The effects that are not in the line yet.
+    private var effects: [Effect] = []
 
     init(_ limits: ActorLimits) {
         engine = ActorEngine(limits)
     }
 
-    /// Performs the engine's actions that run no other code, and returns the others.
-    mutating func settle() -> [Effect] {
-        var effects: [Effect] = []
-        for action in engine.takeActions() { perform(action, &effects) }
+    mutating func queueActions() -> Bool { line.move(&effects) }
+
+    /// Performs the engine's actions that run no other code, and keeps the others for the line.
+    mutating func settle() {
+        for action in engine.takeActions() { perform(action) }
         if isChanged {
             isChanged = false
             directoryVersion &+= 1
@@ -56,12 +61,9 @@ struct ActorSystemState {
         }
         outboxes.keepOnly { engine.isMember($0) }
         effects += outboxes.peersToDrain().map(Effect.drain)
-        return effects
     }
 
-    private mutating func perform(
-        _ action: ActorAction<PeerIdentity, CallWaiter>, _ effects: inout [Effect]
-    ) {
+    private mutating func perform(_ action: ActorAction<PeerIdentity, CallWaiter>) {
         switch action {
         case .send(let frame, let peer): outboxes.append(frame.bytes, to: peer)
         case .resume(let waiter, let outcome): effects.append(.resume(waiter, outcome))

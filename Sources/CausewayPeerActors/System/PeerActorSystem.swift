@@ -135,17 +135,16 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
         }
     }
 
-    /// Changes the state, then performs the engine's actions. Actions that run other code are performed after the lock was released.
+    /// Changes the state, then performs the engine's actions. Those that run other code are performed in order, after the lock was released.
     @discardableResult
     func apply<Result: Sendable>(_ change: (inout ActorSystemState) -> Result) -> Result {
-        let (result, effects) = state.withLock { state in
-            let result = change(&state)
-            let effects = state.settle()
-            arm(&state)
-            return (result, effects)
-        }
-        for effect in effects { perform(effect) }
-        return result
+        state.change(
+            { state in
+                let result = change(&state)
+                state.settle()
+                arm(&state)
+                return result
+            }, perform: perform)
     }
 
     private func perform(_ effect: ActorSystemState.Effect) {
