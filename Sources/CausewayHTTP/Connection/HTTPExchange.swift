@@ -75,9 +75,6 @@ final class HTTPExchange: Sendable {
         }
     }
 
-    /// Whether the request still waits for a connection.
-    var isUnassigned: Bool { state.withLock { state in state.phase == .waiting && state.attempt.connection == nil } }
-
     /// Records that the connection starts to send the request. Returns `false` if the request has already ended.
     func beginSending(at now: Duration? = nil) -> Bool {
         state.withLock { state in

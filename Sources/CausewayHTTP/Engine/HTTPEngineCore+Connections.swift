@@ -9,23 +9,38 @@ extension HTTPEngineCore: HTTPConnectionObserver {
 
     /// Fails the attempt's requests that must not wait for a path, and notifies the observers of the others.
     func waits(_ id: PoolConnectionID, _ reason: NWError) {
-        let (key, exchanges) = state.withLock { state -> (PoolKey?, [HTTPExchange]) in
-            guard let key = state.attempts[id]?.key else { return (nil, []) }
-            state.waiting[id] = (key, reason)
-            return (key, state.exchanges.values.filter(\.isUnassigned))
+        transition { state in
+            guard state.attempts[id] != nil else { return [] }
+            state.waiting[id] = reason
+            for request in state.exchanges.keys.sorted() where state.pool.isWaiting(request, for: id) {
+                state.actions.append(.wait(request, for: id))
+            }
+            return []
         }
-        for exchange in exchanges where poolKey(for: exchange) == key { wait(exchange, reason) }
     }
 
-    /// Notifies or fails a new request if its connection attempt waits for a path.
-    func checkPath(for exchange: HTTPExchange) {
-        let waiting = state.withLock { state in state.waiting }
-        guard !waiting.isEmpty, exchange.isUnassigned else { return }
-        let key = poolKey(for: exchange)
-        if let reason = waiting.values.first(where: { $0.key == key })?.reason { wait(exchange, reason) }
+    /// Adds an exchange to the pool. If a connection attempt for it waits for a path, notifies or fails the exchange.
+    func request(
+        _ exchange: HTTPExchange, _ route: RetryDecision.Route = .any, in state: inout State, at now: Duration
+    ) -> [PoolAction] {
+        let actions = state.pool.requested(poolRequest(for: exchange, route), at: now)
+        for id in state.waiting.keys where state.pool.isWaiting(exchange.id, for: id) {
+            state.actions.append(.wait(exchange.id, for: id))
+            break
+        }
+        return actions
     }
 
-    private func wait(_ exchange: HTTPExchange, _ reason: NWError) {
+    /// Notifies or fails a request, unless it got a connection or ended after the action was queued.
+    ///
+    /// Only an action of the pool gives the request a connection, and actions are performed one at a time, so no event of a connection can
+    /// come at the same time.
+    func wait(_ request: UInt64, for id: PoolConnectionID) {
+        let (exchange, reason) = state.withLock { state -> (HTTPExchange?, NWError?) in
+            guard state.pool.isWaiting(request, for: id) else { return (nil, nil) }
+            return (state.exchanges[request], state.waiting[id])
+        }
+        guard let exchange, let reason else { return }
         if exchange.request.waitsForPath {
             exchange.waits(reason, at: clock.now)
         } else {
@@ -54,8 +69,8 @@ extension HTTPEngineCore: HTTPConnectionObserver {
         let now = clock.now
         var isEarly = false
         transition { state in
-            guard let key = state.attempts[id]?.key else { return [] }
-            let waiting = state.exchanges.values.filter { $0.isUnassigned && poolKey(for: $0) == key }
+            guard state.attempts[id] != nil else { return [] }
+            let waiting = state.exchanges.values.filter { state.pool.isWaiting($0.id, for: id) }
             guard !waiting.isEmpty, waiting.allSatisfy(\.mayBeEarly) else { return [] }
             isEarly = true
             state.attempts[id] = nil
@@ -114,8 +129,7 @@ extension HTTPEngineCore: HTTPConnectionObserver {
         else { return failed(exchange, failure) }
         transition { state in
             guard state.exchanges[exchange.id] != nil else { return [] }
-            return state.pool.requested(poolRequest(for: exchange, route), at: now)
+            return request(exchange, route, in: &state, at: now)
         }
-        checkPath(for: exchange)
     }
 }

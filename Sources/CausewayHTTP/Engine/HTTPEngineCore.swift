@@ -14,6 +14,8 @@ final class HTTPEngineCore: Sendable {
         case pool(PoolAction)
         /// Fail the request, because no connection could be established.
         case fail(UInt64, NWError)
+        /// Notify or fail the request, because this connection attempt waits for a path.
+        case wait(UInt64, for: PoolConnectionID)
         /// Start an attempt whose connection already takes requests.
         case start(HTTPConnectionAttempt)
         case closeAll([any HTTPConnection], [HTTPConnectionAttempt], [HTTPExchange])
@@ -27,7 +29,7 @@ final class HTTPEngineCore: Sendable {
         var attempts: [PoolConnectionID: HTTPConnectionAttempt] = [:]
         var connections: [PoolConnectionID: any HTTPConnection] = [:]
         /// The attempts waiting for a path, with the reason.
-        var waiting: [PoolConnectionID: (key: PoolKey, reason: NWError)] = [:]
+        var waiting: [PoolConnectionID: NWError] = [:]
         var isClosed = false
         /// The earliest pending timer's time.
         var timer: Duration?
@@ -88,10 +90,9 @@ final class HTTPEngineCore: Sendable {
             isClosed = state.isClosed
             guard !isClosed else { return [] }
             state.exchanges[exchange.id] = exchange
-            return state.pool.requested(poolRequest(for: exchange), at: now)
+            return request(exchange, in: &state, at: now)
         }
         if isClosed { exchange.fail(.closed) }
-        checkPath(for: exchange)
         if let limit { setTimer(limit, at: now) }
     }
 
@@ -172,6 +173,7 @@ final class HTTPEngineCore: Sendable {
             attempt?.close()
         case .pool(.fail(let request, _)): fail(request, NWError(errno: Errno.cancelled))
         case .fail(let request, let error): fail(request, error)
+        case .wait(let request, let id): wait(request, for: id)
         case .start(let attempt): attempt.start()
         case .closeAll(let connections, let attempts, let exchanges):
             for exchange in exchanges { exchange.fail(.closed) }
@@ -235,7 +237,7 @@ final class HTTPEngineCore: Sendable {
     // MARK: Pool
 
     /// Returns the key for connections that can carry an exchange.
-    func poolKey(for exchange: HTTPExchange) -> PoolKey {
+    private func poolKey(for exchange: HTTPExchange) -> PoolKey {
         let origin = exchange.request.origin
         var key = PoolKey(
             origin, identity: exchange.request.binding?.identity ?? "",

@@ -32,6 +32,9 @@ package struct ConnectionPool: Sendable {
 
     // MARK: Requests
 
+    /// Returns whether a request waits and the connection belongs to its group.
+    package func isWaiting(_ request: UInt64, for id: PoolConnectionID) -> Bool { places[request] == id.slot }
+
     /// Adds a request. It is assigned at once if a connection has capacity.
     package mutating func requested(_ request: PoolRequest, at now: Duration) -> [PoolAction] {
         guard places[request.id] == nil else { return [] }
