@@ -1,4 +1,3 @@
-import CausewayHTTPProtocols
 import CausewaySystem
 import CausewayTypes
 import CausewayWire
@@ -6,6 +5,7 @@ import FoundationEssentials
 import Testing
 
 @testable import CausewayHTTP
+@testable import CausewayHTTPProtocols
 
 @Suite("HTTP engine: early data (RFC 8446 §2.3, RFC 8470)")
 struct EarlyDataTests {
@@ -122,5 +122,18 @@ struct EarlyDataTests {
             Issue.record("another result")
             return
         }
+    }
+
+    @Test("Closing the transport ends a pending receive with ECANCELED, and each later one at once")
+    func closes() {
+        let base = FakeTransport(earlyProtocol: "http/1.1")
+        let transport = EarlyTransport(base, PoolConnectionID(slot: 0, serial: 1), protocolName: "http/1.1")
+        let errors = LockedValue<[NWError?]>([])
+        transport.receive(atMost: 1) { arrival in errors.withLock { errors in errors.append(arrival.error) } }
+        #expect(errors.withLock { $0 } == [])
+        transport.close(isInterrupted: false)
+        #expect(errors.withLock { $0 } == [.posix(.ECANCELED)] && base.isClosed)
+        transport.receive(atMost: 1) { arrival in errors.withLock { errors in errors.append(arrival.error) } }
+        #expect(errors.withLock { $0 } == [.posix(.ECANCELED), .posix(.ECANCELED)])
     }
 }

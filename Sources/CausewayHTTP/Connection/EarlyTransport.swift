@@ -77,7 +77,7 @@ final class EarlyTransport: HTTPTransport {
             switch state.phase {
             case .established: return (true, nil)
             case .failed(let error): return (false, error)
-            case .closed: return (false, nil)
+            case .closed: return (false, .posix(.ECANCELED))
             case .early, .establishing:
                 state.receive = Pending(limit: limit, completion: completion)
                 return (false, nil)
@@ -101,13 +101,14 @@ final class EarlyTransport: HTTPTransport {
     func sendEnd(_ completion: @escaping @Sendable (NWError?) -> Void) { base.sendEnd(completion) }
 
     func close(isInterrupted: Bool) {
-        let wasEstablished = state.withLock { state in
-            defer { (state.phase, state.receive) = (.closed, nil) }
-            if case .established = state.phase { return true }
-            return false
+        let (wasEstablished, pending) = state.withLock { state -> (Bool, Pending?) in
+            defer { state.phase = .closed }
+            if case .established = state.phase { return (true, nil) }
+            return (false, state.receive.take())
         }
         // The handshake is not worth completing.
         base.close(isInterrupted: isInterrupted || !wasEstablished)
+        pending?.completion(HTTPArrival(error: .posix(.ECANCELED)))
     }
 }
 

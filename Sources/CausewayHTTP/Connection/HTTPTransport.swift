@@ -14,7 +14,7 @@ protocol HTTPTransport: Sendable {
     func sendEarly(_ content: Data)
     /// Starts the transport. Calls `report` for each state change.
     func start(_ report: @escaping @Sendable (HTTPTransportEvent) -> Void)
-    /// Receives at least one byte.
+    /// Receives at least one byte. Calls the completion exactly once; on a closed transport, with the error `ECANCELED`.
     func receive(atMost limit: Int, _ completion: @escaping @Sendable (HTTPArrival) -> Void)
     /// Sends bytes. Calls the completion when the transport has processed them.
     func send(_ content: Data, _ completion: @escaping @Sendable (NWError?) -> Void)
