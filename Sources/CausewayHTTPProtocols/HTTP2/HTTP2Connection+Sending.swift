@@ -26,7 +26,7 @@ extension HTTP2Connection {
         var stream = HTTP2Stream(
             id: id, sending: .waiting, receiving: .head,
             receiveWindow: HTTP2ReceiveWindow(size: own.initialWindowSize), sendWindow: 0)
-        stream.priority = priority ?? Self.priority(head.fields)
+        stream.priority = Self.priority(head.fields)
         stream.method = HTTP2MethodKind(head)
         if own.waiting.isEmpty, permitsStream {
             streams.insert(stream)
@@ -152,14 +152,33 @@ extension HTTP2Connection {
         close(id, .byReset, .cancelled)
     }
 
+    /// Returns a stream's priority; `nil` if the stream is closed.
+    package func priority(of id: HTTP2StreamID) -> HTTPPriority? { streams[id]?.priority }
+
     /// Changes a stream's priority. A client also notifies the server (RFC 9218 §7).
     package mutating func setPriority(_ id: HTTP2StreamID, _ priority: HTTPPriority) {
         guard phase != .ended, let stream = streams[id], stream.priority != priority else { return }
-        if role == .client {
-            let value = Array(priority.fieldValue.utf8)
-            output.append(.priorityUpdate(id, value[...]))
-        }
+        if role == .client { announce(priority, of: stream) }
         changePriority(id, priority)
+    }
+
+    /// Notifies the server of a stream's new priority: in the request if it waits, otherwise in a frame.
+    ///
+    /// A waiting request has an idle stream, and the server's limit is reached. It counts idle streams with a priority like open ones, so a
+    /// frame would end the connection (RFC 9218 §7.1). No frame is sent after the response, or to a server that follows RFC 7540, which
+    /// probably ignores it (RFC 9218 §2.1.1).
+    private mutating func announce(_ priority: HTTPPriority, of stream: HTTP2Stream) {
+        let value = priority.fieldValue
+        if let request = stream.request {
+            var head = request.head
+            head.fields.removeAll("priority")
+            if !value.isEmpty { head.fields.append("priority", value) }
+            _ = streams.update(stream.id) { stream in
+                stream.request = HTTP2WaitingRequest(head, endsStream: request.endsStream)
+            }
+        } else if stream.receiving != .ended, phase == .firstSettings || peer.settings.hasNoRFC7540Priorities {
+            output.append(.priorityUpdate(stream.id, Array(value.utf8)[...]))
+        }
     }
 
     /// Sends a ping. ``Event/pingAnswered(_:)`` reports its acknowledgment. Returns `false` without sending if too many pings are pending.

@@ -283,7 +283,7 @@ struct HTTP2FlowControlTests {
 
     @Test("A client sends the priority of a request, and its changes")
     func sendsPriority() throws {
-        var client = HTTP2Subject.open(.client)
+        var client = HTTP2Subject.open(.client, settings: [HTTP2Setting(.noRFC7540Priorities, 1)])
         let priority = HTTPPriority(urgency: 1, isIncremental: true)
         let id = try client.connection.request(HTTP2RequestHead(authority: "h"), endsStream: true, priority: priority)
         client.collect()
@@ -291,5 +291,55 @@ struct HTTP2FlowControlTests {
         client.connection.setPriority(id, HTTPPriority(urgency: 6))
         client.collect()
         #expect(client.frames.last?.frame == .priorityUpdate(id, Array("u=6".utf8)[...]))
+    }
+
+    @Test("RFC 9218 §7.1: a request that waits for a stream carries its new priority, and no frame precedes it")
+    func changesWaitingPriority() throws {
+        var client = HTTP2Subject.open(
+            .client, settings: [HTTP2Setting(.maxConcurrentStreams, 1), HTTP2Setting(.noRFC7540Priorities, 1)])
+        let first = try client.connection.request(HTTP2RequestHead(authority: "h"), endsStream: true)
+        let urgent = HTTPPriority(urgency: 1)
+        let ids = try (0..<2).map { _ in
+            try client.connection.request(HTTP2RequestHead(authority: "h"), endsStream: true, priority: urgent)
+        }
+        client.connection.setPriority(ids[0], HTTPPriority(urgency: 0))
+        client.connection.setPriority(ids[1], HTTPPriority())
+        client.collect()
+        #expect(client.frames.count == 1 && client.connection.priority(of: ids[0]) == HTTPPriority(urgency: 0))
+        for id in [first] + ids { client.receive { $0.headers(id, HTTP2Wire.ok) } }
+        #expect(client.frames.map(\.id) == [first] + ids)
+        #expect(client.decodeHeads().map { $0.firstValue(of: "priority") } == [nil, "u=0", nil])
+    }
+
+    struct Silence: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var settings = [HTTP2Setting(.noRFC7540Priorities, 1)]
+        var hasResponse = false
+    }
+
+    @Test(
+        "RFC 9218 §2.1.1, §7.1: no priority frame without effect",
+        arguments: [
+            Silence(testDescription: "the server follows RFC 7540", settings: []),
+            Silence(testDescription: "the response is complete", hasResponse: true),
+        ])
+    func sendsNoPriority(_ row: Silence) throws {
+        var client = HTTP2Subject.open(.client, settings: row.settings)
+        let id = try client.connection.request(HTTP2RequestHead(method: "POST", authority: "h"), endsStream: false)
+        if row.hasResponse { client.receive { $0.headers(id, HTTP2Wire.ok) } }
+        client.collect()
+        _ = client.takeFrames()
+        client.connection.setPriority(id, HTTPPriority(urgency: 0))
+        client.collect()
+        #expect(client.frames.isEmpty && client.connection.priority(of: id) == HTTPPriority(urgency: 0))
+    }
+
+    @Test("The priority field of the program is the priority of its request")
+    func readsPriorityField() throws {
+        var client = HTTP2Subject.open(.client)
+        var head = HTTP2RequestHead(authority: "h")
+        head.fields.append("priority", "u=5, i")
+        let id = try client.connection.request(head, endsStream: true, priority: HTTPPriority(urgency: 1))
+        #expect(client.connection.priority(of: id) == HTTPPriority(urgency: 5, isIncremental: true))
     }
 }
