@@ -144,8 +144,13 @@ extension HTTP2Connection {
         try chargeChore("PRIORITY_UPDATE frames", at: now)
         guard id % 2 == 1 else { throw HTTP2Violation(.protocolError, "priority of stream \(id)") }
         let priority = HTTPPriority(parsing: value)
-        if id > peer.lastStreamID { return peer.setEarlyPriority(priority, of: id) }
-        changePriority(id, priority)
+        guard id > peer.lastStreamID else { return changePriority(id, priority) }
+        peer.setEarlyPriority(priority, of: id)
+        // Idle streams with a priority count like open ones. Before the acknowledgment, the client may not know the limit.
+        guard own.settingsDeadline == nil, let limit = configuration.settings.maxConcurrentStreams else { return }
+        guard streams.count + peer.earlyPriorityCount <= limit else {
+            throw HTTP2Violation(.protocolError, "priorities of more than \(limit) streams")
+        }
     }
 
     /// Changes a stream's priority and its position in the schedule.

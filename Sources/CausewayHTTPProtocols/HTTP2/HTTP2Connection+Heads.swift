@@ -115,6 +115,7 @@ extension HTTP2Connection {
         _ id: HTTP2StreamID, _ block: HPACKFieldBlock, endsStream: Bool, at now: Duration
     ) throws(HTTP2Violation) {
         peer.lastStreamID = id
+        let early = peer.takeEarlyPriority(of: id)
         // Requests above the last stream identifier in GOAWAY are ignored. The client can retry them on another
         // connection (RFC 9113 §6.8).
         if let last = own.goAway, id > last { return streams.remember(id, .byReset) }
@@ -134,7 +135,7 @@ extension HTTP2Connection {
             guard !endsStream || stream.length.permitsEnd else {
                 throw HTTP2MalformedMessage("content shorter than announced")
             }
-            stream.priority = peer.takeEarlyPriority(of: id) ?? Self.priority(head.fields)
+            stream.priority = early ?? Self.priority(head.fields)
             streams.insert(stream)
             events.append(.request(id, head, endsStream: endsStream))
             if endsStream { endReceiving(id) }

@@ -3,8 +3,8 @@ internal import DequeModule
 
 /// The state announced by the peer.
 struct HTTP2PeerState: Sendable {
-    /// The maximum number of stored priorities for streams that are not yet open.
-    private static let maximumEarlyPriorities = 32
+    /// The maximum number of stored priorities for streams that are not yet open. It exceeds the default limit of concurrent streams.
+    private static let maximumEarlyPriorities = 128
 
     var settings = HTTP2Settings()
     /// The highest stream identifier opened by the peer.
@@ -15,6 +15,8 @@ struct HTTP2PeerState: Sendable {
     private var earlyPriorities: [(id: HTTP2StreamID, priority: HTTPPriority)] = []
 
     var isGoingAway: Bool { goAway != nil }
+    /// The number of streams that have a priority but are not open yet.
+    var earlyPriorityCount: Int { earlyPriorities.count }
 
     mutating func setEarlyPriority(_ priority: HTTPPriority, of id: HTTP2StreamID) {
         earlyPriorities.removeAll { $0.id == id }

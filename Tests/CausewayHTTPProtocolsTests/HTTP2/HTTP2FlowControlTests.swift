@@ -281,6 +281,29 @@ struct HTTP2FlowControlTests {
         #expect(order == [3, 1])
     }
 
+    @Test("RFC 9218 §7.1: idle streams with a priority count for the limit of streams")
+    func limitsEarlyPriorities() {
+        var server = HTTP2Subject.open(.server) { $0.settings.maxConcurrentStreams = 2 }
+        func prioritize(_ id: UInt32) { server.receive { $0.frame(.priorityUpdate(id, Array("u=0".utf8)[...])) } }
+        server.receive { $0.headers(1, HTTP2Wire.post, endsStream: false) }
+        for id: UInt32 in [3, 3, 1] { prioritize(id) }
+        // A stream that is refused is no longer idle.
+        server.receive { $0.headers(3, [(":method", "GET")]) }
+        prioritize(5)
+        // A stream that opens closes the idle streams below it.
+        server.receive { $0.headers(7, HTTP2Wire.post, endsStream: false) }
+        #expect(!server.connection.hasEnded && server.resets.map(\.id) == [3])
+        prioritize(9)
+        #expect(server.goAways == [.protocolError])
+    }
+
+    @Test("RFC 9218 §7.1: before the client knows the limit of streams, more priorities are no error")
+    func acceptsEarlyPrioritiesBeforeAcknowledgment() {
+        var server = HTTP2Subject.open(.server, acknowledges: false) { $0.settings.maxConcurrentStreams = 1 }
+        for id: UInt32 in [1, 3, 5] { server.receive { $0.frame(.priorityUpdate(id, [])) } }
+        #expect(!server.connection.hasEnded)
+    }
+
     @Test("A client sends the priority of a request, and its changes")
     func sendsPriority() throws {
         var client = HTTP2Subject.open(.client, settings: [HTTP2Setting(.noRFC7540Priorities, 1)])
