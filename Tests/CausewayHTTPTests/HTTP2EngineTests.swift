@@ -236,7 +236,10 @@ struct HTTP2EngineTests {
 
     @Test(
         "The priority of a request becomes its urgency",
-        arguments: [(Float(0.5), nil), (0.75, "u=2"), (0.25, "u=5"), (1, "u=0"), (0, "u=6")])
+        arguments: [
+            (Float(0.5), nil), (0.75, "u=2"), (0.25, "u=5"), (1, "u=0"), (0, "u=6"), (2, "u=0"), (-1, "u=6"),
+            (Float.nan, "u=6"),
+        ])
     func priority(_ priority: Float, _ value: String?) throws {
         var request = try request()
         request.priority = priority

@@ -32,7 +32,8 @@ extension HTTPRequestValue {
 
     /// The requested priority (RFC 9218 §4.1); `nil` for the default. Level 7 remains for background requests.
     var http2Priority: HTTPPriority? {
-        let urgency = ((1 - min(max(priority, 0), 1)) * 6).rounded()
+        // NaN counts as 0, as in the pool.
+        let urgency = ((priority > 0 ? 1 - min(priority, 1) : 1) * 6).rounded()
         return urgency == 3 ? nil : HTTPPriority(urgency: UInt8(urgency))
     }
 }

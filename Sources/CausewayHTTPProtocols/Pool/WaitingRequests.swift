@@ -22,11 +22,13 @@ struct WaitingRequests: Sendable {
     var entryCount: Int { order.count }
 
     mutating func insert(_ id: UInt64, priority: Float, serial: UInt64) {
-        // NaN cannot be ordered, so it is replaced by 0.
-        let place = Place(priority: priority.isNaN ? 0 : priority, serial: serial, id: id)
+        let place = Place(priority: Self.ordered(priority), serial: serial, id: id)
         current[id] = place
         order.insert(place)
     }
+
+    /// Returns a priority that can be ordered: NaN cannot, so it is replaced by 0.
+    private static func ordered(_ priority: Float) -> Float { priority.isNaN ? 0 : priority }
 
     /// - Returns: Whether the request was waiting.
     mutating func remove(_ id: UInt64) -> Bool {
@@ -37,7 +39,7 @@ struct WaitingRequests: Sendable {
 
     /// Changes a request's priority. Among requests with equal priority, it keeps its arrival order.
     mutating func reprioritize(_ id: UInt64, _ priority: Float) {
-        guard let old = current[id], !priority.isNaN, old.priority != priority else { return }
+        guard let old = current[id], old.priority != Self.ordered(priority) else { return }
         insert(id, priority: priority, serial: old.serial)
         compact()
     }
