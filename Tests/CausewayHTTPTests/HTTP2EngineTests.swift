@@ -248,6 +248,40 @@ struct HTTP2EngineTests {
         withExtendedLifetime(first) {}
     }
 
+    @Test("A changed priority reorders waiting requests, and is the urgency of their requests")
+    func waitingPriority() throws {
+        let requests = try (1...3).map { TestRequest(core, try request("/\($0)")) }
+        requests[2].handle.setPriority(1)
+        requests[0].handle.setPriority(0)
+        let server = HTTP2TestServer(try #require(dialer.transports.first), clock)
+        #expect(server.requests.map(\.head.path) == ["/3", "/2", "/1"])
+        #expect(server.requests.map { $0.head.fields.firstValue(of: "priority") } == ["u=0", nil, "u=6"])
+    }
+
+    @Test("A changed priority of a running request reaches the server; the program's field keeps its other parameter")
+    func runningPriority() throws {
+        var request = try request()
+        request.fields.append("Priority", "u=1, i")
+        let (first, server) = try open(request)
+        #expect(server.machine.priority(of: 1) == HTTPPriority(urgency: 1, isIncremental: true))
+        first.handle.setPriority(0)
+        server.run()
+        #expect(server.machine.priority(of: 1) == HTTPPriority(urgency: 6, isIncremental: true))
+        // After the end, a change has no effect.
+        try server.respond(1, "")
+        first.handle.setPriority(1)
+        #expect(try #require(dialer.transports.first).takeSent().isEmpty)
+    }
+
+    @Test("A request that is sent again keeps its changed priority")
+    func repeatedPriority() throws {
+        let (first, server) = try open(try request())
+        first.handle.setPriority(1)
+        server.run()
+        server.reset(1, .refusedStream)
+        #expect(server.requests.map { $0.head.fields.firstValue(of: "priority") } == [nil, "u=0"])
+    }
+
     @Test("The program's Host becomes the authority, and connection fields are left out")
     func fields() throws {
         var request = try request()

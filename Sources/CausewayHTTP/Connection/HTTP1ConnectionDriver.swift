@@ -117,6 +117,9 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         transition { state in if state.exchange === exchange { state.pump() } }
     }
 
+    /// Has no effect: the connection carries no other request.
+    func priorityChanged(_ exchange: HTTPExchange) {}
+
     func abandon(_ exchange: HTTPExchange) {
         transition { state in
             guard state.exchange === exchange else { return }

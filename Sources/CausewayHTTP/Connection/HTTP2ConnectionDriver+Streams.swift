@@ -28,7 +28,7 @@ extension HTTP2ConnectionDriver.State {
         let (length, source) = next.body.upload
         let id: HTTP2StreamID
         do throws(HTTP2Refusal) {
-            id = try machine.request(head, endsStream: length == 0, priority: next.request.http2Priority)
+            id = try machine.request(head, endsStream: length == 0, priority: HTTPPriority(urgency: next.urgency))
         } catch {
             throw HTTPFailure(error)
         }
@@ -51,6 +51,16 @@ extension HTTP2ConnectionDriver.State {
             machine.sendPing(UInt64(truncatingIfNeeded: now.components.attoseconds))
         else { return }
         link.pingDeadline = now + options.pingTimeout
+    }
+
+    /// Passes an exchange's new priority to the server. Only the urgency changes.
+    mutating func reprioritize(_ exchange: HTTPExchange, at now: Duration) {
+        guard isOpen, let id = ids[exchange.id], streams[id]?.exchange === exchange,
+            var priority = machine.priority(of: id)
+        else { return }
+        priority.urgency = exchange.urgency
+        machine.setPriority(id, priority)
+        pump(at: now)
     }
 
     /// Requests content from the sources of streams with short queues.

@@ -111,6 +111,10 @@ final class HTTP2ConnectionDriver: HTTPConnection {
 
     func readerHasRoom(_ exchange: HTTPExchange) { transition { state, now in state.readerHasRoom(exchange, at: now) } }
 
+    func priorityChanged(_ exchange: HTTPExchange) {
+        transition { state, now in state.reprioritize(exchange, at: now) }
+    }
+
     func abandon(_ exchange: HTTPExchange) { transition { state, now in state.abandon(exchange, at: now) } }
 
     /// Has no effect: an HTTP/2 stream has no connection to hand over.

@@ -14,6 +14,8 @@ protocol HTTPConnection: AnyObject, Sendable {
     func perform(_ exchange: HTTPExchange)
     /// Resumes reading after ``HTTPExchange/room()`` was 0.
     func readerHasRoom(_ exchange: HTTPExchange)
+    /// Applies ``HTTPExchange/priority``, which changed. Has no effect if the connection does not carry this exchange.
+    func priorityChanged(_ exchange: HTTPExchange)
     /// Stops work on an exchange that the engine has ended, for example after a timeout. Has no effect if the connection does not carry
     /// this exchange.
     func abandon(_ exchange: HTTPExchange)

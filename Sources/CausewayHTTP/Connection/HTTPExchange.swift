@@ -41,6 +41,7 @@ final class HTTPExchange: Sendable {
         var attempt = Attempt()
         var reading = ResponseReading()
         var lastProgress: Duration
+        var priority: Float
     }
 
     let id: UInt64
@@ -60,7 +61,21 @@ final class HTTPExchange: Sendable {
         self.body = body
         self.isBuffered = isBuffered
         start = now
-        state = LockedValue(State(observer: observer, lastProgress: now))
+        state = LockedValue(State(observer: observer, lastProgress: now, priority: request.priority))
+    }
+
+    // MARK: Priority
+
+    /// The current priority from 0 to 1.
+    var priority: Float { state.withLock { state in state.priority } }
+
+    /// Changes the priority. Returns the connection that must apply it; `nil` if there is none or nothing changed.
+    func setPriority(_ priority: Float) -> (any HTTPConnection)? {
+        state.withLock { state -> (any HTTPConnection)? in
+            guard state.priority != priority else { return nil }
+            state.priority = priority
+            return state.attempt.connection
+        }
     }
 
     // MARK: Connection

@@ -29,12 +29,14 @@ extension HTTPRequestValue {
         }
         return head
     }
+}
 
-    /// The requested priority (RFC 9218 §4.1); `nil` for the default. Level 7 remains for background requests.
-    var http2Priority: HTTPPriority? {
+extension HTTPExchange {
+    /// The urgency of the current priority (RFC 9218 §4.1). Level 7 remains for background requests.
+    var urgency: UInt8 {
         // NaN counts as 0, as in the pool.
-        let urgency = ((priority > 0 ? 1 - min(priority, 1) : 1) * 6).rounded()
-        return urgency == 3 ? nil : HTTPPriority(urgency: UInt8(urgency))
+        let priority = priority
+        return UInt8(((priority > 0 ? 1 - min(priority, 1) : 1) * 6).rounded())
     }
 }
 

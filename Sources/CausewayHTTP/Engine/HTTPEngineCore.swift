@@ -96,6 +96,16 @@ final class HTTPEngineCore: Sendable {
         if let limit { setTimer(limit, at: now) }
     }
 
+    /// Changes a request's priority. It applies to the pool while the request waits, and to its connection later.
+    ///
+    /// The pool and the connection read the exchange's priority under their locks. Of two changes at the same time, the same one is
+    /// therefore the last for all of them.
+    func setPriority(_ priority: Float, of exchange: HTTPExchange) {
+        let connection = exchange.setPriority(priority)
+        state.withLock { state in state.pool.reprioritized(exchange.id, to: exchange.priority) }
+        connection?.priorityChanged(exchange)
+    }
+
     /// Ends a request with a failure. Has no effect if the request has already ended.
     func end(_ exchange: HTTPExchange, _ failure: HTTPFailure) {
         let connection = exchange.fail(failure)
@@ -256,6 +266,6 @@ final class HTTPEngineCore: Sendable {
             case .http1: .http1
             }
         return PoolRequest(
-            id: exchange.id, key: poolKey(for: exchange), priority: exchange.request.priority, route: route)
+            id: exchange.id, key: poolKey(for: exchange), priority: exchange.priority, route: route)
     }
 }
