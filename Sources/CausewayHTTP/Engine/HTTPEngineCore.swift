@@ -262,7 +262,6 @@ final class HTTPEngineCore: Sendable {
             switch route == .any ? exchange.request.route : route {
             case .any, .withoutEarlyData: exchange.request.binding?.connection.map { .continuing($0) } ?? .any
             case .newConnection: .newConnection
-            case .ownConnection: .ownConnection
             case .http1: .http1
             }
         return PoolRequest(

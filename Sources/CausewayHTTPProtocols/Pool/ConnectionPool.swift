@@ -40,11 +40,7 @@ package struct ConnectionPool: Sendable {
         guard places[request.id] == nil else { return [] }
         let slot = slot(for: request.key)
         var actions: [PoolAction] = []
-        if request.route == .ownConnection {
-            groups[slot]?.coalescing = .forbidden
-        } else if request.route == .any, startAtOnce(request.id, slot: slot, &actions) {
-            return actions
-        }
+        if request.route == .any, startAtOnce(request.id, slot: slot, &actions) { return actions }
         places[request.id] = slot
         groups[slot]?.add(request)
         serve(slot, at: now, &actions)
@@ -55,7 +51,7 @@ package struct ConnectionPool: Sendable {
     private mutating func startAtOnce(_ request: UInt64, slot: Int, _ actions: inout [PoolAction]) -> Bool {
         let isStarted = groups[slot]?.startAtOnce(request, &actions) ?? false
         if isStarted { recount(slot) }
-        return isStarted || assignToAlias(request, slot: slot, &actions) || borrow(for: request, slot: slot, &actions)
+        return isStarted || borrow(for: request, slot: slot, &actions)
     }
 
     /// Removes a waiting request. If the request already has a connection, call
@@ -120,31 +116,11 @@ package struct ConnectionPool: Sendable {
         change(id, at: now) { group, actions in group.retire(id, &actions) }
     }
 
-    /// Prevents further requests on existing connections, for example when a session is reset or flushed.
-    package mutating func retiredAll(where shouldRetire: (PoolConnectionID) -> Bool = { _ in true }, at now: Duration)
-        -> [PoolAction]
-    {
-        var actions: [PoolAction] = []
-        for slot in groups.indices {
-            guard let all = groups[slot]?.connections.map(\.id).filter(shouldRetire), !all.isEmpty else { continue }
-            for id in all { groups[slot]?.retire(id, &actions) }
-            serve(slot, at: now, &actions)
-        }
-        return settled(actions)
-    }
-
     /// Records that a connection was closed, or left the pool after an upgrade. Its requests have ended.
     package mutating func closed(_ id: PoolConnectionID, at now: Duration) -> [PoolAction] {
         let borrower = takeBorrower(of: id)
         var actions = change(id, at: now) { group, _ in group.remove(id) }
         if let borrower { serve(borrower: borrower, at: now, &actions) }
-        return actions
-    }
-
-    /// Establishes up to `count` connections in advance.
-    package mutating func warm(_ key: PoolKey, count: Int = 1, at now: Duration) -> [PoolAction] {
-        var actions: [PoolAction] = []
-        groups[slot(for: key)]?.warm(count, &actions)
         return actions
     }
 

@@ -1,5 +1,3 @@
-import CausewayProtocols
-
 /// A pool connection's state.
 struct PoolConnection: Sendable {
     enum Phase: Equatable, Sendable {
@@ -24,8 +22,6 @@ struct PoolConnection: Sendable {
     var idleDeadline: Duration?
     /// The slot of the group that borrows the connection for a request; `nil` if it serves its own group.
     var borrower: Int?
-    var names: [String] = []
-    var address: String?
 
     init(id: PoolConnectionID, phase: Phase) {
         self.id = id
@@ -62,27 +58,9 @@ struct PoolConnection: Sendable {
         case .any: true
         // A server may close a used HTTP/1 connection again. On HTTP/2, all retried requests share one connection.
         case .newConnection: id.serial > number && (isMultiplexed || !isUsed)
-        case .ownConnection: id.serial > number
         case .http1: !isMultiplexed
         case .continuing(let wanted): id == wanted
         }
-    }
-
-    /// Returns whether this connection's server may answer for `host` at one of these addresses (RFC 9113 §9.1.1).
-    func covers(host: String, addresses: [String]) -> Bool {
-        guard isMultiplexed, hasRoom, let address, addresses.contains(address) else { return false }
-        return names.contains { Self.matches(name: URIBytes.lowercased($0), host: host) }
-    }
-
-    /// Returns whether a host matches a certificate name (RFC 9525 §6.3). A wildcard matches exactly the leftmost label.
-    static func matches(name: String, host: String) -> Bool {
-        guard !CookieContext.isAddress(host) else { return false }
-        // Compare bytes: Swift strings can be equal although their bytes differ and name different hosts.
-        let (pattern, wanted) = (name.utf8, host.utf8)
-        guard pattern.starts(with: "*.".utf8) else { return pattern.elementsEqual(wanted) }
-        guard let dot = wanted.firstIndex(of: UInt8(ascii: ".")), dot != wanted.startIndex else { return false }
-        let (rest, suffix) = (wanted[dot...], pattern.dropFirst())
-        return rest.elementsEqual(suffix) && suffix.dropFirst().contains(UInt8(ascii: "."))
     }
 }
 
@@ -102,13 +80,4 @@ struct PoolNumbers: Sendable {
         last += 1
         return last
     }
-}
-
-/// Whether another group's connection serves a group (RFC 9113 §9.1.1).
-enum PoolCoalescing: Sendable {
-    case permitted
-    /// The coalesced connection.
-    case active(PoolConnectionID)
-    /// Forbidden after a 421 response (RFC 9110 §15.5.20).
-    case forbidden
 }

@@ -23,7 +23,6 @@ struct PoolGroup: Sendable {
     private var version: Version
     /// After a failed attempt, the time until which no new attempt starts while other connections work.
     private var pauseEnd: Duration?
-    var coalescing = PoolCoalescing.permitted
     /// Other groups' connections that carry this group's requests. They count toward the limit.
     var borrowedCount = 0
     /// The idle connection count at the last call to ``takeIdleChange()``.
@@ -63,7 +62,7 @@ struct PoolGroup: Sendable {
         let number = numbers.next()
         switch request.route {
         case .any: waiting.insert(request.id, priority: request.priority, serial: number)
-        case .newConnection, .ownConnection, .http1, .continuing: restricted.append((request, number))
+        case .newConnection, .http1, .continuing: restricted.append((request, number))
         }
     }
 
@@ -80,8 +79,6 @@ struct PoolGroup: Sendable {
     }
 
     mutating func reprioritize(_ id: UInt64, _ priority: Float) { waiting.reprioritize(id, priority) }
-
-    mutating func popWaiting() -> UInt64? { waiting.popFirst() }
 
     /// Starts a request immediately, if no other request waits and a connection has capacity.
     mutating func startAtOnce(_ request: UInt64, _ actions: inout [PoolAction]) -> Bool {
@@ -102,8 +99,6 @@ struct PoolGroup: Sendable {
             if case .connecting(offersHTTP2: true) = connections[index].phase { version = .http1 }
             connections[index].phase = .single
         }
-        connections[index].names = facts.names
-        connections[index].address = facts.address
         connections[index].idleDeadline = now + limits.idleTimeout
         pauseEnd = nil
     }
@@ -189,7 +184,7 @@ struct PoolGroup: Sendable {
         serveRestricted(&actions)
         let isPaused = pauseEnd.map { now < $0 && connections.contains { !$0.isRetired } } ?? false
         let single = restricted.count { $0.request.route == .http1 }
-        let renewed = restricted.count { $0.request.route == .newConnection || $0.request.route == .ownConnection }
+        let renewed = restricted.count { $0.request.route == .newConnection }
         if !isPaused, !restricted.isEmpty {
             // Restricted requests come first: to stay within the limit, they may close an idle connection, which the
             // other requests must then not use.
@@ -203,13 +198,6 @@ struct PoolGroup: Sendable {
         guard !isServed, !isPaused else { return }
         pauseEnd = nil
         connect(waiting.count + renewed, offersHTTP2: true, makesRoom: false, &actions)
-    }
-
-    /// Establishes connections in advance.
-    mutating func warm(_ count: Int, _ actions: inout [PoolAction]) {
-        let wanted = version == .http1 ? count : min(count, 1)
-        let existing = connections.count { !$0.isRetired && !$0.isConnecting }
-        connect(wanted - existing, offersHTTP2: true, makesRoom: false, &actions)
     }
 
     /// Starts connection attempts until `count` of them are in progress.

@@ -43,11 +43,9 @@ package struct PoolRequest: Sendable {
     /// The connections that a request may use. Retries and requests that cannot share a connection are restricted.
     package enum Route: Equatable, Sendable {
         case any
-        /// A connection attempted after the pool received this request, because the peer closed an older connection. An
-        /// HTTP/1 connection must not have carried another request.
+        /// A connection attempted after the pool received this request, because the peer closed an older connection, or refused the
+        /// request there with status 421 (RFC 9110 §15.5.20). An HTTP/1 connection must not have carried another request.
         case newConnection
-        /// A new connection to the request's own host, not coalesced, after a 421 response (RFC 9110 §15.5.20).
-        case ownConnection
         /// An HTTP/1.1 connection, for example for an upgrade.
         case http1
         /// This connection, which carried the previous message in an authentication handshake. Without it, the request fails.
@@ -73,16 +71,8 @@ package struct PoolRequest: Sendable {
 package struct PoolConnectionFacts: Equatable, Sendable {
     /// The peer's limit on concurrent streams; `nil` for HTTP/1, which carries one request at a time.
     package var streamLimit: Int?
-    /// The names in the server's verified certificate. Requests for these hosts may share the connection.
-    package var names: [String]
-    /// The server's address, in the same text form as the addresses in ``ConnectionPool/resolved(_:addresses:at:)``.
-    package var address: String?
 
-    package init(streamLimit: Int? = nil, names: [String] = [], address: String? = nil) {
-        self.streamLimit = streamLimit
-        self.names = names
-        self.address = address
-    }
+    package init(streamLimit: Int? = nil) { self.streamLimit = streamLimit }
 }
 
 /// An action to be performed by the pool's owner.

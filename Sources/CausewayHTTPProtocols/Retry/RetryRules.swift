@@ -95,8 +95,6 @@ package enum RetryDecision: Equatable, Sendable {
         case any
         /// A connection that has not carried a request.
         case newConnection
-        /// A connection established for the request's own host, not coalesced from another host name (RFC 9110 §7.4).
-        case ownConnection
         /// An HTTP/1.1 connection.
         case http1
         /// Any connection, but not in early data (RFC 8470 §5.2).
@@ -150,8 +148,8 @@ package enum RetryRules {
         // arrived (RFC 9110 §15.5.9).
         case 408 where context.connection == .reused && isIdempotent(context.method):
             return again(.newConnection, context)
-        // The server did not process the request, so any method can be retried (RFC 9110 §15.5.20).
-        case 421: return again(.ownConnection, context)
+        // The server did not process the request, so any method can be retried (RFC 9110 §7.4, §15.5.20).
+        case 421: return again(.newConnection, context)
         // The server rejected early data that could be a replay (RFC 8470 §5.2). If this client sent none, a proxy in
         // front of the server may have, so only safe methods are retried.
         case 425 where context.usedEarlyData || isSafe(context.method): return again(.withoutEarlyData, context)

@@ -40,12 +40,13 @@ enum HTTPTrials {
             let key = PoolKey(HTTPOrigin(isSecure: random.chance(oneIn: 2), host: host))
             guard !random.chance(oneIn: 3), let id = pooled.connections.randomElement(using: &random) else {
                 switch random.integer(in: 0...7) {
-                case 0: return pool.warm(key, count: 2, at: now)
-                case 1: return pool.cancelled(UInt64(random.integer(in: 0...9)), at: now)
-                case 2: return random.chance(oneIn: 4) ? pool.retiredAll(at: now) : []
+                case 0, 1: return pool.cancelled(UInt64(random.integer(in: 0...9)), at: now)
+                case 2:
+                    pool.reprioritized(UInt64(random.integer(in: 0...9)), to: Float(random.integer(in: 0...4)) / 4)
+                    return []
                 default:
                     pooled.lastRequest += 1
-                    let routes: [PoolRequest.Route] = [.any, .any, .newConnection, .ownConnection, .http1]
+                    let routes: [PoolRequest.Route] = [.any, .any, .newConnection, .http1]
                     let route = routes.randomElement(using: &random) ?? .any
                     return pool.requested(PoolRequest(id: pooled.lastRequest, key: key, route: route), at: now)
                 }
@@ -61,8 +62,7 @@ enum HTTPTrials {
     ) -> [PoolAction] {
         switch random.integer(in: 0...7) {
         case 0, 1:
-            let facts = PoolConnectionFacts(
-                streamLimit: random.chance(oneIn: 2) ? random.integer(in: 0...3) : nil, names: ["b.example"])
+            let facts = PoolConnectionFacts(streamLimit: random.chance(oneIn: 2) ? random.integer(in: 0...3) : nil)
             return pool.connected(id, facts, at: now)
         case 2: return pool.connectFailed(id, at: now)
         case 3: return pool.streamLimitChanged(id, to: random.integer(in: 0...3), at: now)

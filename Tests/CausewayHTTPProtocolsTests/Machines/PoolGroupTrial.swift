@@ -35,18 +35,16 @@ extension HTTPTrials {
     private static func requestEvent(
         _ group: inout PoolGroup, _ grouped: inout Grouped, _ random: inout SplitMix64, _ actions: inout [PoolAction]
     ) {
-        switch random.integer(in: 0...9) {
+        switch random.integer(in: 0...7) {
         case 0: group.cancel(UInt64(random.integer(in: 0...9)), &actions)
         case 1: group.reprioritize(UInt64(random.integer(in: 0...9)), Float(random.integer(in: 0...4)) / 4)
-        case 2: group.warm(random.integer(in: 0...2), &actions)
-        case 3: _ = group.popWaiting()
-        case 4: group.borrowedCount = random.integer(in: 0...1)
-        case 5:
+        case 2: group.borrowedCount = random.integer(in: 0...1)
+        case 3:
             grouped.lastRequest += 1
             _ = group.startAtOnce(grouped.lastRequest, &actions)
         default:
             grouped.lastRequest += 1
-            var routes: [PoolRequest.Route] = [.any, .any, .newConnection, .ownConnection, .http1]
+            var routes: [PoolRequest.Route] = [.any, .any, .newConnection, .http1]
             if let id = grouped.connections.randomElement(using: &random) { routes.append(.continuing(id)) }
             let route = routes.randomElement(using: &random) ?? .any
             group.add(PoolRequest(id: grouped.lastRequest, key: group.key, route: route))

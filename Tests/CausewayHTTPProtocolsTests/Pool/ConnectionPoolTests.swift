@@ -270,38 +270,20 @@ struct ConnectionPoolTests {
         #expect(driver.pool.connected(first, PoolConnectionFacts(), at: driver.now) == [])
     }
 
-    @Test("A change of the path or `reset`: idle connections close, busy ones finish, and neither is used again")
-    func retireAll() throws {
+    @Test("Of retired connections, idle ones close, busy ones finish, and none is used again")
+    func retire() throws {
         var driver = PoolDriver()
         driver.request(1)
         driver.request(2)
         driver.connectAll()
         let (busy, idle) = (try #require(driver.running[1]), try #require(driver.running[2]))
         driver.finish(2)
-        driver.perform(driver.pool.retiredAll(at: driver.now))
+        for id in [busy, idle] { driver.perform(driver.pool.retired(id, at: driver.now)) }
         #expect(driver.closed == [idle])
         driver.request(3)
         #expect(driver.running[3] == nil && driver.connecting.count == 1)
         driver.finish(1)
         #expect(driver.closed == [idle, busy])
-    }
-
-    @Test("Warm-up")
-    func warm() throws {
-        var driver = PoolDriver()
-        driver.perform(driver.pool.warm(driver.key(), count: 2, at: driver.now))
-        #expect(driver.connecting.count == 2)
-        driver.connectAll()
-        driver.perform(driver.pool.warm(driver.key(), count: 2, at: driver.now))
-        #expect(driver.connecting.isEmpty)
-        driver.request(1)
-        #expect(driver.running[1] != nil && driver.reused.isEmpty)
-        driver.now += .seconds(60)
-        driver.advance()
-        #expect(driver.closed.count == 1)
-        var secure = PoolDriver(isSecure: true)
-        secure.perform(secure.pool.warm(secure.key(), count: 4, at: secure.now))
-        #expect(secure.connecting.count == 1)
     }
 
     @Test("The number of idle connections is limited")
@@ -328,7 +310,7 @@ struct ConnectionPoolTests {
             switch Int.random(in: 0...9, using: &numbers) {
             case 0...2:
                 next += 1
-                let routes: [PoolRequest.Route] = [.any, .any, .any, .newConnection, .http1, .ownConnection]
+                let routes: [PoolRequest.Route] = [.any, .any, .any, .newConnection, .newConnection, .http1]
                 driver.request(
                     next, host: ["a.example", "b.example"].randomElement(using: &numbers) ?? "",
                     priority: Float.random(in: 0...1, using: &numbers),

@@ -37,10 +37,10 @@ struct PoolDriver {
         perform(pool.requested(PoolRequest(id: id, key: key, priority: priority, route: restriction), at: now))
     }
 
-    mutating func connected(_ id: PoolConnectionID, streams: Int? = nil, names: [String] = [], address: String? = nil) {
+    mutating func connected(_ id: PoolConnectionID, streams: Int? = nil) {
         connecting.removeAll { $0 == id }
         open.append(id)
-        perform(pool.connected(id, PoolConnectionFacts(streamLimit: streams, names: names, address: address), at: now))
+        perform(pool.connected(id, PoolConnectionFacts(streamLimit: streams), at: now))
     }
 
     /// Lets all connection attempts succeed, including those that start in the meantime.

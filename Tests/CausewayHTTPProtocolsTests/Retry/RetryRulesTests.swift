@@ -61,7 +61,7 @@ struct RetryRulesTests {
         Row("408 on a reused connection", .answered(status: 408), RetryContext(method: "GET"), again(.newConnection)),
         Row("408, POST", .answered(status: 408), RetryContext(method: "POST"), .end),
         Row("408 on a new connection", .answered(status: 408), RetryContext(method: "GET", connection: .new), .end),
-        Row("421, POST", .answered(status: 421), RetryContext(method: "POST"), again(.ownConnection)),
+        Row("421, POST", .answered(status: 421), RetryContext(method: "POST"), again(.newConnection)),
         Row("421 twice", .answered(status: 421), RetryContext(method: "GET", counts: RetryCounts(repeated: 1)), .end),
         Row(
             "425 after early data", .answered(status: 425), RetryContext(method: "GET", usedEarlyData: true),
