@@ -52,6 +52,8 @@ package struct PublicSuffixList: Sendable {
             (name, kind) = (line.dropFirst(2), .subdomains)
         }
         guard !name.isEmpty, !line.starts(with: "//".utf8), !name.contains(UInt8(ascii: "*")) else { return }
+        // An exception excludes a name from a rule with a wildcard, so it has at least two labels.
+        guard kind != .exception || name.contains(UInt8(ascii: ".")) else { return }
         let start = text.count
         for (index, label) in name.split(separator: 0x2E, omittingEmptySubsequences: false).enumerated() {
             if index > 0 { text.append(0x2E) }
@@ -107,16 +109,16 @@ package struct PublicSuffixList: Sendable {
     /// Returns the index at which a name's public suffix starts: the longest rule applies, and exceptions take precedence.
     private func suffixStart(of name: ArraySlice<UInt8>) -> Int {
         guard name.count <= Self.maximumNameByteCount else { return name.startIndex }
-        var rest = name
-        while true {
-            let parent = rest.firstIndex(of: 0x2E).map { name[($0 + 1)...] }
-            let found = kinds(of: rest)
-            if found.contains(.exception) { return parent?.startIndex ?? rest.startIndex }
-            if found.contains(.name) { return rest.startIndex }
-            guard let parent else { return rest.startIndex }
-            if kinds(of: parent).contains(.subdomains) { return rest.startIndex }
-            rest = parent
+        var (rest, found) = (name, kinds(of: name))
+        var longest: Int?
+        while let dot = rest.firstIndex(of: 0x2E) {
+            let parent = name[(dot + 1)...]
+            let above = kinds(of: parent)
+            if found.contains(.exception) { return parent.startIndex }
+            if longest == nil, found.contains(.name) || above.contains(.subdomains) { longest = rest.startIndex }
+            (rest, found) = (parent, above)
         }
+        return longest ?? rest.startIndex
     }
 
     /// Returns the kinds of all rules for exactly this name.

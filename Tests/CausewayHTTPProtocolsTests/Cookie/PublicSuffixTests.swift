@@ -98,6 +98,14 @@ struct PublicSuffixTests {
         #expect(PublicSuffixList(parsing: long).count == 0)
     }
 
+    @Test("An exception prevails over longer rules, and one with a single label is ignored")
+    func exceptions() {
+        let list = PublicSuffixList(parsing: Array("*.ck\n!www.ck\nshop.www.ck\n!com\n".utf8))
+        #expect(list.count == 3)
+        #expect(list.registrableDomain(of: "a.shop.www.ck") == "www.ck" && !list.isPublicSuffix("shop.www.ck"))
+        #expect(list.isPublicSuffix("com") && list.registrableDomain(of: "a.b.com") == "b.com")
+    }
+
     @Test("The built-in selection")
     func builtIn() {
         let list = PublicSuffixList.builtIn
