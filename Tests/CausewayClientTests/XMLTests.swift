@@ -25,6 +25,19 @@ struct XMLTests {
         }
     }
 
+    @Test("A document with too many elements, attributes and texts fails with a message that names all three")
+    func nodeLimit() throws {
+        var limits = XMLTree.Limits()
+        limits.nodes = 3
+        #expect(try XMLTree(parsing: Data("<a b='1'>c</a>".utf8), limits: limits).root.text == "c")
+        do throws(XMLTree.Problem) {
+            _ = try XMLTree(parsing: Data("<a b='1' c='2'>d</a>".utf8), limits: limits)
+            Issue.record("no error")
+        } catch {
+            #expect(error.message == "the document has more than 3 elements, attributes and texts")
+        }
+    }
+
     @Test("M3: an XML document becomes a tree with names, namespaces, attributes and texts")
     func tree() throws {
         let text = """

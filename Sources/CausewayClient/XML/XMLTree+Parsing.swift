@@ -25,7 +25,8 @@ extension XMLTree {
             if !recovers, let problem = reader.problems.first { throw problem }
         }
         guard !builder.isFull else {
-            throw Problem(line: 1, column: 1, message: "the document has more than \(limits.nodes) elements and texts")
+            throw Problem(
+                line: 1, column: 1, message: "the document has more than \(limits.nodes) elements, attributes and texts")
         }
         reader.finish { builder.take($0) }
         let problems = reader.problems
