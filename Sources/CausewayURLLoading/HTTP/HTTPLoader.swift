@@ -120,6 +120,9 @@ final class HTTPLoader: Loader {
         }
         // The load can end before the engine has started the request, which then knows nothing of the end.
         if state.withLock({ state in state.machine.hasEnded }) { handle.cancel() }
+        // The priority can change after the request was made, and before its handle is known.
+        let priority = attempt.priority
+        if priority != value.priority { handle.setPriority(priority) }
     }
 
     /// Acquires a lease for a request, then sends the request.
@@ -136,6 +139,10 @@ final class HTTPLoader: Loader {
             value.binding = binding
             send(value, body)
         }
+    }
+
+    func priorityChanged() {
+        state.withLock { state in state.exchange.handle }?.setPriority(attempt.priority)
     }
 
     // MARK: Back-pressure

@@ -76,7 +76,7 @@ struct LoadRequests {
             value.fields.append("Connection", "Upgrade")
             value.isUpgrade = true
         }
-        value.priority = attempt.task.priority
+        value.priority = attempt.priority
         // The task has its own timeouts.
         value.idleTimeout = nil
         value.waitsForPath = network.settings.access.waitsForConnectivity

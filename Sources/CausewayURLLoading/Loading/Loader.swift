@@ -17,8 +17,16 @@ protocol Loader: AnyObject, Sendable {
     /// This carries back-pressure to the network: while the loader does not read, received bytes stay in the kernel's buffer.
     func demandChanged()
 
+    /// Called when ``LoadAttempt/priority`` has changed.
+    func priorityChanged()
+
     /// Stops loading and releases all resources. Called once, when the load ends or earlier. The loader reports nothing afterwards.
     func stop()
+}
+
+extension Loader {
+    /// Default implementation: does nothing, because most loaders have no requests to order.
+    func priorityChanged() {}
 }
 
 /// An event that a loader reports.
@@ -98,6 +106,9 @@ final class LoadAttempt: Sendable {
 
     /// Whether the loader should deliver more content now.
     var wantsBytes: Bool { task.wantsBytes }
+
+    /// The task's priority, which the program can change at any time.
+    var priority: Float { task.priority }
 
     /// Whether the task is running, so that its loader should send content.
     var isRunning: Bool { task.isRunning }

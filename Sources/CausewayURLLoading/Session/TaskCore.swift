@@ -170,6 +170,9 @@ final class TaskCore: Sendable {
         demandChanged()
     }
 
+    /// Passes a changed priority to the loader.
+    func priorityChanged() { state.withLock { $0.load.loader }?.priorityChanged() }
+
     private func demandChanged() { state.withLock { $0.load.loader }?.demandChanged() }
 
     /// Handles messages on another thread, because the caller can be the program's thread.

@@ -132,12 +132,16 @@ public import Foundation
     /// Starts the task, or undoes one call to ``suspend()``.
     open func resume() { core?.resume() }
 
-    /// The task's priority, from 0 to 1. It is only a hint.
+    /// The task's priority, from 0 to 1. A change also applies to a running task: to its order among the requests that wait for a connection,
+    /// and over HTTP/2 to its urgency at the server (RFC 9218 §7.1).
     ///
     /// Counterpart: macOS 10.10, iOS 8.
     open var priority: Float {
         get { options.priority }
-        set { change { $0.priority = min(max(newValue, 0), 1) } }
+        set {
+            change { $0.priority = min(max(newValue, 0), 1) }
+            core?.priorityChanged()
+        }
     }
 
     /// Whether the content should be delivered incrementally. The default is `true`; for downloads and with a completion handler it is

@@ -28,6 +28,31 @@ extension Loopback {
             #expect(task.countOfBytesExpectedToSend == 0 && task.countOfBytesSent == 0)
         }
 
+        @Test("§4: a task whose priority rises overtakes those that wait for a connection")
+        func priority() async throws {
+            let (arrived, release, requests) = (Gate(), Gate(), RequestLog())
+            let server = try ScriptedServer { peer in
+                try await peer.serve { request in
+                    requests.append(request)
+                    arrived.open()
+                    await release.wait()
+                    return reply()
+                }
+            }
+            let session = privateSession { $0.httpMaximumConnectionsPerHost = 1 }
+            let ends = try ["/first", "/second", "/third"].map { path in
+                let end = Gate()
+                let task = session.dataTask(with: try Self.url(server, path)) { _, _, _ in end.open() }
+                task.resume()
+                return (task, end)
+            }
+            await arrived.wait()
+            ends[2].0.priority = URLSessionTask.highPriority
+            release.open()
+            for (_, end) in ends { await end.wait() }
+            #expect(requests.all.map(\.target) == ["/first", "/third", "/second"])
+        }
+
         @Test("§4: the session keeps a task that the program no longer references")
         func references() async throws {
             let server = try echoServer()
