@@ -89,6 +89,63 @@ struct EventBufferTests {
         await #expect(throws: PeerFailure(.network)) { try await buffer.next() }
     }
 
+    /// Starts consumers on an actor, and returns when all are suspended. Each returns whether it got an event.
+    private func startConsumers(
+        _ count: Int, of buffer: EventBuffer, on reader: CountingActor
+    ) async -> [Task<Bool, any Error>] {
+        let (starts, started) = AsyncStream<Void>.makeStream()
+        var tasks: [Task<Bool, any Error>] = []
+        for _ in 0..<count {
+            let task = Task {
+                try await reader.run { actor in
+                    started.yield()
+                    let event = try await buffer.next()
+                    return event != nil
+                }
+            }
+            tasks.append(task)
+        }
+        var steps = starts.makeAsyncIterator()
+        for _ in 0..<count { await steps.next() }
+        // The actor runs this job after those in which the consumers started.
+        await reader.run { actor in }
+        return tasks
+    }
+
+    @Test("Consumers that wait together stay suspended, and each event resumes one of them")
+    func consumers() async throws {
+        let buffer = EventBuffer()
+        let reader = CountingActor()
+        let tasks = await startConsumers(3, of: buffer, on: reader)
+        let before = reader.jobCount
+        for _ in 0..<100 { await reader.run { actor in } }
+        #expect(reader.jobCount - before < 150, "consumers resumed each other")
+        for _ in tasks { buffer.add(.joined(peer)) }
+        for task in tasks { #expect(try await task.value) }
+    }
+
+    @Test("The end resumes all consumers")
+    func endForAll() async throws {
+        let buffer = EventBuffer()
+        let tasks = await startConsumers(3, of: buffer, on: CountingActor())
+        buffer.finish(.success(()))
+        for task in tasks {
+            let gotEvent = try await task.value
+            #expect(!gotEvent)
+        }
+    }
+
+    @Test("A cancelled consumer ends alone, and the other one gets the next event", arguments: [0, 1])
+    func cancelledConsumer(_ cancelled: Int) async throws {
+        let buffer = EventBuffer()
+        let tasks = await startConsumers(2, of: buffer, on: CountingActor())
+        tasks[cancelled].cancel()
+        let gotEvent = try await tasks[cancelled].value
+        #expect(!gotEvent)
+        buffer.add(.joined(peer))
+        #expect(try await tasks[1 - cancelled].value)
+    }
+
     @Test("A cancelled wait ends without an event, and a later one gets it")
     func cancelled() async throws {
         let buffer = EventBuffer()

@@ -11,11 +11,18 @@ final class EventBuffer: Sendable {
         let receipt: PeerReceipt?
     }
 
+    fileprivate struct Waiter {
+        let number: UInt64
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
     fileprivate struct State {
         /// Taken entries are `nil`: their receipts are released outside the lock.
         var entries: [Entry?] = []
         var first = 0
-        var waiter: CheckedContinuation<Void, Never>?
+        /// The suspended consumers, the oldest first.
+        var waiters: [Waiter] = []
+        var lastWaiter: UInt64 = 0
         var end: Result<Void, PeerFailure>?
     }
 
@@ -37,7 +44,7 @@ final class EventBuffer: Sendable {
                 state.entries.remove(at: old)
             }
             state.entries.append(Entry(event: event, receipt: receipt))
-            return state.waiter.take()
+            return state.waiters.isEmpty ? nil : state.waiters.removeFirst().continuation
         }
         waiter?.resume()
     }
@@ -61,11 +68,12 @@ final class EventBuffer: Sendable {
 
     /// Ends the buffer: later events are dropped. Waiting events are still delivered.
     func finish(_ end: Result<Void, PeerFailure>) {
-        let waiter = state.withLock { state in
+        let waiters = state.withLock { state in
             if state.end == nil { state.end = end }
-            return state.waiter.take()
+            defer { state.waiters = [] }
+            return state.waiters
         }
-        waiter?.resume()
+        for waiter in waiters { waiter.continuation.resume() }
     }
 
     /// The next event; `nil` at the end and after cancellation.
@@ -82,19 +90,24 @@ final class EventBuffer: Sendable {
         }
     }
 
+    /// Suspends until an event is added for this consumer, the buffer ends, or the task is cancelled. Several consumers may wait: a new one
+    /// must not resume another one, because the two would then resume each other without end.
     nonisolated(nonsending) private func wait() async {
+        let number = state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
+        }
         await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                let other = state.withLock { state -> CheckedContinuation<Void, Never>? in
-                    guard state.isEmpty, state.end == nil, !Task.isCancelled else { return continuation }
-                    defer { state.waiter = continuation }
-                    // If a second consumer waits, the first one must check again.
-                    return state.waiter
+                let isSuspended = state.withLock { state in
+                    guard state.isEmpty, state.end == nil, !Task.isCancelled else { return false }
+                    state.waiters.append(Waiter(number: number, continuation: continuation))
+                    return true
                 }
-                other?.resume()
+                if !isSuspended { continuation.resume() }
             }
         } onCancel: {
-            state.withLock { $0.waiter.take() }?.resume()
+            state.withLock { $0.takeWaiter(number) }?.resume()
         }
     }
 }
@@ -111,6 +124,10 @@ extension EventBuffer.State {
             first = 0
         }
         return entry
+    }
+
+    fileprivate mutating func takeWaiter(_ number: UInt64) -> CheckedContinuation<Void, Never>? {
+        waiters.firstIndex { $0.number == number }.map { waiters.remove(at: $0).continuation }
     }
 }
 
