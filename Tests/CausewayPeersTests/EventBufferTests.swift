@@ -43,17 +43,74 @@ struct EventBufferTests {
         #expect(count == 500 && reader.jobCount < 50)
     }
 
-    @Test("News of discovery is bounded, and other events stay")
+    /// The peers that a program knows from the events that it has taken.
+    private struct View {
+        var peers: [PeerIdentity: [String: String]] = [:]
+
+        mutating func take(_ event: PeerEvent) {
+            switch event {
+            case .found(let peer, let info):
+                if peers.updateValue(info, forKey: peer) != nil { Issue.record("\(peer.id) is found again") }
+            case .updated(let peer, let info):
+                if peers.updateValue(info, forKey: peer) == nil { Issue.record("\(peer.id) was not found") }
+            case .lost(let peer):
+                if peers.removeValue(forKey: peer) == nil { Issue.record("\(peer.id) was not found") }
+            default: break
+            }
+        }
+    }
+
+    @Test("Discovery events are bounded, and other events and the newest refusal stay")
     func bound() async throws {
         let buffer = EventBuffer()
         buffer.add(.joined(peer))
-        for _ in 0..<10_000 { buffer.add(.lost(peer)) }
-        buffer.finish(.success(()))
-        var counts = (joined: 0, lost: 0)
-        while let event = try await buffer.next() {
-            if case .joined = event { counts.joined += 1 } else { counts.lost += 1 }
+        for number in 1...10_000 {
+            let other = PeerIdentity(id: UInt64(number), fingerprint: [], name: "")
+            buffer.add(.found(other, info: [:]))
+            buffer.add(.refused(other, PeerFailure(.unverified)))
+            buffer.add(.lost(other))
         }
-        #expect(counts.joined == 1 && counts.lost < 2_100 && counts.lost > 2_000)
+        buffer.finish(.success(()))
+        var counts = (joined: 0, discovery: 0)
+        var view = View()
+        var lastRefused: UInt64?
+        while let event = try await buffer.next() {
+            if case .joined = event { counts.joined += 1 } else { counts.discovery += 1 }
+            if case .refused(let other, _) = event { lastRefused = other.id }
+            view.take(event)
+        }
+        #expect(counts.joined == 1 && counts.discovery < 2_100)
+        #expect(lastRefused == 10_000 && view.peers.isEmpty)
+    }
+
+    @Test("A program that takes few events learns which peers are present and their pairs", arguments: 0..<8)
+    func merged(_ seed: UInt64) async throws {
+        var random = SplitMix64(seed: seed)
+        let buffer = EventBuffer()
+        let others = (1...50).map { PeerIdentity(id: UInt64($0), fingerprint: [], name: "") }
+        var present: [PeerIdentity: [String: String]] = [:]
+        var view = View()
+        for step in 0..<30_000 {
+            let other = others[random.integer(in: 0...49)]
+            let info = ["step": "\(step)"]
+            if present[other] == nil {
+                buffer.add(.found(other, info: info))
+                present[other] = info
+            } else if random.chance(oneIn: 2) {
+                buffer.add(.lost(other))
+                present[other] = nil
+            } else {
+                buffer.add(.updated(other, info: info))
+                present[other] = info
+            }
+            guard step.isMultiple(of: 10) else { continue }
+            // This event is never merged, so that there is one to take.
+            buffer.add(.suspended(peer))
+            if let event = try await buffer.next() { view.take(event) }
+        }
+        buffer.finish(.success(()))
+        while let event = try await buffer.next() { view.take(event) }
+        #expect(view.peers == present)
     }
 
     @Test("Invitations that have ended do not pile up while the program takes no events, and other events stay")

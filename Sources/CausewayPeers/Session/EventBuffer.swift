@@ -2,8 +2,8 @@ internal import Foundation
 
 /// Events that the program has not taken yet.
 ///
-/// Messages are bounded by their receipts: at 4 MiB of waiting messages, the sender's window is closed. If there are
-/// too many events, the oldest discovery event is dropped for a new one.
+/// Messages are bounded by their receipts: at 4 MiB of waiting messages, the sender's window is closed. Too many discovery events are
+/// merged: a browser reports a peer once, so the program would never learn of a peer whose event was dropped.
 final class EventBuffer: Sendable {
     struct Entry: Sendable {
         let event: PeerEvent
@@ -20,13 +20,18 @@ final class EventBuffer: Sendable {
         /// Taken entries are `nil`: their receipts are released outside the lock.
         var entries: [Entry?] = []
         var first = 0
+        /// The number of discovery events in `entries`, and the number above which they are merged.
+        var discoveryCount = 0
+        var mergeLimit = EventBuffer.discoveryLimit
         /// The suspended consumers, the oldest first.
         var waiters: [Waiter] = []
         var lastWaiter: UInt64 = 0
         var end: Result<Void, PeerFailure>?
     }
 
-    private static let discoveryLimit = 2_048
+    fileprivate static let discoveryLimit = 2_048
+    /// The number of refusals that a merge keeps.
+    fileprivate static let refusalLimit = 1_024
     /// The number of invitations above which ended ones are removed. At most 16 are open at a time.
     private static let invitationLimit = 32
     private let state = LockedValue(State())
@@ -35,15 +40,11 @@ final class EventBuffer: Sendable {
         if case .invited = event { removeEndedInvitations() }
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard state.end == nil else { return nil }
-            if event.isDiscovery, state.entries.count - state.first >= Self.discoveryLimit {
-                // Drop the oldest discovery event, to bound the memory.
-                guard let old = state.entries[state.first...].firstIndex(where: { $0?.event.isDiscovery == true })
-                else {
-                    return nil
-                }
-                state.entries.remove(at: old)
-            }
             state.entries.append(Entry(event: event, receipt: receipt))
+            if event.isDiscovery {
+                state.discoveryCount += 1
+                if state.discoveryCount > state.mergeLimit { state.mergeDiscovery() }
+            }
             return state.waiters.isEmpty ? nil : state.waiters.removeFirst().continuation
         }
         waiter?.resume()
@@ -118,6 +119,7 @@ extension EventBuffer.State {
     fileprivate mutating func takeFirst() -> EventBuffer.Entry? {
         guard first < entries.count else { return nil }
         let entry = entries[first].take()
+        if entry?.event.isDiscovery == true { discoveryCount -= 1 }
         first += 1
         if first == entries.count || first > 64 {
             entries.removeFirst(first)
@@ -131,6 +133,68 @@ extension EventBuffer.State {
     }
 }
 
+/// A report about one peer's presence.
+private struct Sighting {
+    let peer: PeerIdentity
+    /// The peer's pairs; `nil` if the peer is gone.
+    let info: [String: String]?
+}
+
+/// The reports about one peer that the program has not taken.
+private struct Sightings {
+    /// Whether the program knows the peer from an earlier event.
+    let isKnown: Bool
+    /// The index of the first `lost`, which the program must get if it knows the peer.
+    var firstLoss: Int?
+    var last: Int
+}
+
+extension EventBuffer.State {
+    /// Merges the discovery events of each peer, so that the program learns from few events which peers are present, and drops the oldest
+    /// refusals. At most two events of a peer remain, and a browser has at most 1,024 peers at a time.
+    fileprivate mutating func mergeDiscovery() {
+        let sightings = sightings()
+        let refusalCount = entries[first...].count { $0?.event.isRefusal == true }
+        var excess = max(0, refusalCount - EventBuffer.refusalLimit)
+        var kept: [EventBuffer.Entry?] = []
+        for index in first..<entries.count {
+            guard let entry = entries[index] else { continue }
+            if entry.event.isRefusal, excess > 0 {
+                excess -= 1
+            } else if let event = Self.merged(entry.event, at: index, sightings) {
+                kept.append(EventBuffer.Entry(event: event, receipt: entry.receipt))
+            }
+        }
+        (entries, first) = (kept, 0)
+        discoveryCount = kept.count { $0?.event.isDiscovery == true }
+        // The next merge must remove many events, because it reads all of them.
+        mergeLimit = max(EventBuffer.discoveryLimit, 2 * discoveryCount)
+    }
+
+    private func sightings() -> [PeerIdentity: Sightings] {
+        var all: [PeerIdentity: Sightings] = [:]
+        for index in first..<entries.count {
+            guard let event = entries[index]?.event, let sighting = event.sighting else { continue }
+            var isNew = false
+            if case .found = event { isNew = true }
+            var sightings = all[sighting.peer] ?? Sightings(isKnown: !isNew, last: index)
+            sightings.last = index
+            if sighting.info == nil, sightings.firstLoss == nil { sightings.firstLoss = index }
+            all[sighting.peer] = sightings
+        }
+        return all
+    }
+
+    /// Returns the event that replaces the one at an index; `nil` if other events make it redundant.
+    private static func merged(_ event: PeerEvent, at index: Int, _ all: [PeerIdentity: Sightings]) -> PeerEvent? {
+        guard let sighting = event.sighting, let sightings = all[sighting.peer] else { return event }
+        if sightings.isKnown, index == sightings.firstLoss { return event }
+        guard index == sightings.last, let info = sighting.info else { return nil }
+        let isFound = !sightings.isKnown || sightings.firstLoss != nil
+        return isFound ? .found(sighting.peer, info: info) : .updated(sighting.peer, info: info)
+    }
+}
+
 extension PeerEvent {
     fileprivate var invitation: PeerInvitation? {
         if case .invited(let invite) = self { invite.invitation } else { nil }
@@ -138,9 +202,21 @@ extension PeerEvent {
 
     fileprivate var isDiscovery: Bool {
         switch self {
-        // A host can cause refusals without limit.
         case .found, .updated, .lost, .refused: true
         default: false
+        }
+    }
+
+    /// Whether the event is a refusal, of which a host can cause any number.
+    fileprivate var isRefusal: Bool {
+        if case .refused = self { true } else { false }
+    }
+
+    fileprivate var sighting: Sighting? {
+        switch self {
+        case .found(let peer, let info), .updated(let peer, let info): Sighting(peer: peer, info: info)
+        case .lost(let peer): Sighting(peer: peer, info: nil)
+        default: nil
         }
     }
 }

@@ -135,7 +135,9 @@ public final class PeerSession: Sendable {
 
     /// The session's events, in order. For one consumer: two consumers get different events.
     ///
-    /// While the program does not take events, at most 4 MiB of messages from each member are buffered; then the member has to wait.
+    /// While the program does not take events, at most 4 MiB of messages from each member are buffered; then the member has to wait. If
+    /// more than 2,048 discovery events wait, those of each peer are merged, and the oldest refusals are dropped: a peer that was found and
+    /// lost in the meantime is not reported.
     ///
     /// The sequence ends when the session is released, and throws ``PeerFailure`` if the service cannot be advertised or browsed.
     /// Cancellation: the sequence ends; no event is lost, and a new iterator continues.
