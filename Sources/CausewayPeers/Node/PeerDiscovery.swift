@@ -27,18 +27,23 @@ struct PeerSearches: Sendable {
     private static let limit = 32
 
     private var ends: [PeerKey: Duration] = [:]
+    /// Whether the timer runs. It may outlast the last search.
+    private var isTimed = false
 
-    /// Returns whether this is the only search, so that the caller must start the timer.
+    /// Starts a search, or extends it. Returns whether the caller must start the timer.
     mutating func begin(_ peer: PeerKey, at now: Duration) -> Bool {
         guard ends.count < Self.limit || ends[peer] != nil else { return false }
         ends[peer] = now + Self.time
-        return ends.count == 1
+        defer { isTimed = true }
+        return !isTimed
     }
 
     mutating func end(_ peer: PeerKey) { ends[peer] = nil }
 
-    mutating func current(at now: Duration) -> [PeerKey] {
+    /// Returns the peers to query when the timer fires. If there are none, the caller must not start the timer again.
+    mutating func due(at now: Duration) -> [PeerKey] {
         ends = ends.filter { $0.value > now }
+        isTimed = !ends.isEmpty
         return Array(ends.keys)
     }
 }
@@ -61,7 +66,7 @@ extension NodeCore {
         node.queue.asyncAfter(deadline: .now() + PeerSearches.spacing) { [weak node] in
             guard let node else { return }
             node.apply { core, now in
-                let wanted = core.searches.current(at: now)
+                let wanted = core.searches.due(at: now)
                 for peer in wanted { PeerDiscovery.reconfirm(core.places.endpoints(of: peer)) }
                 if !wanted.isEmpty { scheduleSearch(node) }
             }
