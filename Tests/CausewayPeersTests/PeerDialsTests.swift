@@ -1,3 +1,4 @@
+import Causeway
 import Testing
 
 @testable import CausewayPeerProtocols
@@ -25,6 +26,24 @@ struct PeerDialsTests {
         var numbers: [Int] = []
         while let id = dials.nextToStart(at: now) { numbers.append(id.rawValue) }
         return numbers
+    }
+
+    @Test("A candidate's timer has no effect after another candidate has started, in a later round too")
+    func staleTimer() {
+        let places: [NWEndpoint] = [
+            .hostPort(host: .ipv4(.loopback), port: 1), .hostPort(host: .ipv4(.loopback), port: 2),
+        ]
+        let dial = PeerDial(peer: Self.key(1), endpoints: [], purpose: .invitation)
+        var race = PeerRace(dial: dial, candidates: places)
+        #expect(race.takeCandidate() == places[0])
+        var timers = [race.startCount]
+        #expect(race.takeCandidate() == places[1])
+        #expect(race.takeCandidate() == nil)
+        #expect(!timers.contains(race.startCount))
+        timers.append(race.startCount)
+        race.candidates = places
+        #expect(race.takeCandidate() == places[0])
+        #expect(!timers.contains(race.startCount))
     }
 
     @Test("A few dials start at once, to smaller and larger peers")

@@ -40,7 +40,7 @@ extension NodeCore {
     /// Starts the next candidate. If none is left and none is running, the dial failed.
     private mutating func next(_ id: LinkID, _ node: PeerNode) {
         guard var race = dials[id] else { return }
-        guard !race.candidates.isEmpty else {
+        guard let candidate = race.takeCandidate() else {
             guard race.running.isEmpty else { return }
             if !race.pauses.isEmpty { return again(id, node) }
             dials.remove(id)
@@ -53,14 +53,19 @@ extension NodeCore {
         let parameters = PeerTransport.parameters(node.local, queue: node.queue) { key in
             PeerKeyPair.digest(key).prefix(16).elementsEqual(digest)
         }
-        let connection = NWConnection(to: race.candidates.removeFirst(), using: parameters)
+        let connection = NWConnection(to: candidate, using: parameters)
         let link = link(connection, node, waits: false)
         race.running.append(link)
         dials[id] = race
         link.start()
         guard !race.candidates.isEmpty else { return }
+        let startCount = race.startCount
         node.queue.asyncAfter(deadline: .now() + Self.spacing) {
-            node.apply { core, _ in core.next(id, node) }
+            node.apply { core, _ in
+                // If a candidate has started since, because this one failed, a timer that runs now could end the dial during a pause.
+                guard core.dials[id]?.startCount == startCount else { return }
+                core.next(id, node)
+            }
         }
     }
 

@@ -9,6 +9,15 @@ struct PeerRace: Sendable {
     var running: [PeerLink] = []
     /// The delays before each further round over all candidates.
     var pauses: [DispatchTimeInterval] = []
+    /// The number of started candidates. A candidate's timer starts the next one only if none has started since.
+    private(set) var startCount = 0
+
+    /// Removes and returns the candidate to start; `nil` if none is left.
+    mutating func takeCandidate() -> NWEndpoint? {
+        guard !candidates.isEmpty else { return nil }
+        startCount += 1
+        return candidates.removeFirst()
+    }
 }
 
 /// A node's dials, of which only a few run at a time.
