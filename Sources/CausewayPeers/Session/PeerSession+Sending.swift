@@ -1,3 +1,4 @@
+internal import CausewayPeerProtocols
 public import Foundation
 
 extension PeerSession {
@@ -25,8 +26,8 @@ extension PeerSession {
 
     /// Sends a message to members.
     ///
-    /// Suspends while 4 MiB of messages are queued for a recipient. Datagrams do not wait: they are dropped while 64
-    /// KiB of datagrams are queued.
+    /// Suspends while 4 MiB of messages are queued for a recipient. Datagrams of at most 64 KiB do not wait: they are
+    /// dropped while 64 KiB of datagrams are queued.
     ///
     /// - Throws: ``PeerFailure`` with `notConnected` if a named peer is no member or left meanwhile, with `invalid` for more than 16 MiB.
     ///
@@ -49,8 +50,9 @@ extension PeerSession {
 
     private func send(_ message: Data, to peer: PeerIdentity, _ delivery: Delivery) async throws {
         switch delivery {
-        case .reliable: try await group.send(message, to: [peer])
-        case .datagram: try group.send(message, to: [peer], .unreliable)
+        case .datagram where delivery.isDatagram(of: message.count):
+            try group.send(message, to: [peer], .unreliable)
+        case .reliable, .datagram: try await group.send(message, to: [peer])
         case .latest(let key): try await latest.send(message, key, to: peer, group)
         }
     }
@@ -149,4 +151,14 @@ public struct PeerFileProgress: AsyncSequence, Sendable {
 
     /// Returns the iterator. For one consumer.
     public func makeAsyncIterator() -> AsyncIterator { parts.makeAsyncIterator() }
+}
+
+extension PeerSession.Delivery {
+    /// Whether a message of this size is sent at once or not at all. A larger one waits for space in the queue.
+    func isDatagram(of byteCount: Int) -> Bool {
+        switch self {
+        case .datagram: byteCount <= PeerLimits.unreliableMessage
+        case .reliable, .latest: false
+        }
+    }
 }

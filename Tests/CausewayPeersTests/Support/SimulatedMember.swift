@@ -1,0 +1,75 @@
+import CausewayPeerProtocols
+import CausewayTestKit
+import Dispatch
+import Testing
+
+@testable import CausewayPeers
+
+/// A member of a group whose machine exchanges bytes with that of the group's node in this process, without sockets.
+final class SimulatedMember {
+    let identity: PeerIdentity
+    private let node: PeerNode
+    private var mesh: PeerMesh
+    /// The connection's number in this member's machine, and in the node's.
+    private var links: (own: LinkID, remote: LinkID)?
+    private let answers = DispatchQueue(label: "causeway.test.answers")
+
+    /// Returns a node that opens no listener and uses no UDP.
+    static func node(queueLimit: Int = 64 << 20) throws -> PeerNode {
+        let node = PeerNode(try LocalPeer(named: "Ann"), queueLimit: queueLimit, hasDatagrams: false)
+        node.apply { core, _ in core.service.phase = .settled }
+        return node
+    }
+
+    /// Invites the group, which accepts. The group's node is one of ``node(queueLimit:)``.
+    init(of group: PeerGroup) throws {
+        node = group.node
+        let publicKey: [UInt8] = [4, 1]
+        let key = PeerKey(id: 1, publicKey: publicKey)
+        identity = PeerIdentity(id: key.id, fingerprint: key.digestBytes, name: "Bob")
+        mesh = PeerMesh(
+            own: PeerInfo(key: key, name: "Bob", publicKey: publicKey), random: SplitMix64(seed: 1))
+        let advertisement = PeerAdvertisement.Port("cw-test", answers) { [weak group] event in
+            guard case .invited(let invitation) = event, let group else { return }
+            invitation.accept(with: group)
+        }
+        node.apply { core, _ in core.service.advertisements.append(advertisement) }
+        let remote = MemberID(mesh.openSession(), node.local.peer.key)
+        mesh.invite(remote, name: "", service: "cw-test", at: PeerNode.now)
+        try connect()
+        exchange()
+        let isConnected = mesh.isConnected(remote)
+        try #require(isConnected)
+    }
+
+    /// Does what the drivers do for a dial.
+    private func connect() throws {
+        guard case .dial(let own, _)? = mesh.nextAction() else { throw PeerFailure(.notConnected, "no dial") }
+        let exporter = [UInt8](repeating: 7, count: 32)
+        let facts = LinkFacts(exporter: exporter, fingerprint: identity.fingerprint, isLocal: true)
+        let accepted = node.apply { core, now in core.mesh.accepted(facts, at: now) }
+        links = (own, try #require(accepted, "the node accepts no connection"))
+        let remote = LinkFacts(exporter: exporter, fingerprint: node.local.peer.fingerprint, isLocal: true)
+        mesh.dialSucceeded(own, remote, at: PeerNode.now)
+    }
+
+    /// Carries bytes until neither machine has any.
+    func exchange() {
+        guard let (own, remote) = links else { return }
+        var hasMoved = true
+        while hasMoved {
+            hasMoved = false
+            while let bytes = mesh.takeOutput(own, atMost: 65_536, at: PeerNode.now) {
+                hasMoved = true
+                node.apply { core, now in core.mesh.received(remote, bytes, at: now) }
+            }
+            // The group answers an invitation on this queue.
+            answers.sync {}
+            while let bytes = node.apply({ core, now in core.mesh.takeOutput(remote, atMost: 65_536, at: now) }) {
+                hasMoved = true
+                mesh.received(own, bytes, at: PeerNode.now)
+            }
+            while mesh.nextAction() != nil {}
+        }
+    }
+}
