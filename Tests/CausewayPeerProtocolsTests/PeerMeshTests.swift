@@ -156,9 +156,10 @@ struct PeerMeshTests {
             let filled = (0..<8).map { _ in peer.mesh.send(message, to: both[0], reliably: true, at: network.now) }
             let refused = peer.mesh.send([2], toAll: both, reliably: true, at: network.now)
             let dropped = peer.mesh.send([2], toAll: both, reliably: false, at: network.now)
-            return (filled.contains(.full), refused, dropped)
+            let long = peer.mesh.send(message + [0], toAll: both, reliably: true, at: network.now)
+            return (filled.contains(.full), refused, dropped, long)
         }
-        #expect(results == (true, .full, .queued))
+        #expect(results == (true, .full, .queued, .tooLarge))
         #expect(network.peers[0].mesh.queuedByteCount(both[1]) <= 1)
         let foreign = [both[1], MemberID(both[0].session, network.peers[0].key)]
         let unknown = network.call(0) { $0.mesh.send([2], toAll: foreign, reliably: true, at: network.now) }

@@ -32,6 +32,8 @@ extension PeerMesh {
         -> SendResult
     {
         guard members.allSatisfy({ isConnected($0) }) else { return .notConnected }
+        // Before the check for space: a message that is too long would never be accepted.
+        guard message.count <= PeerLimits.message else { return .tooLarge }
         guard members.allSatisfy({ hasRoom(for: message.count, to: $0, reliably: reliably) }) else { return .full }
         var result = SendResult.queued
         for member in members {
