@@ -2,7 +2,8 @@ internal import CausewayPeerProtocols
 package import Foundation
 
 extension PeerGroup {
-    /// Sends a file. The completion runs once, on the group's queue: with `nil` when the receiver has stored the whole file.
+    /// Sends a file. The completion runs once, on the group's queue: with `nil` when the receiver has stored the whole file, or with a
+    /// failure: among others `notConnected`, `invalid` if the URL is not that of a file, `excess` if 64 files to the peer are open.
     ///
     /// `progressed` runs when bytes were read for the peer, on a file queue. The result counts bytes; its `cancel()` ends the transfer on
     /// both sides. It is created on the caller's thread, so it joins the caller's tree of `Progress` objects.
@@ -22,17 +23,20 @@ extension PeerGroup {
         let file = OutgoingFile(
             OutgoingFile.Source(url: url, size: size, hasDigest: hasDigest), progress, progressed, completion)
         let (node, member, files) = (node, member(peer), port.files)
-        let channel = node.apply { core, now -> ChannelID? in
+        let result = node.apply { core, now -> Result<ChannelID, PeerFailure> in
             let offer = ResourceOffer(name: ResourceOffer.safeName(name), size: size)
-            guard let channel = core.mesh.offer(offer, to: member, at: now) else { return nil }
+            guard let channel = core.mesh.offer(offer, to: member, at: now) else {
+                guard core.mesh.isConnected(member) else { return .failure(PeerFailure(.notConnected)) }
+                let text = "\(PeerLimits.offers) files to the peer are open: wait for one before you send another"
+                return .failure(PeerFailure(.excess, text))
+            }
             files.add(file, channel)
-            return channel
+            return .success(channel)
         }
-        guard let channel else {
-            port.queue.async { completion(PeerFailure(.notConnected)) }
-            return progress
+        switch result {
+        case .success(let channel): progress.cancellationHandler = { [weak files] in files?.cancel(channel, node) }
+        case .failure(let failure): port.queue.async { completion(failure) }
         }
-        progress.cancellationHandler = { [weak files] in files?.cancel(channel, node) }
         return progress
     }
 }

@@ -70,7 +70,8 @@ extension PeerSession {
     /// Sends a file to a member, which gets ``PeerEvent/receiving(_:from:)`` and then ``PeerEvent/file(_:from:)``.
     ///
     /// The transfer begins at once and continues after a link was replaced. The result is a sequence of progress values; it ends when the
-    /// receiver has stored the whole file, and throws ``PeerFailure`` if the transfer failed, for example with `cancelled` or `file`.
+    /// receiver has stored the whole file, and throws ``PeerFailure`` if the transfer failed, for example with `cancelled`, with `file`, or
+    /// with `excess` if 64 files to the member are open.
     ///
     /// Cancellation: a task that stops iterating cancels the transfer on both sides.
     ///
