@@ -146,6 +146,7 @@ public struct FeedParser {
         if builder.budget.excess == nil { reader.finish { builder.take($0, at: $1) } }
         builder.endItem()
         var feed = builder.feed
+        if feed.format == .rss091, Self.isNetscape(reader.documentType ?? "") { feed.format = .rss091Netscape }
         if let excess = builder.budget.excess { feed.problems.append(excess) }
         feed.problems =
             reader.problems.map { FeedProblem(line: $0.place.line, column: $0.place.column, message: $0.message) }
@@ -155,6 +156,12 @@ public struct FeedParser {
             throw FeedError(.notAFeed, "the document is no feed", problems: feed.problems)
         }
         return feed
+    }
+
+    /// Whether a document type declaration has the public or the system identifier of Netscape's RSS 0.91.
+    private static func isNetscape(_ declaration: String) -> Bool {
+        declaration.contains("-//Netscape Communications//DTD RSS 0.91//EN")
+            || declaration.contains("http://my.netscape.com/publish/formats/rss-0.91.dtd")
     }
 
     private func noteEncoding(in feed: inout Feed) {

@@ -7,8 +7,8 @@ struct XMLEntities: Sendable {
 
     private let limits: XMLLimits
     private var declared: [String: [UInt8]] = [:]
-    /// Whether a document type declaration was read. Only the first counts.
-    private var hasDeclaration = false
+    /// The document type declaration as written, without its internal subset; `nil` without one. Only the first counts.
+    private(set) var documentType: String?
     /// Whether entities may be declared in an unread part of the document type declaration.
     private var hasExternalDeclarations = false
     private var budget: Int
@@ -21,10 +21,10 @@ struct XMLEntities: Sendable {
     /// Reads the general entities with a literal value from a document type declaration. External entities get an empty
     /// value.
     mutating func declare(_ declaration: [UInt8]) {
-        guard !hasDeclaration else { return }
-        hasDeclaration = true
+        guard documentType == nil else { return }
         let subset = declaration.firstIndex(of: 0x5B)
         let head = String(decoding: declaration[..<(subset ?? declaration.count)], as: UTF8.self)
+        documentType = head
         hasExternalDeclarations = head.contains("SYSTEM") || head.contains("PUBLIC")
         guard let subset else { return }
         let marker = Array("<!ENTITY".utf8)

@@ -29,6 +29,28 @@ struct FeedParserTests {
         #expect(feed.isWellFormed)
     }
 
+    private static let netscapeIdentifiers =
+        #"PUBLIC "-//Netscape Communications//DTD RSS 0.91//EN" "http://my.netscape.com/publish/formats/rss-0.91.dtd""#
+
+    @Test(
+        "The document type tells Netscape's RSS 0.91 from that of UserLand",
+        arguments: [
+            ("<!DOCTYPE rss \(netscapeIdentifiers)>", "0.91", .rss091Netscape),
+            ("<?xml version='1.0'?>\n<!DOCTYPE rss \(netscapeIdentifiers) [<!ENTITY a 'b'>]>", "0.91", .rss091Netscape),
+            ("<!DOCTYPE rss SYSTEM 'http://my.netscape.com/publish/formats/rss-0.91.dtd'>", "0.91", .rss091Netscape),
+            ("", "0.91", .rss091), ("<!DOCTYPE rss>", "0.91", .rss091),
+            ("<!DOCTYPE rss [<!ENTITY a '-//Netscape Communications//DTD RSS 0.91//EN'>]>", "0.91", .rss091),
+            ("<!DOCTYPE rss \(netscapeIdentifiers)>", "2.0", .rss20),
+        ] as [(String, String, FeedFormat)])
+    func rss091(type: String, version: String, format: FeedFormat) throws {
+        let document = type + "<rss version='\(version)'><channel><title>a</title></channel></rss>"
+        let feed = try Self.feed(document)
+        #expect(feed.format == format && feed.isWellFormed)
+        var parser = FeedParser()
+        for byte in document.utf8 { parser.append(CollectionOfOne(byte)) }
+        #expect(try parser.finish() == feed)
+    }
+
     @Test("F4: the items before a violation are kept, and the violation has its place")
     func malformed() throws {
         let feed = try Self.feed("<rss version='2.0'><channel>\n<item><title>a</title></item>\n<item><title>b</tit")
