@@ -87,7 +87,7 @@ extension SendWaiter {
         .callback { failure in
             if let failure { abandon(metadata, failure.networkError) }
             switch self {
-            case .unobserved: break
+            case .unobserved, .idempotent: break
             case .callback(let completion), .channel(let completion): completion(failure)
             case .task(_, let continuation): continuation.resume(returning: failure)
             }
@@ -96,8 +96,10 @@ extension SendWaiter {
 }
 
 extension NWConnection.SendCompletion {
-    fileprivate var waiter: SendWaiter {
-        guard let handler else { return .unobserved }
-        return .callback { failure in handler(failure?.networkError) }
+    var waiter: SendWaiter {
+        switch self {
+        case .contentProcessed(let handler): .callback { failure in handler(failure?.networkError) }
+        case .idempotent: .idempotent
+        }
     }
 }

@@ -14,21 +14,3 @@ extension NWConnection {
         case idempotent
     }
 }
-
-extension NWConnection.SendCompletion {
-    /// The closure to call when the content was accepted; `nil` for idempotent content.
-    package var handler: (@Sendable (_ error: NWError?) -> Void)? {
-        switch self {
-        case .contentProcessed(let handler): handler
-        case .idempotent: nil
-        }
-    }
-
-    /// Whether the content may be sent early and more than once.
-    package var isIdempotent: Bool {
-        switch self {
-        case .contentProcessed: false
-        case .idempotent: true
-        }
-    }
-}

@@ -155,7 +155,7 @@ extension Flow {
         switch waiter {
         case .channel(let completion): completion(failure)
         case .task(_, let continuation): continuation.resume(returning: failure)
-        case .callback, .unobserved: break
+        case .callback, .unobserved, .idempotent: break
         }
         closing?.perform(on: loop)
         if mustRead { requeueRead() }

@@ -208,7 +208,7 @@ extension Flow.State {
 
     func answer(_ waiter: SendWaiter, _ error: Failure?, _ deferred: inout DeferredActions) {
         switch waiter {
-        case .unobserved: break
+        case .unobserved, .idempotent: break
         case .callback(let completion): add(.sent(completion, error), &deferred)
         case .channel(let completion): deferred.resume(.sent(completion, error))
         case .task(_, let continuation): deferred.resume(.send(continuation, error))

@@ -80,8 +80,8 @@ package final class Flow: ReadinessHandler {
     /// Confirms the transport after the handshake above it is complete: from now on, no other transport replaces it.
     package func confirm() { state.withLock { state in state.link.isProvisional = false } }
 
-    /// Returns content for the first packet, which is sent before the peer has answered. The content is at the head of
-    /// the queue and safe to replay.
+    /// Returns content for the first packet, which is sent before the peer has answered and may arrive twice (RFC 7413
+    /// §2.1): the idempotent content at the head of the queue.
     package func earlyContent(atMost limit: Int) -> Data {
         var deferred = DeferredActions()
         let (content, delivery) = state.withLock { state -> (Data, Delivery?) in
@@ -90,7 +90,7 @@ package final class Flow: ReadinessHandler {
             // Content offered for the first packet counts as started.
             state.fillFlight(&deferred)
             for entry in state.writing.flight.entries {
-                guard case .unobserved = entry.outbound.waiter, content.count < limit else { break }
+                guard case .idempotent = entry.outbound.waiter, content.count < limit else { break }
                 content.append(entry.outbound.data.prefix(limit - content.count))
                 if entry.outbound.endsStream { break }
             }

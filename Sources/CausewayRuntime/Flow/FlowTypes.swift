@@ -61,6 +61,9 @@ enum ReceiveWaiter: Sendable {
 package enum SendWaiter: Sendable {
     /// Nothing waits for the result.
     case unobserved
+    /// Nothing waits for the result, and the program declared the content idempotent: it may be sent early and arrive
+    /// more than once.
+    case idempotent
     case callback(SendCompletion)
     /// Causeway's own code, such as the protocols above the transport. The closure is called from any thread and must
     /// not block.

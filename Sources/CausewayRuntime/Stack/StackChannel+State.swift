@@ -166,7 +166,7 @@ extension StackChannel.State {
 
     mutating func answer(_ waiter: SendWaiter, _ failure: Failure?) {
         switch waiter {
-        case .unobserved: break
+        case .unobserved, .idempotent: break
         case .callback(let completion): turn.answers.append(.sent(completion, failure))
         case .channel(let completion): turn.answers.append(.passed(completion, failure))
         case .task(_, let continuation): turn.answers.append(.taskSent(continuation, failure))

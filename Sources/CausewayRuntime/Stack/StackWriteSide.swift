@@ -132,10 +132,9 @@ struct StackWriteSide: Sendable {
 }
 
 extension StackMessage {
-    /// Whether the content may arrive twice because the program sent it as idempotent. Such content has no completion
-    /// handler, which identifies it.
+    /// Whether the content may arrive twice because the program sent it as idempotent.
     fileprivate var mayComeTwice: Bool {
-        guard case .unobserved = waiter else { return false }
+        guard case .idempotent = waiter else { return false }
         return !content.isEmpty && metadata.isEmpty && !isFinal && deadline == nil
     }
 }

@@ -24,9 +24,9 @@ extension Runtime {
         )
         func early() {
             let stage = Stage(begins: false)
-            for text in ["early ", "too "] { stage.flow.send(Outbound(Data(text.utf8), waiter: .unobserved)) }
+            for text in ["early ", "too "] { stage.flow.send(Outbound(Data(text.utf8), waiter: .idempotent)) }
             stage.send("late", "late")
-            stage.flow.send(Outbound(Data(" behind".utf8), waiter: .unobserved))
+            stage.flow.send(Outbound(Data(" behind".utf8), waiter: .idempotent))
             #expect(stage.flow.earlyContent(atMost: 100) == Data("early too ".utf8))
             #expect(stage.flow.earlyContent(atMost: 7) == Data("early t".utf8))
             // The kernel accepted eight bytes of the early content.
@@ -35,6 +35,17 @@ extension Runtime {
             stage.settle()
             #expect(Self.text(stage.kernel) == "o late behind")
             #expect(stage.log.all == ["late sent"] && stage.flow.transferred == (0, 21))
+        }
+
+        @Test("Content that nothing waits for is not sent early unless it is idempotent")
+        func notEarly() {
+            let stage = Stage(begins: false)
+            stage.flow.send(Outbound(Data("once".utf8), waiter: .unobserved))
+            stage.flow.send(Outbound(Data(" twice".utf8), waiter: .idempotent))
+            #expect(stage.flow.earlyContent(atMost: 100) == Data())
+            stage.begin()
+            stage.settle()
+            #expect(Self.text(stage.kernel) == "once twice")
         }
 
         @Test("A transport that fails before it is confirmed is detached, and the flow takes another")

@@ -142,17 +142,17 @@ extension NetworkChannel {
         throw error
     }
 
-    /// Sends content without waiting for the result.
+    /// Sends idempotent content without waiting for the result.
     func sendUnheard(
         _ content: Data, _ own: [any StageMetadata] = [], other: [NWProtocolMetadata], isFinal: Bool = false
     ) {
         begin()
         connection.driver.contentCame()
         guard let channel = connection.driver.channel else {
-            return connection.enqueue(content, Self.context(other, isFinal: isFinal), true, .unobserved)
+            return connection.enqueue(content, Self.context(other, isFinal: isFinal), true, .idempotent)
         }
         channel.send(
-            StackMessage(content, metadata: own + Self.stageMetadata(other), isFinal: isFinal, waiter: .unobserved))
+            StackMessage(content, metadata: own + Self.stageMetadata(other), isFinal: isFinal, waiter: .idempotent))
     }
 
     private static func context(
