@@ -119,4 +119,11 @@ struct PathPolicyTests {
         var iterator = monitor.makeAsyncIterator()
         #expect(await iterator.next() == nil)
     }
+
+    @Test("A stopped watch takes no listener, so an iterator that is made during `cancel()` ends")
+    func stopped() {
+        let watch = PathWatch(.any)
+        watch.stop()
+        #expect(watch.listen({ _ in Issue.record("reported a path after the end") }) == nil)
+    }
 }

@@ -60,9 +60,6 @@ public final class NWPathMonitor: CustomDebugStringConvertible, Sendable {
     public func start(queue: DispatchQueue) {
         guard lifecycle.start(on: queue) else { return }
         watch.listen { [lifecycle] path in lifecycle.move(to: path) }
-        // If another thread calls `cancel()` between the first two lines of this method, the watch has no listener to
-        // remove yet. Stop the watch here.
-        if lifecycle.hasEnded { watch.stop() }
     }
 
     /// Stops the monitor. A callback that is already running finishes; no further callback is made.
@@ -97,13 +94,11 @@ extension NWPathMonitor: AsyncSequence {
     /// Counterpart: macOS 14, iOS 17.
     public __consuming func makeAsyncIterator() -> NWPathMonitor.Iterator {
         let (paths, feed) = AsyncStream.makeStream(of: NWPath.self, bufferingPolicy: .bufferingNewest(1))
-        guard !lifecycle.hasEnded else {
-            feed.finish()
-            return Iterator(paths: paths.makeAsyncIterator())
-        }
         let end = FeedEnd(feed)
-        let id = watch.listen { path in end.feed.yield(path) }
-        feed.onTermination = { [watch] _ in watch.forget(id) }
+        // The watch of a cancelled monitor does not keep the listener, so the stream ends.
+        if let id = watch.listen({ path in end.feed.yield(path) }) {
+            feed.onTermination = { [watch] _ in watch.forget(id) }
+        }
         return Iterator(paths: paths.makeAsyncIterator())
     }
 

@@ -11,12 +11,14 @@ final class PathWatch: Sendable {
         var path: NWPath
         var hasLooked = false
         var isRunning = false
+        /// Whether ``stop()`` was called. A stopped watch takes no listener.
+        var isStopped = false
         var subscription: NetworkStateMonitor.Subscription?
         /// The listeners, each with the last path passed to it.
         var listeners: [UInt64: (body: Listener, path: NWPath?)] = [:]
         var lastID: UInt64 = 0
 
-        /// Removes all listeners and marks the watch as stopped. Returns the subscription, which the caller cancels outside the lock.
+        /// Removes all listeners and ends the run. Returns the subscription, which the caller cancels outside the lock.
         mutating func end() -> NetworkStateMonitor.Subscription? {
             listeners = [:]
             (isRunning, hasLooked) = (false, false)
@@ -38,15 +40,19 @@ final class PathWatch: Sendable {
     }
 
     /// Adds a listener and, if it is the first one, starts the watch. The listener is called first with the current path.
+    ///
+    /// - Returns: The number for ``forget(_:)``; `nil` if the watch was stopped.
     @discardableResult
-    func listen(_ listener: @escaping Listener) -> UInt64 {
-        let (id, mustStart) = progress.withLock { progress in
+    func listen(_ listener: @escaping Listener) -> UInt64? {
+        let added = progress.withLock { progress -> (id: UInt64, mustStart: Bool)? in
+            guard !progress.isStopped else { return nil }
             progress.lastID += 1
             // Before the first network snapshot there is no path to report. When the snapshot arrives, all listeners are called.
             progress.listeners[progress.lastID] = (listener, nil)
             defer { progress.isRunning = true }
             return (progress.lastID, !progress.isRunning)
         }
+        guard let (id, mustStart) = added else { return nil }
         if mustStart { start() } else { NetworkStateMonitor.shared.perform { self.tell(id) } }
         return id
     }
@@ -63,8 +69,12 @@ final class PathWatch: Sendable {
         withExtendedLifetime(removed) {}
     }
 
+    /// Ends the watch and releases all listeners. It cannot be started again.
     func stop() {
-        let (listeners, ended) = progress.withLock { progress in (progress.listeners, progress.end()) }
+        let (listeners, ended) = progress.withLock { progress in
+            progress.isStopped = true
+            return (progress.listeners, progress.end())
+        }
         ended?.cancel()
         withExtendedLifetime(listeners) {}
     }
