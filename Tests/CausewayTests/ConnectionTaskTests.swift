@@ -1,4 +1,6 @@
 import CausewayRuntime
+import CausewaySystem
+import Dispatch
 import Foundation
 import Testing
 
@@ -19,5 +21,49 @@ struct ConnectionTaskTests {
         let flow = connection.driver.flow
         #expect(flow.unsentByteCount == 4)
         #expect(flow.earlyContent(atMost: 100) == Data())
+    }
+
+    @Test("Each of several calls of `close()` returns, also after the connection is released")
+    func closing() async {
+        let connection = NWConnection(to: endpoint, using: .tcp)
+        let (releases, feed) = AsyncStream.makeStream(of: Int.self)
+        for number in 1...2 { connection.update { $0.released.append { feed.yield(number) } } }
+        await connection.close()
+        #expect(connection.state == .cancelled)
+        var iterator = releases.makeAsyncIterator()
+        #expect(await iterator.next() == 1)
+        #expect(await iterator.next() == 2)
+        await connection.close()
+    }
+
+    @Test("A released connection keeps no handler, so `close()` cannot wait for a call of one")
+    func released() {
+        let connection = NWConnection(to: endpoint, using: .tcp)
+        connection.connectionReleased()
+        let isKept = connection.update { handlers in handlers.released.append {} }
+        #expect(!isKept)
+        connection.stateUpdateHandler = { _ in }
+        #expect(connection.stateUpdateHandler == nil)
+    }
+
+    @Test("`close()` waits until `cancelled` is reported")
+    func closingWaitsForReport() async {
+        let queue = DispatchQueue(label: "reports")
+        // An invalid endpoint: the connection fails without using the network.
+        let connection = NWConnection(to: .unix(path: ""), using: .tcp)
+        let wasReported = LockedValue(false)
+        connection.stateUpdateHandler = { state in if state == .cancelled { wasReported.withLock { $0 = true } } }
+        queue.suspend()
+        connection.start(queue: queue)
+        connection.cancel()
+        while connection.state != .cancelled { await Task.yield() }
+        let closing = Task {
+            await connection.close()
+            return wasReported.withLock { $0 }
+        }
+        // Give an early return the time to happen.
+        for _ in 0..<100 { await Task.yield() }
+        queue.resume()
+        #expect(await closing.value)
     }
 }

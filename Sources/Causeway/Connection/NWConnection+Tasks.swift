@@ -104,9 +104,10 @@ extension NWConnection {
     nonisolated(nonsending)
         package func close() async
     {
-        guard state != .cancelled else { return }
-        await withUnsafeContinuation { continuation in
-            update { handlers in handlers.released = { continuation.resume() } }
+        await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+            guard update({ handlers in handlers.released.append { continuation.resume() } }) else {
+                return continuation.resume()
+            }
             cancel()
         }
     }

@@ -20,7 +20,7 @@ public final class NWConnection: Sendable {
         var betterPath: (@Sendable (Bool) -> Void)?
         var path: (@Sendable (NWPath) -> Void)?
         /// Called when all resources are released. No other handler is called afterwards.
-        var released: (@Sendable () -> Void)?
+        var released: [@Sendable () -> Void] = []
     }
 
     /// The endpoint passed to the initializer; for an accepted connection, the peer's address.
@@ -29,8 +29,8 @@ public final class NWConnection: Sendable {
     /// The parameters passed to the initializer; for an accepted connection, the listener's parameters.
     public let parameters: NWParameters
     package let driver: ConnectionDriver
-    /// The program's handlers: empty until the program sets a handler, then one element.
-    private let storedHandlers = LockedValue<[Handlers]>([])
+    /// The program's handlers: empty until the program sets a handler, then one element; `nil` after the release.
+    private let storedHandlers = LockedValue<[Handlers]?>([])
 
     /// Creates a connection to an endpoint. It does nothing before ``start(queue:)``.
     public init(to endpoint: NWEndpoint, using parameters: NWParameters) {
@@ -135,25 +135,30 @@ extension NWConnection {
         if isWanted, case .ready = driver.state { driver.followPath() }
     }
 
-    private var handlers: Handlers { storedHandlers.withLock { $0.first } ?? Handlers() }
+    private var handlers: Handlers { storedHandlers.withLock { $0?.first } ?? Handlers() }
 
-    func update(_ body: (inout Handlers) -> Void) {
+    /// Changes the handlers. Returns `false` without a change if they were released, because none is called any more.
+    @discardableResult
+    func update(_ body: (inout Handlers) -> Void) -> Bool {
         // Release the old handler outside the lock: it may hold the last reference to one of the program's objects.
-        let old = storedHandlers.withLock { stored in
-            let old = stored
-            if stored.isEmpty { stored = [Handlers()] }
-            body(&stored[0])
+        let old = storedHandlers.withLock { stored -> [Handlers]? in
+            guard var new = stored else { return nil }
+            let old = new
+            if new.isEmpty { new = [Handlers()] }
+            body(&new[0])
+            stored = new
             return old
         }
-        withExtendedLifetime(old) {}
+        return withExtendedLifetime(old) { old != nil }
     }
 
-    private func releaseHandlers() {
+    /// Releases the handlers. Returns the closures to call afterwards.
+    private func releaseHandlers() -> [@Sendable () -> Void] {
         let old = storedHandlers.withLock { stored in
-            defer { stored = [] }
+            defer { stored = nil }
             return stored
         }
-        withExtendedLifetime(old) {}
+        return old?.first?.released ?? []
     }
 }
 
@@ -177,9 +182,7 @@ extension NWConnection: ConnectionObserver {
     package func connectionWaits(on path: PathEvaluation?) { handlers.path?(makePath(path)) }
 
     package func connectionReleased() {
-        let released = handlers.released
-        releaseHandlers()
-        released?()
+        for released in releaseHandlers() { released() }
     }
 }
 
