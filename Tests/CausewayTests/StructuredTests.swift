@@ -46,6 +46,18 @@ struct StructuredTests {
         #expect(await states.first { _ in true } == .failed(.posix(.ENOTSUP)))
     }
 
+    @Test("A ping that an idempotent send cannot send reaches its pong handler", .timeLimit(.minutes(1)))
+    func unsentPing() async {
+        let connection = NetworkConnection(to: endpoint) { WebSocket { TCP() } }
+        await connection.end()
+        let error = await withCheckedContinuation { (done: CheckedContinuation<NWError?, Never>) in
+            let ping = NWProtocolWebSocket.Metadata(opcode: .ping)
+            ping.setPongHandler(.global()) { done.resume(returning: $0) }
+            connection.sendIdempotent(Data("?".utf8)) { ping }
+        }
+        #expect(error == .posix(.ECANCELED))
+    }
+
     @Test("A scope always ends its connection, whether or not it was used")
     func scope() async throws {
         let kept = LockedValue<NetworkConnection<TCP>?>(nil)

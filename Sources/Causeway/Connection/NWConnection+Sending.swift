@@ -60,7 +60,7 @@ extension NWConnection {
                 content ?? Data(), metadata: metadata, endsMessage: isComplete,
                 isFinal: context.isFinal && isComplete,
                 deadline: expiration == 0 ? nil : System.now + .milliseconds(Int64(clamping: expiration)),
-                waiter: metadata.isEmpty ? waiter : waiter.abandoning(metadata)))
+                waiter: waiter.abandoning(metadata)))
     }
 
     /// Returns the traffic class that the context sets for a datagram; `nil` to use the connection's traffic class. A stream always uses
@@ -82,9 +82,11 @@ extension NWConnection {
 }
 
 extension SendWaiter {
-    /// Returns a completion that also calls the pong handlers in the metadata if the message is not sent.
-    fileprivate func abandoning(_ metadata: [any StageMetadata]) -> SendWaiter {
-        .callback { failure in
+    /// Returns a completion that also calls the pong handler in the metadata if the message is not sent; this waiter if there is no pong
+    /// handler.
+    func abandoning(_ metadata: [any StageMetadata]) -> SendWaiter {
+        guard metadata.contains(where: { ($0 as? WebSocketMetadata)?.pingToken != nil }) else { return self }
+        return .callback { failure in
             if let failure { abandon(metadata, failure.networkError) }
             switch self {
             case .unobserved, .idempotent: break

@@ -151,8 +151,10 @@ extension NetworkChannel {
         guard let channel = connection.driver.channel else {
             return connection.enqueue(content, Self.context(other, isFinal: isFinal), true, .idempotent)
         }
+        let metadata = own + Self.stageMetadata(other)
         channel.send(
-            StackMessage(content, metadata: own + Self.stageMetadata(other), isFinal: isFinal, waiter: .idempotent))
+            StackMessage(
+                content, metadata: metadata, isFinal: isFinal, waiter: SendWaiter.idempotent.abandoning(metadata)))
     }
 
     private static func context(
