@@ -147,7 +147,8 @@ extension NetworkChannel {
         _ content: Data, _ own: [any StageMetadata] = [], other: [NWProtocolMetadata], isFinal: Bool = false
     ) {
         begin()
-        connection.driver.contentCame()
+        // Notify the driver after the content is queued, so that the first packet can carry the content.
+        defer { connection.driver.contentCame() }
         guard let channel = connection.driver.channel else {
             return connection.enqueue(content, Self.context(other, isFinal: isFinal), true, .idempotent)
         }
