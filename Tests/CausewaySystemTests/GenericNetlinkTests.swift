@@ -19,4 +19,11 @@ struct GenericNetlinkTests {
         // The socket still matches answers to requests.
         #expect(try socket.family(named: "nlctrl") == 16)
     }
+
+    @Test("The socket for a repeated listing uses the protocol of the first one")
+    func reopened() throws {
+        let first = try NetlinkSocket(generic: ())
+        var socket = try first.reopened()
+        #expect(try socket.family(named: "nlctrl") == 16)
+    }
 }

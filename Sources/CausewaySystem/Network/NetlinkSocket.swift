@@ -1,7 +1,8 @@
 import CCausewayLinux
 package import CausewayWire
 
-/// Owns a routing socket (rtnetlink(7)): lists the kernel's network state, or receives change notifications.
+/// Owns a netlink socket, for routing (rtnetlink(7)) or for generic netlink: lists the kernel's state, or receives
+/// change notifications.
 ///
 /// A socket always belongs to the network namespace of the thread that opened it.
 package struct NetlinkSocket: ~Copyable, Sendable {
@@ -114,8 +115,16 @@ package struct NetlinkSocket: ~Copyable, Sendable {
             if isWhole && (!listing.isInconsistent || attempt == Self.attemptLimit) { return listing.values }
             guard attempt < Self.attemptLimit else { throw SystemError(errno: EBADMSG, call: "netlink listing") }
             // A new socket is needed, because the rest of the interrupted reply may still arrive on the old one.
-            if !isWhole { self = try NetlinkSocket() }
+            if !isWhole { self = try reopened() }
             attempt += 1
+        }
+    }
+
+    /// Opens another socket for requests of the same protocol.
+    borrowing func reopened() throws(SystemError) -> NetlinkSocket {
+        switch vocabulary {
+        case .routing: return try NetlinkSocket()
+        case .generic: return try NetlinkSocket(generic: ())
         }
     }
 
