@@ -63,7 +63,7 @@ final class ByteStreamLink: StreamLink {
         }
         guard isAlone else { return }
         guard outbound.failure == nil else { return close(isInterrupted: true) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Self.patience)) { [weak self] in
+        DispatchQueue.global().call(after: .seconds(Self.patience)) { [weak self] in
             self?.close(isInterrupted: true)
         }
         endWhenSent()

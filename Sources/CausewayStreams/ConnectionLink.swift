@@ -130,12 +130,7 @@ final class ConnectionLink: StreamLink {
         }
         guard isAlone, let connection else { return }
         if isReady, outbound.failure == nil {
-            // If no descriptors are available for a timer, there is no time limit.
-            if (try? System.checkRoomForSource()) != nil {
-                queue.asyncAfter(deadline: .now() + .seconds(Self.patience)) { [weak connection] in
-                    connection?.forceCancel()
-                }
-            }
+            queue.call(after: .seconds(Self.patience)) { [weak connection] in connection?.forceCancel() }
             endWhenSent()
         } else {
             connection.cancel()

@@ -79,9 +79,8 @@ final class SocketLink: StreamLink {
         case .output: outbound.finish()
         }
         pump()
-        // If no descriptors are available for a timer, there is no time limit.
-        guard isAlone, (try? System.checkRoomForSource()) != nil else { return }
-        queue.asyncAfter(deadline: .now() + .seconds(Self.patience)) { [weak self] in self?.end() }
+        guard isAlone else { return }
+        queue.call(after: .seconds(Self.patience)) { [weak self] in self?.end() }
     }
 
     func whenEnded(_ body: @escaping @Sendable () -> Void) {

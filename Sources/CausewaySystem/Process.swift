@@ -106,7 +106,8 @@ package enum System {
     /// Checks that Dispatch can open the descriptors for one more source: epoll, wake-up, three clocks and a signal.
     /// Otherwise Dispatch would trap.
     ///
-    /// Call this function before you create a source or call `asyncAfter`.
+    /// Call this function before you create a source or call `asyncAfter`. Causeway's `DispatchQueue.call(after:_:)` needs
+    /// no descriptor.
     ///
     /// - Throws: The first error when a file cannot be opened, such as `EMFILE`.
     package static func checkRoomForSource() throws(SystemError) { try checkRoom(forFiles: 6) }

@@ -78,7 +78,7 @@ public final class SCNetworkReachability: Sendable {
         let cancel = HostFinding.find(name) { finding in
             pending.withLock { $0.take() }?(flags(of: finding))
         }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(lookupLimit)) {
+        DispatchQueue.global().call(after: .seconds(lookupLimit)) {
             guard let late = pending.withLock({ $0.take() }) else { return }
             cancel()
             late(unansweredFlags(of: name))

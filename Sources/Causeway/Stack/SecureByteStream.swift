@@ -63,7 +63,7 @@ package final class SecureByteStream: ByteStream {
     package func close(isInterrupted: Bool) {
         apply { machine, now in machine.close(isInterrupted: isInterrupted, at: now) }
         guard !isInterrupted else { return }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Self.closingLimit)) { [weak self] in
+        DispatchQueue.global().call(after: .seconds(Self.closingLimit)) { [weak self] in
             self?.apply { machine, _ in machine.closingTimedOut() }
         }
     }

@@ -1,3 +1,4 @@
+internal import Causeway
 internal import CausewaySystem
 internal import Foundation
 
@@ -30,7 +31,7 @@ extension BackgroundSession {
         guard let root else { return }
         TransferAgent.shared.start(for: root)
         guard beginsWatch else { return }
-        TransferAgent.shared.queue.asyncAfter(deadline: .now() + .seconds(Self.watchInterval)) { [weak self] in
+        TransferAgent.shared.queue.call(after: .seconds(Self.watchInterval)) { [weak self] in
             guard let self else { return }
             state.withLock { $0.agent.isWatched = false }
             ensureAgent()

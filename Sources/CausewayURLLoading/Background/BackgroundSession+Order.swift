@@ -1,3 +1,4 @@
+internal import Causeway
 internal import CausewayProtocols
 internal import CausewaySystem
 internal import Dispatch
@@ -94,10 +95,7 @@ extension BackgroundSession {
 
     private func start(_ timer: Timer) {
         // A wait is limited to 60 s and then calculated again, because the wall clock may have been changed.
-        let milliseconds = min(timer.wait, .seconds(60)) / .milliseconds(1)
-        timer.queue.asyncAfter(deadline: .now() + .milliseconds(Int(milliseconds.rounded(.up)))) { [weak self] in
-            self?.fired(timer.number)
-        }
+        timer.queue.call(after: min(timer.wait, .seconds(60))) { [weak self] in self?.fired(timer.number) }
     }
 
     private func fired(_ number: Int) {

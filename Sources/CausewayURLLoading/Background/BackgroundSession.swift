@@ -1,3 +1,4 @@
+internal import Causeway
 internal import CausewayHTTPProtocols
 internal import CausewaySystem
 internal import Dispatch
@@ -113,7 +114,7 @@ final class BackgroundSession: Sendable {
     }
 
     private func claim(_ session: URLSession, after interval: Int = 20) {
-        session.core.work.asyncAfter(deadline: .now() + .milliseconds(interval)) { [self] in
+        session.core.work.call(after: .milliseconds(interval)) { [self] in
             guard access == .waiting else { return }
             guard let lock = store.lockAtOnce(.activity) else {
                 return claim(session, after: min(interval * 2, Self.maximumClaimInterval))

@@ -1,3 +1,4 @@
+internal import Causeway
 internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
@@ -40,7 +41,7 @@ extension DiskCache {
             state.isFlushScheduled = count > 0 || !state.changes.isEmpty
             return state.isFlushScheduled
         }
-        if goesOn { writing.asyncAfter(deadline: .now() + Self.flushInterval) { [self] in flush() } }
+        if goesOn { writing.call(after: Self.flushInterval) { [self] in flush() } }
     }
 
     /// Writes pending changes and returns their number. Called on the queue.

@@ -21,7 +21,7 @@ final class DiskCache: Sendable {
     }
 
     /// The minimum time between two flushes, which combines changes to the same key.
-    static let flushInterval = DispatchTimeInterval.milliseconds(50)
+    static let flushInterval = Duration.milliseconds(50)
     /// The interval at which the directory is checked for files from other processes.
     private static let comparisonInterval = Duration.seconds(5)
 

@@ -46,9 +46,10 @@ final class TimeoutWatch: Sendable {
     func arm(_ earliest: Duration) {
         state.withLock { box in
             if let due = box.value.state.due, due <= earliest { return }
+            // Without a free descriptor there is no timer yet: the next call tries again.
+            guard let timer = box.value.state.timer ?? makeTimer() else { return }
             box.value.state.due = earliest
             let delay = max(earliest - MonotonicTime.now, .zero)
-            let timer = box.value.state.timer ?? makeTimer()
             box.value.state.timer = timer
             let (seconds, attoseconds) = delay.components
             let wait = Double(seconds) + Double(attoseconds) / 1e18
@@ -56,7 +57,9 @@ final class TimeoutWatch: Sendable {
         }
     }
 
-    private func makeTimer() -> any DispatchSourceTimer {
+    /// Creates the timer; `nil` if Dispatch could not open a descriptor for it. Called once, therefore permitted under the lock.
+    private func makeTimer() -> (any DispatchSourceTimer)? {
+        guard (try? System.checkRoomForSource()) != nil else { return nil }
         let timer = DispatchSource.makeTimerSource(queue: queue)
         timer.setEventHandler { [weak self] in self?.fire() }
         timer.activate()

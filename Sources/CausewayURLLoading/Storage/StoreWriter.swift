@@ -1,9 +1,10 @@
+internal import Causeway
 internal import CausewaySystem
 internal import Dispatch
 
 /// Writes a store to its file shortly after a change, on a background queue. Changes within that time are written together.
 final class StoreWriter: Sendable {
-    private static let delay = DispatchTimeInterval.milliseconds(250)
+    private static let delay = Duration.milliseconds(250)
 
     private let queue = DispatchQueue(label: "causeway.store", qos: .utility)
     private let isWaiting = LockedValue(false)
@@ -23,7 +24,7 @@ final class StoreWriter: Sendable {
             defer { isWaiting = true }
             return !isWaiting
         }
-        if isFirst { queue.asyncAfter(deadline: .now() + Self.delay) { [self] in saveIfWaiting() } }
+        if isFirst { queue.call(after: Self.delay) { [self] in saveIfWaiting() } }
     }
 
     /// Writes pending changes, and returns when that is done.

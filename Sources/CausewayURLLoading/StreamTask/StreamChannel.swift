@@ -252,9 +252,8 @@ final class StreamChannel: Loader {
     }
 
     private func wake(at time: Duration) {
-        let (seconds, attoseconds) = max(time - MonotonicTime.now, .zero).components
-        let wait = min(Double(seconds) + Double(attoseconds) / 1e18, 1e8)
-        DispatchQueue.global().asyncAfter(deadline: .now() + wait) { [weak self] in
+        let wait = min(time - MonotonicTime.now, .seconds(100_000_000))
+        DispatchQueue.global().call(after: wait) { [weak self] in
             self?.apply { $0.advance(to: $1) }
         }
     }

@@ -1,3 +1,4 @@
+internal import Causeway
 internal import CausewayHTTP
 internal import CausewayProtocols
 internal import CausewaySystem
@@ -114,8 +115,7 @@ final class WebSocketChannel: Loader {
     }
 
     private func limitClosing() {
-        let seconds = Int(WebSocketConversation.closingTime.components.seconds)
-        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds)) { [weak self] in
+        DispatchQueue.global().call(after: WebSocketConversation.closingTime) { [weak self] in
             self?.apply { $0.closingTimedOut() }
         }
     }
