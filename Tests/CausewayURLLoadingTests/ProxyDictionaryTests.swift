@@ -157,6 +157,18 @@ struct ProxyDictionaryTests {
         #expect(proxies.map { ($0 as? [String: Any])?[kCFProxyTypeKey] as? String } == types)
     }
 
+    @Test(
+        "An exception with a port applies to the default port of the scheme",
+        arguments: [
+            ("http://b.test/", false), ("http://b.test:443/", true), ("https://b.test/", true),
+            ("https://b.test:80/", false), ("wss://b.test/", true),
+        ])
+    func portOfException(_ text: String, _ isDirect: Bool) throws {
+        let settings: [String: Any] = ["SOCKSProxy": "127.0.0.1", "SOCKSPort": 1080, "ExceptionsList": ["b.test:443"]]
+        let proxies = try SystemProxies.proxies(for: try #require(URL(string: text)), settings)
+        #expect(proxies.map { $0[kCFProxyTypeKey] as? String } == [isDirect ? kCFProxyTypeNone : kCFProxyTypeSOCKS])
+    }
+
     @Test("Settings that are not valid have no proxies, and no direct connection")
     func invalid() throws {
         let url = try #require(URL(string: "http://b.test/"))

@@ -2,7 +2,7 @@ internal import CausewayRuntime
 package import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
-internal import FoundationEssentials
+package import FoundationEssentials
 
 extension NWEndpoint {
     /// The address family of an IP address or Unix domain socket; `nil` for all other endpoints.
@@ -98,7 +98,7 @@ extension NWEndpoint {
 
 extension NWEndpoint {
     /// Returns a URL's port, or its scheme's default port; `nil` if there is neither.
-    static func port(of url: URL) -> UInt16? {
+    package static func port(of url: URL) -> UInt16? {
         if let port = url.port { return UInt16(exactly: port) }
         switch url.scheme?.lowercased() {
         case "http", "ws": return 80

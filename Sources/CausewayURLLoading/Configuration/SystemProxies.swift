@@ -70,7 +70,7 @@ enum SystemProxies {
         let isSecure = scheme == "https" || scheme == "wss"
         var described: [[String: Any]] = []
         for proxy in try ProxyDictionary(settings).proxies(for: isSecure ? "https" : "http") {
-            if let host = url.host, let port = NWEndpoint.Port(rawValue: UInt16(exactly: url.port ?? 80) ?? 80),
+            if let host = url.host, let port = NWEndpoint.Port(rawValue: NWEndpoint.port(of: url) ?? 80),
                 try proxy.excludes(.hostPort(host: NWEndpoint.Host(host), port: port))
             {
                 continue

@@ -14,7 +14,7 @@ extension TaskCore {
         case .endpoint(_, let name, let port): return (name, port)
         case .response, .nowhere, nil:
             let url = state.withLock { $0.currentRequest?.url }
-            return (url?.host ?? "", UInt16(exactly: url?.port ?? 80) ?? 80)
+            return (url?.host ?? "", url.flatMap { NWEndpoint.port(of: $0) } ?? 80)
         }
     }
 
