@@ -169,6 +169,22 @@ struct ProxyDictionaryTests {
         #expect(proxies.map { $0[kCFProxyTypeKey] as? String } == [isDirect ? kCFProxyTypeNone : kCFProxyTypeSOCKS])
     }
 
+    @Test(
+        "Host names without a dot need no proxy if the dictionary excludes them",
+        arguments: [
+            ("http://printer/", true), ("https://printer:8443/", true), ("http://printer.test/", false),
+            ("http://127.0.0.1/", false), ("http://[2001:db8::1]/", false),
+        ])
+    func simpleHostnames(_ text: String, _ isSimple: Bool) throws {
+        let url = try #require(URL(string: text))
+        var settings: [String: Any] = ["SOCKSProxy": "127.0.0.1", "SOCKSPort": 1080]
+        for (value, isExcluded) in [(nil, false), (0, false), (1, true)] as [(Int?, Bool)] {
+            settings[kCFNetworkProxiesExcludeSimpleHostnames] = value
+            let types = try SystemProxies.proxies(for: url, settings).map { $0[kCFProxyTypeKey] as? String }
+            #expect(types == [isSimple && isExcluded ? kCFProxyTypeNone : kCFProxyTypeSOCKS])
+        }
+    }
+
     @Test("Settings that are not valid have no proxies, and no direct connection")
     func invalid() throws {
         let url = try #require(URL(string: "http://b.test/"))

@@ -59,6 +59,8 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
 
     /// The domains for which not to use the proxy, in the format of ``matchDomains``, without empty strings. Default: none.
     public var excludedDomains: [String] = []
+    /// Whether not to use the proxy for host names without a dot, as with the key `ExcludeSimpleHostnames` of CFNetwork.
+    package var excludesSimpleHostnames = false
 
     /// Creates a SOCKS version 5 proxy (RFC 1928).
     public init(socksv5Proxy: NWEndpoint) {

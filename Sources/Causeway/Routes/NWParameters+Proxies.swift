@@ -270,10 +270,10 @@ extension ProxyConfiguration {
     ///
     /// - Throws: `.posix(.EINVAL)` for an invalid domain. Ignoring the domain could bypass the proxy.
     func isMeant(for destination: TunnelDestination) throws(NWError) -> Bool {
-        let exception = try Self.firstMatch(excludedDomains, destination)
+        let isExcluded = try excludes(destination)
         // An empty entry means all hosts, as in the system's proxy settings.
         let match = try Self.firstMatch(matchDomains.map { $0.isEmpty ? "*" : $0 }, destination)
-        return exception == nil && (matchDomains.isEmpty || match != nil)
+        return !isExcluded && (matchDomains.isEmpty || match != nil)
     }
 
     /// Returns the first domain of a list that matches the destination. All domains must be valid.

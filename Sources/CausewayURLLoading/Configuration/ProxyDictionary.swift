@@ -59,15 +59,17 @@ struct ProxyDictionary {
             guard let nested = ProxyValues(nested) else { throw .posix(.EINVAL) }
             proxies.append(try nested.socksProxy())
         }
-        complete(&proxies)
+        try complete(&proxies)
         return proxies
     }
 
-    /// Adds the excluded domains, and the dictionary's credential to proxies that have none.
-    private func complete(_ proxies: inout [ProxyConfiguration]) {
+    /// Adds the excluded hosts, and the dictionary's credential to proxies that have none.
+    private func complete(_ proxies: inout [ProxyConfiguration]) throws(NWError) {
         let exceptions = (values[kCFNetworkProxiesExceptionsList] as? [Any])?.map { "\($0)" } ?? []
+        let excludesSimpleHostnames = try values.flag(kCFNetworkProxiesExcludeSimpleHostnames) == true
         for index in proxies.indices {
             proxies[index].excludedDomains = exceptions.map { $0.hasPrefix("*.") ? String($0.dropFirst(2)) : $0 }
+            proxies[index].excludesSimpleHostnames = excludesSimpleHostnames
             if proxies[index].credential == nil, let user = values.text(kCFProxyUsernameKey) {
                 proxies[index].applyCredential(username: user, password: values.text(kCFProxyPasswordKey) ?? "")
             }

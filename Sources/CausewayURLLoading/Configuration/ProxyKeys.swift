@@ -28,7 +28,7 @@ public let kCFNetworkProxiesFTPPort = "FTPPort"
 public let kCFNetworkProxiesFTPPassive = "FTPPassive"
 /// The host names that are connected to directly, without a proxy.
 public let kCFNetworkProxiesExceptionsList = "ExceptionsList"
-/// Whether host names without a dot are connected to directly, without a proxy. Has no effect.
+/// Whether host names without a dot are connected to directly, without a proxy.
 public let kCFNetworkProxiesExcludeSimpleHostnames = "ExcludeSimpleHostnames"
 /// Whether a PAC script selects the proxy.
 public let kCFNetworkProxiesProxyAutoConfigEnable = "ProxyAutoConfigEnable"
