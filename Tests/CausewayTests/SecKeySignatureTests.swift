@@ -214,7 +214,7 @@ struct SecKeySignatureTests {
         let verifier = try #require(SecKeyCopyPublicKey(keys[0]))
         #expect(code { SecKeyCreateSignature(verifier, own, Self.message, $0) != nil } == errSecParam)
         #expect(code { SecKeyVerifySignature(keys[0], own, Self.message, Data([1]), $0) } == errSecParam)
-        let broken = SecKey(.encoded(Data([0x30, 1, 2])))
+        let broken = SecKey(.publicKey(Data([0x30, 1, 2])))
         #expect(code { SecKeyVerifySignature(broken, own, Self.message, Data([1]), $0) } == errSecParam)
     }
 

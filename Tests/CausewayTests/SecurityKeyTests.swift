@@ -83,13 +83,13 @@ struct SecurityKeyTests {
     @Test("A key of another kind, or invalid bytes, have no representation")
     func others() throws {
         let edwards = try #require(SecCertificateCopyKey(try Self.identity(.ed25519).certificate))
-        for key in [edwards, SecKey(.encoded(Data([0x30, 1, 2])))] {
+        for key in [edwards, SecKey(.publicKey(Data([0x30, 1, 2])))] {
             var error: Unmanaged<CFError>?
             #expect(SecKeyCopyExternalRepresentation(key, &error) == nil)
             #expect(error?.takeRetainedValue().underlyingError == .posix(.ENOTSUP))
             #expect(SecKeyCopyAttributes(key) == nil)
         }
-        #expect(SecKeyGetBlockSize(SecKey(.encoded(Data()))) == 0)
+        #expect(SecKeyGetBlockSize(SecKey(.publicKey(Data()))) == 0)
         #expect(SecCertificateCopyKey(SecCertificate(data: Data([0x30, 0]))) == nil)
     }
 

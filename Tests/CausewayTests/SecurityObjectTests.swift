@@ -26,7 +26,7 @@ struct SecurityObjectTests {
 
     @Test("Identities keep their certificate, key and chain")
     func identities() throws {
-        let identity = SecIdentity(certificate: Self.leaf, privateKey: SecKey(.encoded(Data([1]))))
+        let identity = SecIdentity(certificate: Self.leaf, privateKey: SecKey(.publicKey(Data([1]))))
         let plain = try #require(sec_identity_create(identity))
         #expect(sec_identity_copy_ref(plain)?.takeRetainedValue() === identity)
         #expect(!sec_identity_access_certificates(plain) { _ in Issue.record("no chain") })

@@ -154,13 +154,17 @@ struct TLSConfigurationTests {
         let root = try Self.issue("root")
         let made = try Self.issue("leaf", by: root)
         let certificate = SecCertificate(data: Data(made.certificates[0].der))
-        let key = SecKey(.encoded(Data(made.privateKeyDER)))
+        let key = SecKey(.engine(made.privateKey))
         let issuer = SecCertificate(data: Data(root.certificates[0].der))
         let whole = sec_identity_t(SecIdentity(certificate: certificate, privateKey: key), chain: [issuer])
         #expect(try whole.engineIdentity().certificates.count == 2)
-        let foreign = SecKey(.encoded(Data(root.privateKeyDER)))
-        let broken = sec_identity_t(SecIdentity(certificate: certificate, privateKey: foreign))
-        #expect(throws: NWError.tls(errSSLBadCert)) { try broken.engineIdentity() }
+        let foreign = SecKey(.engine(root.privateKey))
+        let publicKey = try #require(SecKeyCopyPublicKey(key))
+        #expect(publicKey != key && publicKey == SecCertificateCopyKey(certificate))
+        for wrong in [foreign, publicKey] {
+            let broken = sec_identity_t(SecIdentity(certificate: certificate, privateKey: wrong))
+            #expect(throws: NWError.tls(errSSLBadCert)) { try broken.engineIdentity() }
+        }
     }
 
     @Test("A trust uses its anchors and the name of its policy")

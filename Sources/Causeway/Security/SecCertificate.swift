@@ -20,12 +20,12 @@ public final class SecCertificate: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(data) }
 }
 
-/// A private or public key, which is stored either in encoded form or in the TLS engine.
+/// A public key, which is stored in encoded form, or a private key of the TLS engine.
 public final class SecKey: Sendable {
     /// The storage of a key.
     package enum Material: Sendable {
-        /// A key in DER: PKCS #8 (RFC 5958 §2) for a private key, SubjectPublicKeyInfo (RFC 5280 §4.1) for a public key.
-        case encoded(Data)
+        /// A public key in DER: SubjectPublicKeyInfo (RFC 5280 §4.1).
+        case publicKey(Data)
         /// A private key of the TLS engine: `TLSIdentity` or `PrivateKey`.
         case engine(any Sendable)
     }

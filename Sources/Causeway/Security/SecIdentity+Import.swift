@@ -62,20 +62,17 @@ extension sec_identity_t {
     /// - Throws: `.tls` with `errSSLBadCert` if certificate and key are malformed or do not match.
     package func engineIdentity() throws(NWError) -> TLSIdentity {
         do throws(TLSFailure) {
-            switch identity.privateKey.material {
-            case .engine(let material):
-                // `SecIdentityCreate` may have combined the key with another certificate, so compare the certificates.
-                if chain.isEmpty, let made = material as? TLSIdentity,
-                    made.certificates[0].der.elementsEqual(identity.certificate.data)
-                {
-                    return made
-                }
-                guard let key = identity.privateKey.privateKey else {
-                    throw TLSFailure(.badCertificate, "the private key is not from this TLS library")
-                }
-                return try TLSIdentity(derCertificates: certificates, key: key)
-            case .encoded(let key): return try TLSIdentity(derCertificates: certificates, derKey: [UInt8](key))
+            // `SecIdentityCreate` may have combined the key with another certificate, so compare the certificates.
+            if chain.isEmpty, case .engine(let material) = identity.privateKey.material,
+                let made = material as? TLSIdentity,
+                made.certificates[0].der.elementsEqual(identity.certificate.data)
+            {
+                return made
             }
+            guard let key = identity.privateKey.privateKey else {
+                throw TLSFailure(.badCertificate, "the key is not a private key of this TLS library")
+            }
+            return try TLSIdentity(derCertificates: certificates, key: key)
         } catch {
             throw error.failure.networkError
         }

@@ -8,7 +8,7 @@ public import FoundationEssentials
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult
 public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? {
-    certificate.read().map { SecKey(.encoded(Data($0.subjectPublicKeyInfo))) }
+    certificate.read().map { SecKey(.publicKey(Data($0.subjectPublicKeyInfo))) }
 }
 
 /// Returns the public key of the peer's own certificate, without validation.
@@ -30,7 +30,7 @@ public func SecTrustCopyPublicKey(_ trust: SecTrust) -> SecKey? { SecTrustCopyKe
 /// Counterpart: macOS 10.12, iOS 10.
 @discardableResult
 public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
-    key.publicInfo.map { SecKey(.encoded(Data($0.der))) }
+    key.publicInfo.map { SecKey(.publicKey(Data($0.der))) }
 }
 
 /// Returns the bytes of a key. RSA: RSAPublicKey or RSAPrivateKey in DER (RFC 8017 §A.1). Elliptic curves: the uncompressed point, followed
@@ -129,7 +129,7 @@ extension SecKey {
     var publicInfo: (info: PublicKeyInfo, der: [UInt8])? {
         let der =
             switch material {
-            case .encoded(let data): [UInt8](data)
+            case .publicKey(let data): [UInt8](data)
             case .engine: privateKey?.publicKeyInfo ?? []
             }
         return PublicKeyInfo(der).map { ($0, der) }
@@ -158,7 +158,7 @@ extension SecKey: Hashable {
     /// The values that equality compares; `nil` for a malformed private key, which equals only itself.
     private var likeness: Likeness? {
         switch material {
-        case .encoded(let data):
+        case .publicKey(let data):
             Likeness(isPrivate: false, bytes: Data(PublicKeyInfo.canonical([UInt8](data))))
         case .engine: publicInfo.map { Likeness(isPrivate: true, bytes: Data($0.der)) }
         }

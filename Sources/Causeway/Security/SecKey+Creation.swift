@@ -66,7 +66,7 @@ public func SecKeyCreateWithData(
 
 private func publicKey(_ der: [UInt8]) throws(CFError) -> SecKey {
     _ = try engine { () throws(TLSFailure) in try PublicKey(exactly: der) }
-    return SecKey(.encoded(Data(der)))
+    return SecKey(.publicKey(Data(der)))
 }
 
 /// Calls the TLS engine. Errors for malformed keys become `errSecParam`, as on Apple platforms.

@@ -47,21 +47,7 @@ package struct TLSIdentity: Sendable {
             }
             return password.withUnsafeMutableBytes { cw_PEM_read_bio_PrivateKey(bio, nil, cw_password, $0.baseAddress) }
         }
-        try self.init(certificates: chain, key: Self.key(pointer, "PEM"))
-    }
-
-    /// Parses DER certificates and a DER key: PKCS #8, or its algorithm's older format.
-    ///
-    /// - Throws: ``TLSFailure`` with `errSSLBadCert`.
-    package init(derCertificates: [[UInt8]], derKey: [UInt8]) throws(TLSFailure) {
-        var chain: [Certificate] = []
-        for der in derCertificates { chain.append(try Certificate(der: der)) }
-        try OpenSSLLibrary.load()
-        let pointer: OpaquePointer? = derKey.withUnsafeBufferPointer { bytes in
-            var cursor = bytes.baseAddress
-            return cw_d2i_AutoPrivateKey(nil, &cursor, bytes.count)
-        }
-        try self.init(certificates: chain, key: Self.key(pointer, "DER"))
+        try self.init(certificates: chain, key: Self.key(pointer))
     }
 
     /// Parses a PKCS #12 archive (RFC 7292).
@@ -103,9 +89,9 @@ package struct TLSIdentity: Sendable {
         return encoded { cw_i2d_PKCS12(archive, $0) }
     }
 
-    private static func key(_ pointer: OpaquePointer?, _ form: String) throws(TLSFailure) -> SharedObject {
+    private static func key(_ pointer: OpaquePointer?) throws(TLSFailure) -> SharedObject {
         guard let pointer else {
-            throw TLSFailure(.badCertificate, "no private key in this \(form): \(OpenSSLLibrary.takeReason())")
+            throw TLSFailure(.badCertificate, "no private key in this PEM: \(OpenSSLLibrary.takeReason())")
         }
         return SharedObject(owning: pointer, .key)
     }

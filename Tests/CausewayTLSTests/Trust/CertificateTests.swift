@@ -80,14 +80,13 @@ struct CertificateTests {
         let pemKey = pem("EC PRIVATE KEY", identity.privateKeyDER)
         #expect(try TLSIdentity(certificates: pemChain + pemKey, key: pemChain + pemKey) == identity)
         #expect(
-            try TLSIdentity(derCertificates: identity.certificates.map(\.der), derKey: identity.privateKeyDER)
-                == identity)
+            try TLSIdentity(derCertificates: identity.certificates.map(\.der), key: identity.privateKey) == identity)
         let archive = identity.pkcs12(password: "secret")
         #expect(try TLSIdentity(pkcs12: archive, password: "secret") == identity)
         #expect(throws: TLSFailure.self) { _ = try TLSIdentity(pkcs12: archive, password: "wrong") }
-        let otherKey = try Authority.shared.issue().privateKeyDER
+        let otherKey = try Authority.shared.issue().privateKey
         #expect(throws: TLSFailure.self) {
-            _ = try TLSIdentity(derCertificates: [identity.certificates[0].der], derKey: otherKey)
+            _ = try TLSIdentity(derCertificates: [identity.certificates[0].der], key: otherKey)
         }
     }
 }
