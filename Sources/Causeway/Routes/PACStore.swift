@@ -26,19 +26,30 @@ final class PACStore: Sendable {
     }
 
     private struct Fetch {
+        let key: Key
         var fetch: (any PACFetching)?
-        var number: UInt64
         var askers: [UInt64: @Sendable (Outcome) -> Void] = [:]
     }
 
     private struct State: Sendable {
         var entries: [Key: Entry] = [:]
-        var fetches: [Key: Fetch] = [:]
+        var fetches: [UInt64: Fetch] = [:]
+        /// The numbers of the fetches that later requests join, and whose scripts are cached. ``forget(partition:)`` removes a fetch from
+        /// this list; it then only answers its own requests.
+        var current: [Key: UInt64] = [:]
         var lastNumber: UInt64 = 0
 
         mutating func nextNumber() -> UInt64 {
             lastNumber += 1
             return lastNumber
+        }
+
+        /// Removes a fetch that has ended. `isCurrent` is `false` if the cache was cleared since its start.
+        mutating func remove(_ number: UInt64) -> (fetch: Fetch, isCurrent: Bool)? {
+            guard let fetch = fetches.removeValue(forKey: number) else { return nil }
+            guard current[fetch.key] == number else { return (fetch, false) }
+            current[fetch.key] = nil
+            return (fetch, true)
         }
 
         mutating func keep(_ document: DocumentFetch.Document, _ key: Key) {
@@ -62,8 +73,12 @@ final class PACStore: Sendable {
     ///   are in a higher layer.
     init(_ fetcher: @escaping Fetcher) { self.fetcher = fetcher }
 
+    /// Removes the scripts of a privacy context. Scripts that are being fetched are not cached.
     func forget(partition: UInt64) {
-        state.withLock { state in state.entries = state.entries.filter { $0.key.partition != partition } }
+        state.withLock { state in
+            state.entries = state.entries.filter { $0.key.partition != partition }
+            state.current = state.current.filter { $0.key.partition != partition }
+        }
     }
 
     /// Calls `completion` once with the script or an error, immediately if the script is cached. Returns a closure that cancels the
@@ -75,49 +90,53 @@ final class PACStore: Sendable {
         let key = Key(
             url: location.url.absoluteString, limits: parameters.values.paths.normalized,
             partition: parameters.values.privacyContext.settings.partition)
-        let (known, asker, mustStart) = state.withLock { state -> (DocumentFetch.Document?, UInt64, Bool) in
-            if let entry = state.entries[key], entry.expiry > System.now { return (entry.document, 0, false) }
+        typealias Found = (document: DocumentFetch.Document?, asker: UInt64, fetch: UInt64, mustStart: Bool)
+        let found = state.withLock { state -> Found in
+            if let entry = state.entries[key], entry.expiry > System.now { return (entry.document, 0, 0, false) }
             let asker = state.nextNumber()
-            let isNew = state.fetches[key] == nil
-            if isNew { state.fetches[key] = Fetch(number: state.nextNumber()) }
-            state.fetches[key]?.askers[asker] = completion
-            return (nil, asker, isNew)
+            let running = state.current[key]
+            let number = running ?? state.nextNumber()
+            if running == nil {
+                state.fetches[number] = Fetch(key: key)
+                state.current[key] = number
+            }
+            state.fetches[number]?.askers[asker] = completion
+            return (nil, asker, number, running == nil)
         }
-        if let known {
-            completion(.success(known))
+        if let document = found.document {
+            completion(.success(document))
             return {}
         }
-        if mustStart { begin(key, location) }
-        return { self.giveUp(asker, key) }
+        let (asker, number) = (found.asker, found.fetch)
+        if found.mustStart { begin(number, location, key.limits) }
+        return { self.giveUp(asker, number) }
     }
 
-    private func begin(_ key: Key, _ location: PACLocation) {
-        guard let number = state.withLock({ $0.fetches[key]?.number }) else { return }
-        let fetch = fetcher(location, key.limits) { outcome in self.fetched(outcome, key, number) }
+    private func begin(_ number: UInt64, _ location: PACLocation, _ limits: PathLimits) {
+        let fetch = fetcher(location, limits) { outcome in self.fetched(outcome, number) }
         let isWanted = state.withLock { state in
-            guard state.fetches[key]?.number == number else { return false }
-            state.fetches[key]?.fetch = fetch
+            guard state.fetches[number] != nil else { return false }
+            state.fetches[number]?.fetch = fetch
             return true
         }
         if isWanted { fetch.start() }
     }
 
-    private func fetched(_ outcome: Outcome, _ key: Key, _ number: UInt64) {
+    private func fetched(_ outcome: Outcome, _ number: UInt64) {
         let askers = state.withLock { state -> [@Sendable (Outcome) -> Void] in
-            guard let fetch = state.fetches[key], fetch.number == number else { return [] }
-            state.fetches[key] = nil
-            if case .success(let document) = outcome { state.keep(document, key) }
+            guard let (fetch, isCurrent) = state.remove(number) else { return [] }
+            if isCurrent, case .success(let document) = outcome { state.keep(document, fetch.key) }
             return Array(fetch.askers.values)
         }
         for asker in askers { asker(outcome) }
     }
 
-    private func giveUp(_ asker: UInt64, _ key: Key) {
+    private func giveUp(_ asker: UInt64, _ number: UInt64) {
         let fetch = state.withLock { state -> (any PACFetching)? in
-            guard state.fetches[key]?.askers.removeValue(forKey: asker) != nil,
-                state.fetches[key]?.askers.isEmpty == true
+            guard state.fetches[number]?.askers.removeValue(forKey: asker) != nil,
+                state.fetches[number]?.askers.isEmpty == true
             else { return nil }
-            return state.fetches.removeValue(forKey: key)?.fetch
+            return state.remove(number)?.fetch.fetch
         }
         fetch?.cancel()
     }
