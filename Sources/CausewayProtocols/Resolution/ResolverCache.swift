@@ -9,14 +9,16 @@ package struct ResolverCache: Sendable {
     package struct Key: Hashable, Sendable {
         package var name: DNSName
         package var type: DNSRecordType
-        /// Separates the answers for programs that must not see each other's queries, and the answers to queries that
-        /// are limited to certain interfaces.
+        /// Separates the answers for programs that must not see each other's queries.
         package var partition: UInt64
+        /// Separates the answers to queries that are limited to certain interfaces; 0 for other queries.
+        package var scope: UInt64
 
-        package init(_ name: DNSName, _ type: DNSRecordType, partition: UInt64 = 0) {
+        package init(_ name: DNSName, _ type: DNSRecordType, partition: UInt64 = 0, scope: UInt64 = 0) {
             self.name = name
             self.type = type
             self.partition = partition
+            self.scope = scope
         }
     }
 
@@ -39,6 +41,8 @@ package struct ResolverCache: Sendable {
     private let limit: Int
     private var recent: [Key: Entry] = [:]
     private var older: [Key: Entry] = [:]
+    /// The number of calls of ``removeAll(partition:)``.
+    package private(set) var clearCount = 0
 
     /// - Parameter limit: The maximum number of entries in the cache, at least 2.
     package init(limit: Int = usualLimit) { self.limit = max(1, limit / 2) }
@@ -68,7 +72,13 @@ package struct ResolverCache: Sendable {
     }
 
     /// Stores an answer for its time to live. A failure is not stored and does not remove an older answer.
-    package mutating func store(_ answer: DNSAnswer, for key: Key, at now: Duration) {
+    ///
+    /// - Parameter count: The value of ``clearCount`` when the question was asked; `nil` if it does not matter. The answer to a question
+    ///   from before a removal is not stored.
+    package mutating func store(
+        _ answer: DNSAnswer, for key: Key, unlessClearedSince count: Int? = nil, at now: Duration
+    ) {
+        guard count == nil || count == clearCount else { return }
         switch answer.finding {
         case .failed: return
         case .noSuchName, .noSuchRecord:
@@ -98,6 +108,7 @@ package struct ResolverCache: Sendable {
 
     /// Removes one partition's answers, or all answers if `partition` is `nil`.
     package mutating func removeAll(partition: UInt64? = nil) {
+        clearCount += 1
         recent = recent.filter { partition != nil && $0.key.partition != partition }
         older = older.filter { partition != nil && $0.key.partition != partition }
     }

@@ -22,7 +22,7 @@ package final class ResolverEngine: Sendable {
 
     private final class ChannelBox: Sendable {
         let channel: LoopBound<Channel>
-        /// The scope's cache partition; 0 for the scope without limits.
+        /// The scope's number in the cache; 0 for the scope without limits.
         let number: UInt64
 
         init(_ channel: LoopBound<Channel>, number: UInt64) {
@@ -187,14 +187,17 @@ package final class ResolverEngine: Sendable {
         allowingExpired: Bool = false, _ completion: @escaping @Sendable (DNSAnswer, AddressOrigin) -> Void
     ) -> (@Sendable () -> Void)? {
         let box = channel(for: scope)
-        let key = ResolverCache.Key(name, type, partition: box.number == 0 ? partition : partition ^ box.number << 32)
+        let key = ResolverCache.Key(name, type, partition: partition, scope: box.number)
         let now = System.now
-        if let found = cache.withLock({ $0.find(key, allowingExpired: allowingExpired, at: now) }) {
+        let (found, clearCount) = cache.withLock { cache in
+            (cache.find(key, allowingExpired: allowingExpired, at: now), cache.clearCount)
+        }
+        if let found {
             completion(found.answer, found.isExpired ? .expiredCache : .cache)
             if !found.isExpired { return nil }
         }
         let id = ask(name, type, box) { [weak self] answer in
-            self?.cache.withLock { $0.store(answer, for: key, at: System.now) }
+            self?.cache.withLock { $0.store(answer, for: key, unlessClearedSince: clearCount, at: System.now) }
             completion(answer, .query(answer.carrier ?? .udp))
         }
         return { [weak self] in self?.cancel(id, scope) }

@@ -76,4 +76,32 @@ struct ResolverCacheTests {
         cache.removeAll()
         #expect(cache.count == 0)
     }
+
+    @Test("Clearing a partition also removes its answers to queries that are limited to interfaces")
+    func scopes() {
+        var cache = ResolverCache()
+        for scope in [0, 1] as [UInt64] {
+            for partition in [1, 2] as [UInt64] {
+                cache.store(answer(), for: .init(name, .a, partition: partition, scope: scope), at: .zero)
+            }
+        }
+        cache.removeAll(partition: 1)
+        #expect(cache.count == 2)
+        for scope in [0, 1] as [UInt64] {
+            #expect(cache.find(.init(name, .a, partition: 1, scope: scope), at: .zero) == nil)
+            #expect(cache.find(.init(name, .a, partition: 2, scope: scope), at: .zero) != nil)
+        }
+    }
+
+    @Test("An answer to a question from before the cache was cleared is not stored", arguments: [nil, 1] as [UInt64?])
+    func lateAnswer(_ partition: UInt64?) {
+        var cache = ResolverCache()
+        let key = ResolverCache.Key(name, .a, partition: 1)
+        let before = cache.clearCount
+        cache.removeAll(partition: partition)
+        cache.store(answer(), for: key, unlessClearedSince: before, at: .zero)
+        #expect(cache.count == 0)
+        cache.store(answer(), for: key, unlessClearedSince: cache.clearCount, at: .zero)
+        #expect(cache.count == 1)
+    }
 }
