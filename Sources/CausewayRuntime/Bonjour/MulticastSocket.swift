@@ -35,6 +35,9 @@ final class MulticastSocket: ReadinessHandler {
     let isOneShot: Bool
     private let reader: LoopBound<PacketReader>
     private let registration: LoopBound<Registration?>
+    private let failures: LoopBound<ReadFailures>
+    /// The timer that ends a pause in reading after errors, if there is one.
+    private let retry: LoopBound<TimerID?>
 
     init(
         _ family: SocketAddress.Family, on interface: Int, _ loop: any EventLoop, _ receiver: any Receiver
@@ -45,6 +48,8 @@ final class MulticastSocket: ReadinessHandler {
         self.receiver = receiver
         reader = LoopBound(PacketReader(blockCount: Self.batch), to: loop)
         registration = LoopBound(nil, to: loop)
+        failures = LoopBound(ReadFailures(), to: loop)
+        retry = LoopBound(nil, to: loop)
         let socket = try Self.open(family, on: interface)
         isOneShot = try !Self.joinGroup(family, on: interface, socket.rawValue)
         descriptor = socket.release()
@@ -147,18 +152,27 @@ final class MulticastSocket: ReadinessHandler {
     }
 
     func ready(for readiness: Readiness) {
+        if let timer = retry.value.take() { loop.cancel(timer) }
         var isEmpty = false
-        for _ in 0..<Self.budget where !isEmpty {
-            // Ignore an ICMP error: it concerns a datagram sent earlier, not a received one.
-            guard registration.value != nil, let count = try? reader.value.receive(descriptor, wantsPeer: true) else {
-                break
+        var pause: Duration?
+        for _ in 0..<Self.budget where registration.value != nil && !isEmpty && pause == nil {
+            guard let count = try? reader.value.receive(descriptor, wantsPeer: true) else {
+                // Ignore an ICMP error: it concerns a datagram sent earlier, not a received one.
+                pause = failures.value.readFailed()
+                continue
             }
+            failures.value.readSucceeded()
             for index in 0..<count { hand(index) }
             isEmpty = count == 0
         }
         receiver.receivedBatch()
         guard registration.value != nil else { return }
-        if isEmpty { awaitMore() } else { loop.execute { self.ready(for: .readable) } }
+        if isEmpty { return awaitMore() }
+        if let pause {
+            retry.value = loop.schedule(after: pause) { self.ready(for: .readable) }
+        } else {
+            loop.execute { self.ready(for: .readable) }
+        }
     }
 
     private func hand(_ index: Int) {

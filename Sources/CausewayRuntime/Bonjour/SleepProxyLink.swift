@@ -42,6 +42,9 @@ final class SleepProxySocket: ReadinessHandler {
     private let descriptor: CInt
     private let reader: LoopBound<PacketReader>
     private let registration: LoopBound<Registration?>
+    private let failures: LoopBound<ReadFailures>
+    /// The timer that ends a pause in reading after errors, if there is one.
+    private let retry: LoopBound<TimerID?>
 
     init(
         _ family: SocketAddress.Family, over interface: Int, _ loop: any EventLoop,
@@ -53,6 +56,8 @@ final class SleepProxySocket: ReadinessHandler {
         self.receive = receive
         reader = LoopBound(PacketReader(blockCount: Self.batch), to: loop)
         registration = LoopBound(nil, to: loop)
+        failures = LoopBound(ReadFailures(), to: loop)
+        retry = LoopBound(nil, to: loop)
         let socket = try Socket.open(family, .datagram)
         if family == .ipv6 { try Socket.set(.ipv6Only, to: 1, on: socket.rawValue) }
         let place: SocketAddress = family == .ipv4 ? .ipv4(bits: 0, port: 0) : .ipv6(high: 0, low: 0, port: 0, scope: 0)
@@ -79,10 +84,9 @@ final class SleepProxySocket: ReadinessHandler {
 
     func ready(for readiness: Readiness) {
         guard registration.value != nil else { return }
-        // Read again after an ICMP error: it concerns a datagram sent earlier, and replies may be queued after it.
-        guard let count = try? reader.value.receive(descriptor, wantsPeer: true) else {
-            return loop.execute { self.ready(for: .readable) }
-        }
+        if let timer = retry.value.take() { loop.cancel(timer) }
+        guard let count = try? reader.value.receive(descriptor, wantsPeer: true) else { return readAgain() }
+        failures.value.readSucceeded()
         var arrived: [([UInt8], SocketAddress)] = []
         for index in 0..<count {
             let packet = reader.value[index]
@@ -93,5 +97,11 @@ final class SleepProxySocket: ReadinessHandler {
         for (bytes, peer) in arrived { receive(bytes, peer) }
         guard let registration = registration.value else { return }
         if count == 0 { loop.await(.readable, of: registration) } else { loop.execute { self.ready(for: .readable) } }
+    }
+
+    /// Reads again after an error. An ICMP error concerns a datagram sent earlier, and replies may be queued after it.
+    private func readAgain() {
+        guard let pause = failures.value.readFailed() else { return loop.execute { self.ready(for: .readable) } }
+        retry.value = loop.schedule(after: pause) { self.ready(for: .readable) }
     }
 }

@@ -62,20 +62,25 @@ extension SharedDatagramSocket {
         var byteCount = 0
         var isEmpty = false
         var room = DatagramInbox.Room.ample
-        for _ in 0..<Self.budget.calls where !isEmpty && byteCount < Self.budget.bytes && room == .ample {
+        var pause: Duration?
+        for _ in 0..<Self.budget.calls
+        where !isEmpty && byteCount < Self.budget.bytes && room == .ample && pause == nil {
             do throws(SystemError) {
                 let packets = try reader.receive(descriptor, wantsPeer: true)
+                failures.value.readSucceeded()
                 for index in 0..<packets { reader.tally(index, &count, &byteCount) }
                 if packets > 0 { room = distribute(packets, &reader) }
                 isEmpty = packets < PacketReader.packetLimit
             } catch {
                 // An ICMP error concerns an earlier reply, not the waiting datagrams. Keep reading.
+                pause = failures.value.readFailed()
             }
         }
         let registration = state.withLock { state in state.endRead() }
         if let registration { return close(registration) }
         if let time = holdTime(room) { return hold(time) }
         if isEmpty { return take(pace.value.wasRead(count, at: System.now)) }
+        if let pause { return wait(pause) }
         // Let the receivers of these datagrams run before reading the next ones.
         loop.execute { [count] in self.read(count) }
     }

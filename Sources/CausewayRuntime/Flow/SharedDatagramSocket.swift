@@ -37,6 +37,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
     let isDeep: Bool
     let state: LockedValue<State>
     let pace: LoopBound<ArrivalPace>
+    let failures: LoopBound<ReadFailures>
     /// The timer that ends the current pause in reading, if there is one.
     let holdTimer: LoopBound<TimerID?>
     /// Whether a datagram was sent since the socket was last read.
@@ -72,6 +73,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
         self.tracksSource = tracksSource
         isDeep = (try? Socket.get(.receiveBuffer, of: self.descriptor)).map { $0 >= DatagramInbox.byteLimit } ?? false
         pace = LoopBound(ArrivalPace(), to: loop)
+        failures = LoopBound(ReadFailures(), to: loop)
         holdTimer = LoopBound(nil, to: loop)
         state = LockedValue(start)
         do {

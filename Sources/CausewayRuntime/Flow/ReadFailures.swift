@@ -1,0 +1,20 @@
+/// Bounds how often a datagram socket is read again after errors.
+///
+/// An error usually concerns a datagram sent earlier (an ICMP error), and the next read succeeds. An error that stays,
+/// such as `ENOMEM`, would keep the loop busy.
+struct ReadFailures {
+    /// The number of consecutive errors after which reading pauses.
+    static let limit = 16
+    /// The time until the next read.
+    static let pause = Duration.milliseconds(10)
+
+    private var count = 0
+
+    mutating func readSucceeded() { count = 0 }
+
+    /// Records an error. Returns how long to wait before the next read; `nil` to read again at once.
+    mutating func readFailed() -> Duration? {
+        count = min(count + 1, Self.limit)
+        return count < Self.limit ? nil : Self.pause
+    }
+}
