@@ -20,10 +20,15 @@ public final class MigratingConnection: Sendable {
         var isNextReady = false
         var isBusy = false
         var isCancelled = false
-        var turns: [CheckedContinuation<Void, Never>] = []
+        /// The exchanges that wait for their turn, in call order.
+        var turns: [(id: UInt64, continuation: Turn)] = []
+        var lastTurn: UInt64 = 0
         /// The current exchange's continuation while it waits for a connection.
         var waiter: CheckedContinuation<Result<NWConnection, NWError>, Never>?
     }
+
+    /// An exchange's continuation while it waits for its turn. It gets `false` if it is cancelled first.
+    private typealias Turn = CheckedContinuation<Bool, Never>
 
     private let endpoint: NWEndpoint
     private let parameters: NWParameters
@@ -51,11 +56,11 @@ public final class MigratingConnection: Sendable {
     /// - Parameter body: Sends and receives. The connection is ready; do not keep a reference to it.
     /// - Throws: The error of `body`, or `NWError.posix`: `ECANCELED` after ``cancel()``, or the reason why there is no connection.
     ///
-    /// Cancellation: the exchange ends with an error. While it waits for earlier exchanges, it ends only after them.
+    /// Cancellation: the exchange ends with an error, also while it waits for earlier exchanges.
     public func exchange<Answer: Sendable>(
         _ body: @Sendable (NWConnection) async throws -> Answer
     ) async throws -> Answer {
-        await takeTurn()
+        try await takeTurn()
         defer { endTurn() }
         let connection = try await connected()
         do {
@@ -83,24 +88,40 @@ public final class MigratingConnection: Sendable {
 
     // MARK: Order of exchanges
 
-    private func takeTurn() async {
-        await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
-                guard state.isBusy else {
-                    state.isBusy = true
-                    return true
-                }
-                state.turns.append(continuation)
-                return false
-            }
-            if isFree { continuation.resume() }
+    /// Waits until the earlier exchanges have ended.
+    ///
+    /// - Throws: `ECANCELED` if the task is cancelled first. The exchange then has no turn.
+    private func takeTurn() async throws {
+        let id = state.withLock { state in
+            state.lastTurn += 1
+            return state.lastTurn
         }
+        let isTaken = await withTaskCancellationHandler {
+            await withCheckedContinuation { (turn: Turn) in
+                let known = state.withLock { state -> Bool? in
+                    if Task.isCancelled { return false }
+                    guard state.isBusy else {
+                        state.isBusy = true
+                        return true
+                    }
+                    state.turns.append((id, turn))
+                    return nil
+                }
+                if let known { turn.resume(returning: known) }
+            }
+        } onCancel: {
+            let turn = state.withLock { state in
+                state.turns.firstIndex { $0.id == id }.map { state.turns.remove(at: $0).continuation }
+            }
+            turn?.resume(returning: false)
+        }
+        guard isTaken else { throw NWError.posix(.ECANCELED) }
     }
 
     private func endTurn() {
         let (old, path, turn) = state.withLock { state in
             let old = Self.takeOver(&state)
-            let turn = state.turns.isEmpty ? nil : state.turns.removeFirst()
+            let turn = state.turns.isEmpty ? nil : state.turns.removeFirst().continuation
             state.isBusy = turn != nil
             return (old, state.current?.currentPath, turn)
         }
@@ -108,7 +129,7 @@ public final class MigratingConnection: Sendable {
             old.cancel()
             moved(path)
         }
-        turn?.resume()
+        turn?.resume(returning: true)
     }
 
     /// Replaces the current connection with the next one, if the next one is ready. Called only while no exchange uses

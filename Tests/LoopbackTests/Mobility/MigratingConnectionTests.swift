@@ -86,6 +86,28 @@ extension Loopback {
             #expect(try await next == "2 next")
         }
 
+        @Test("A cancelled exchange does not wait for the earlier ones", .timeLimit(.minutes(1)))
+        func cancelledTurn() async throws {
+            let server = try NumberingServer()
+            let conversation = MigratingConnection(to: try await server.start())
+            defer { conversation.cancel() }
+            let hasBegun = LockedValue(false)
+            let stuck = Task {
+                try await conversation.exchange { connection in
+                    hasBegun.withLock { $0 = true }
+                    _ = try await connection.receive(atMost: 1)
+                }
+            }
+            try await eventually("the exchange has started") { hasBegun.withLock { $0 } }
+            let queued = Task { try await conversation.exchange { try await Self.ask("queued", over: $0) } }
+            await Task.yield()
+            queued.cancel()
+            await #expect(throws: NWError.posix(.ECANCELED)) { _ = try await queued.value }
+            stuck.cancel()
+            await #expect(throws: NWError.self) { try await stuck.value }
+            #expect(try await conversation.exchange { try await Self.ask("next", over: $0) } == "2 next")
+        }
+
         @Test("Exchanges wait for a server; cancelling the migrating connection, or the task, ends them")
         func cancelled() async throws {
             // No program listens on this TCP port: connections are refused, and wait.
