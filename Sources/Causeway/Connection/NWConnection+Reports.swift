@@ -33,7 +33,7 @@ extension NWConnection {
 
     private func makeEstablishmentReport() -> EstablishmentReport? {
         guard driver.isEstablished else { return nil }
-        // There is no record of how a connection from a listener was established, so the duration in its report is 0.
+        // A connection from a listener has a record only of the handshakes above the transport. Without such protocols, the duration is 0.
         guard let facts = driver.establishment else { return EstablishmentReport(duration: 0) }
         let interval = facts.previousAttempts == 0 ? .zero : facts.attemptStarted - facts.started
         return EstablishmentReport(
