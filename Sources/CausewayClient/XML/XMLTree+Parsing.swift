@@ -26,7 +26,8 @@ extension XMLTree {
         }
         guard !builder.isFull else {
             throw Problem(
-                line: 1, column: 1, message: "the document has more than \(limits.nodes) elements, attributes and texts")
+                line: 1, column: 1,
+                message: "the document has more than \(limits.nodes) elements, attributes and texts")
         }
         reader.finish { builder.take($0) }
         let problems = reader.problems

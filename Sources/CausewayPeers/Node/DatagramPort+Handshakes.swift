@@ -1,3 +1,4 @@
+internal import Causeway
 internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Network
@@ -47,7 +48,7 @@ extension DatagramPort {
             }
         }
         connection.start(queue: queue)
-        queue.asyncAfter(deadline: .now() + Self.handshakeTime) { [weak self, weak connection] in
+        queue.call(after: Self.handshakeTime) { [weak self, weak connection] in
             guard let self, let connection else { return }
             let isLate = state.withLock { $0.candidates.contains { $0 === connection } }
             if isLate { failed(connection, .timedOut) }

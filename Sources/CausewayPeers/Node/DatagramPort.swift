@@ -20,7 +20,7 @@ final class DatagramPort: Sendable {
     }
 
     static let handshakeLimit = 8
-    static let handshakeTime = DispatchTimeInterval.seconds(5)
+    static let handshakeTime = Duration.seconds(5)
 
     struct State {
         var listener: NWListener?

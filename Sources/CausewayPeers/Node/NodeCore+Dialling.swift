@@ -1,3 +1,4 @@
+internal import Causeway
 internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
@@ -5,7 +6,7 @@ internal import Network
 
 extension NodeCore {
     /// The delay between the starts of two candidates.
-    private static let spacing = DispatchTimeInterval.milliseconds(400)
+    private static let spacing = Duration.milliseconds(400)
     /// The maximum number of interfaces on which a link-local address is tried.
     private static let interfaceLimit = 8
 
@@ -21,12 +22,12 @@ extension NodeCore {
     mutating func startDials(_ node: PeerNode) {
         while let id = dials.nextToStart(at: PeerNode.now) { next(id, node) }
         guard let time = dials.timeToLook(at: PeerNode.now) else { return }
-        node.queue.asyncAfter(deadline: .now() + .milliseconds(Int(time / .milliseconds(1)) + 1)) { [weak node] in
+        node.queue.call(after: time + .milliseconds(1)) { [weak node] in
             node?.apply { core, _ in core.dials.isAwaited = false }
         }
     }
 
-    private static let pauses: [DispatchTimeInterval] = [.milliseconds(200), .milliseconds(600)]
+    private static let pauses: [Duration] = [.milliseconds(200), .milliseconds(600)]
 
     private func candidates(_ dial: PeerDial) -> [NWEndpoint] {
         let interfaces = LocalNetwork.current.linkLocalInterfaces.prefix(Self.interfaceLimit)
@@ -60,7 +61,7 @@ extension NodeCore {
         link.start()
         guard !race.candidates.isEmpty else { return }
         let startCount = race.startCount
-        node.queue.asyncAfter(deadline: .now() + Self.spacing) {
+        node.queue.call(after: Self.spacing) {
             node.apply { core, _ in
                 // If a candidate has started since, because this one failed, a timer that runs now could end the dial during a pause.
                 guard core.dials[id]?.startCount == startCount else { return }
@@ -72,7 +73,7 @@ extension NodeCore {
     /// Begins another round after a pause, unless the dial was cancelled meanwhile.
     private mutating func again(_ id: LinkID, _ node: PeerNode) {
         guard let pause = dials[id]?.pauses.removeFirst() else { return }
-        node.queue.asyncAfter(deadline: .now() + pause) {
+        node.queue.call(after: pause) {
             node.apply { core, _ in
                 guard let race = core.dials[id], race.candidates.isEmpty, race.running.isEmpty else { return }
                 let candidates = core.candidates(race.dial)

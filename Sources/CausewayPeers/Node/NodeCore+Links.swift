@@ -1,3 +1,4 @@
+internal import Causeway
 internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
@@ -9,9 +10,9 @@ extension NodeCore {
     private static let pendingLimit = 262_144
     /// The maximum number of accepted connections in the TLS handshake.
     private static let handshakeLimit = 64
-    private static let handshakeTime = DispatchTimeInterval.seconds(5)
+    private static let handshakeTime = Duration.seconds(5)
     /// The time limit for a closed link's last bytes.
-    private static let closingTime = DispatchTimeInterval.seconds(2)
+    private static let closingTime = Duration.seconds(2)
 
     // MARK: Writing
 
@@ -35,7 +36,7 @@ extension NodeCore {
         while let bytes = mesh.takeOutput(id, atMost: Self.pieceSize, at: PeerNode.now) { line.link.write(bytes) }
         numbers[ObjectIdentifier(line.link)] = nil
         line.link.close(abruptly: false)
-        node.queue.asyncAfter(deadline: .now() + Self.closingTime) { line.link.close(abruptly: true) }
+        node.queue.call(after: Self.closingTime) { line.link.close(abruptly: true) }
         retired.append(line)
     }
 
@@ -55,7 +56,7 @@ extension NodeCore {
         handshakes.append(link)
         dials.arrived(at: PeerNode.now)
         link.start()
-        node.queue.asyncAfter(deadline: .now() + Self.handshakeTime) { [weak node, weak link] in
+        node.queue.call(after: Self.handshakeTime) { [weak node, weak link] in
             node?.apply { core, _ in
                 if let link, core.endHandshake(link) { link.close(abruptly: true) }
             }

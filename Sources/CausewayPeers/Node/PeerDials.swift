@@ -1,5 +1,4 @@
 internal import CausewayPeerProtocols
-internal import Dispatch
 internal import Network
 
 /// The attempts to reach one peer: candidates start one after another, and the first TLS session wins.
@@ -8,7 +7,7 @@ struct PeerRace: Sendable {
     var candidates: [NWEndpoint]
     var running: [PeerLink] = []
     /// The delays before each further round over all candidates.
-    var pauses: [DispatchTimeInterval] = []
+    var pauses: [Duration] = []
     /// The number of started candidates. A candidate's timer starts the next one only if none has started since.
     private(set) var startCount = 0
 

@@ -23,7 +23,7 @@ enum PeerDiscovery {
 /// network is whole again: regular queries are rare by then (RFC 6762 §5.2).
 struct PeerSearches: Sendable {
     static let time = Duration.seconds(60)
-    static let spacing = DispatchTimeInterval.seconds(2)
+    static let spacing = Duration.seconds(2)
     private static let limit = 32
 
     private var ends: [PeerKey: Duration] = [:]
@@ -63,7 +63,7 @@ extension NodeCore {
     }
 
     private static func scheduleSearch(_ node: PeerNode) {
-        node.queue.asyncAfter(deadline: .now() + PeerSearches.spacing) { [weak node] in
+        node.queue.call(after: PeerSearches.spacing) { [weak node] in
             guard let node else { return }
             node.apply { core, now in
                 let wanted = core.searches.due(at: now)

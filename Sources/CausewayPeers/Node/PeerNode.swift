@@ -92,7 +92,7 @@ package final class PeerNode: Sendable {
         guard let deadline = core.mesh.deadline else { return }
         if let armed = core.service.armedFor, armed <= deadline { return }
         core.service.armedFor = deadline
-        queue.asyncAfter(deadline: .now() + DispatchTimeInterval(deadline - Self.now)) { [weak self] in
+        queue.call(after: deadline - Self.now) { [weak self] in
             self?.apply { core, now in
                 if core.service.armedFor == deadline { core.service.armedFor = nil }
                 core.mesh.advance(to: now)

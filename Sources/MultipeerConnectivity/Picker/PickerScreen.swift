@@ -1,3 +1,4 @@
+internal import Causeway
 internal import CausewaySystem
 internal import CausewayTypes
 internal import Dispatch
@@ -11,8 +12,8 @@ final class PickerScreen: Sendable {
         var reads = 0
     }
 
-    /// How long to wait for the rest of an escape sequence, in milliseconds, for slow serial lines.
-    private static let sequenceTime = 100
+    /// How long to wait for the rest of an escape sequence, for slow serial lines.
+    private static let sequenceTime = Duration.milliseconds(100)
 
     private let terminal: any Terminal
     private let state = LockedValue(State())
@@ -41,7 +42,7 @@ final class PickerScreen: Sendable {
         }
         for key in keys { handler(key) }
         guard waiting else { return }
-        queue.asyncAfter(deadline: .now() + .milliseconds(Self.sequenceTime)) { [weak self] in
+        queue.call(after: Self.sequenceTime) { [weak self] in
             let key = self?.state.withLock { state in state.reads == number ? state.decoder.flush() : nil }
             if let key = key ?? nil { handler(key) }
         }

@@ -73,6 +73,8 @@ final class TerminalDevice: Terminal {
 
     func beginReading(isRaw: Bool, _ handler: @escaping @Sendable ([UInt8]) -> Void) {
         endReading()
+        // Without a free descriptor for the source, Dispatch would trap: report a closed terminal.
+        guard (try? System.checkRoomForSource()) != nil else { return queue.async { handler([]) } }
         if isRaw { setRaw() }
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
         source.setEventHandler { [file, weak self] in

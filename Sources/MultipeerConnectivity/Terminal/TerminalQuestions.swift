@@ -1,3 +1,4 @@
+internal import Causeway
 internal import CausewaySystem
 internal import CausewayTypes
 internal import Dispatch
@@ -65,7 +66,7 @@ final class TerminalQuestions: Sendable {
             question.answer(false)
             return question
         }
-        queue.asyncAfter(deadline: .now() + .seconds(seconds)) { [weak question] in question.map { self.withdraw($0) } }
+        queue.call(after: .seconds(seconds)) { [weak question] in question.map { self.withdraw($0) } }
         queue.async { self.next() }
         return question
     }
