@@ -305,8 +305,7 @@ extension HTTPLoader {
     /// Leaves the exchange, and waits.
     private func pause(for delay: Duration) {
         release(state.withLock { state in state.exchange.end() })
-        let nanoseconds = Int(delay / .nanoseconds(1))
-        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [weak self] in
+        DispatchQueue.global().call(after: delay) { [weak self] in
             self?.report { $0.machine.pauseElapsed() }
         }
     }
