@@ -18,11 +18,24 @@ def sources_of(folder):
 
 
 def code_of(text):
-    """The text without comments, and with empty strings in place of strings. Line breaks stay, and so do interpolations, after a string."""
+    """The text without comments and the contents of strings. Line breaks stay; interpolations follow their string."""
     out, position = [], 0
     while match := OPENING.search(text, position):
         out.append(text[position : match.start()])
         position = _skip(text, match, out)
+    out.append(text[position:])
+    return "".join(out)
+
+
+def without_comments(text):
+    """The text without comments. Strings stay as they are."""
+    out, position = [], 0
+    while match := OPENING.search(text, position):
+        out.append(text[position : match.start()])
+        skipped = []
+        end = _skip(text, match, skipped)
+        out.append("".join(skipped) if match[0].startswith("/") else text[match.start() : end])
+        position = end
     out.append(text[position:])
     return "".join(out)
 
