@@ -200,12 +200,7 @@ extension PeerEvent {
         if case .invited(let invite) = self { invite.invitation } else { nil }
     }
 
-    fileprivate var isDiscovery: Bool {
-        switch self {
-        case .found, .updated, .lost, .refused: true
-        default: false
-        }
-    }
+    fileprivate var isDiscovery: Bool { isRefusal || sighting != nil }
 
     /// Whether the event is a refusal, of which a host can cause any number.
     fileprivate var isRefusal: Bool {
@@ -213,10 +208,9 @@ extension PeerEvent {
     }
 
     fileprivate var sighting: Sighting? {
-        switch self {
-        case .found(let peer, let info), .updated(let peer, let info): Sighting(peer: peer, info: info)
-        case .lost(let peer): Sighting(peer: peer, info: nil)
-        default: nil
-        }
+        if case .found(let peer, let info) = self { return Sighting(peer: peer, info: info) }
+        if case .updated(let peer, let info) = self { return Sighting(peer: peer, info: info) }
+        if case .lost(let peer) = self { return Sighting(peer: peer, info: nil) }
+        return nil
     }
 }

@@ -1,19 +1,19 @@
 /// The actions that wait until sockets are closed, so that the program learns of an end when the port is free again.
-struct ActionsAfterClose<Action: Sendable>: Sendable {
-    private var waiting: [Action] = []
+struct ActionsAfterClose<Element: Sendable>: Sendable {
+    private var waiting: [Element] = []
     /// The number of requested closings that have not been completed.
     private var closingCount = 0
 
     var isEmpty: Bool { waiting.isEmpty }
 
     /// Records that the sockets are closed, and that other actions follow.
-    mutating func begin(then actions: [Action] = []) {
+    mutating func begin(then actions: [Element] = []) {
         closingCount += 1
         waiting += actions
     }
 
     /// Records that a closing is complete. After the last one, removes and returns the actions that waited.
-    mutating func closed() -> [Action] {
+    mutating func closed() -> [Element] {
         guard closingCount > 0 else { return [] }
         closingCount -= 1
         guard closingCount == 0 else { return [] }

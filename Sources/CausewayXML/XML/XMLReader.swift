@@ -58,7 +58,8 @@ package struct XMLReader: Sendable {
     /// Whether an element was read. A document without elements is not XML.
     package var hasElements: Bool { elements.hasSeenElement }
 
-    /// The document type declaration between "<!DOCTYPE" and its internal subset, as written (XML 1.0 §2.8); `nil` without one.
+    /// The document type declaration between "<!DOCTYPE" and its internal subset, as written (XML 1.0 §2.8); `nil`
+    /// without one.
     package var documentType: String? { entities.documentType }
 
     /// Whether a limit ended the document. Later bytes are ignored; the last entry in ``problems`` states the limit.
