@@ -50,6 +50,20 @@ struct BackgroundPolicyTests {
         }
     }
 
+    @Test("A background session uses no class of the program")
+    func programClasses() throws {
+        let url = try #require(URL(string: "http://class.mock/"))
+        for (identifier, isUsed) in [(nil, true), ("test", false)] as [(String?, Bool)] {
+            var settings = SessionSettings()
+            settings.background.identifier = identifier
+            settings.protocolClasses = [MockProtocol.self]
+            let session = URLSession(core: SessionCore(settings, delegate: nil, queue: nil))
+            defer { session.invalidateAndCancel() }
+            let type = session.core.protocolClass(for: session.dataTask(with: url), URLRequest(url: url))
+            #expect((type == MockProtocol.self) == isUsed)
+        }
+    }
+
     @Test("A discretionary session waits while the computer is busy, for an hour at most")
     func busyWait() {
         var wait = BusyWait()

@@ -169,6 +169,23 @@ struct BackgroundTests {
         session.invalidateAndCancel()
     }
 
+    @Test("The content of another version takes the place of the old one, together with its validator")
+    func otherVersion() throws {
+        let session = session(nil)
+        defer { session.invalidateAndCancel() }
+        let transfer = try #require(session.downloadTask(with: url).core?.plan.transfer)
+        try Data("old content".utf8).write(to: try store().contentURL(1))
+        transfer.update { $0.content.validator = "\"old\"" }
+        let fields = ["ETag": "\"new\"", "Content-Length": "9"]
+        let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields)
+        let request = URLRequest(url: url)
+        let file = try transfer.newFile(for: response, of: request, request)
+        let record = try #require(try store().record(1))
+        #expect(record.content.validator == "\"new\"" && record.content.total == 9 && record.content.durable == 0)
+        #expect(try store().contentSize(1) == 0)
+        try file.close()
+    }
+
     @Test("A released lock is free, also while a child that was just forked has its file")
     func inheritedLock() throws {
         let store = try store()

@@ -120,6 +120,23 @@ struct DelegateTests {
         #expect(task.error == nil && task.countOfBytesReceived == 5)
     }
 
+    @Test("The class of a delegate is asked once for a method")
+    func remembered() {
+        final class Unasked: NSObject, URLSessionTaskDelegate, Sendable {}
+        let session = URLSession(configuration: .unhurried)
+        defer { session.invalidateAndCancel() }
+        let task = session.dataTask(with: hello)
+        var callCount = 0
+        for delegate in [Unasked(), Unasked()] {
+            let isImplemented: Bool = DelegateProbe.call(delegate, .waitsForConnectivity) {
+                callCount += 1
+                delegate.urlSession(session, taskIsWaitingForConnectivity: task)
+            }
+            #expect(!isImplemented && DelegateProbe.isKnownToLack(delegate, .waitsForConnectivity))
+        }
+        #expect(callCount == 1)
+    }
+
     @Test("A default implementation that the program calls answers")
     func calledByProgram() async {
         let session = URLSession(configuration: .unhurried)

@@ -1,6 +1,8 @@
 import Causeway
 import CausewayHTTP
 import CausewayProtocols
+import CausewayWire
+import Dispatch
 import Foundation
 import Testing
 
@@ -101,6 +103,23 @@ struct PolicyTests {
         #expect(network.engine(for: ConnectionNeeds(request.values), isSecure: false)?.engine === first)
         request.networkServiceType = .voice
         #expect(network.engine(for: ConnectionNeeds(request.values), isSecure: false)?.engine !== first)
+    }
+
+    @Test("Through a proxy, alternative services are not noted (RFC 7838 §2.4)", arguments: [true, false])
+    func alternatives(_ isProxied: Bool) throws {
+        var settings = SessionSettings.inMemory
+        let proxies: [AnyHashable: Any] = [
+            kCFNetworkProxiesHTTPSEnable: 1, kCFNetworkProxiesHTTPSProxy: "proxy.test",
+            kCFNetworkProxiesHTTPSPort: 8_080,
+        ]
+        settings.transport.proxyDictionary = isProxied ? proxies : [:]
+        let network = HTTPNetwork(Unchecked(settings), queue: DispatchQueue(label: "alternatives"))
+        // Connections read the proxies before the first response.
+        _ = try network.proxies(isSecure: true)
+        var fields = FieldSection()
+        fields.append("Alt-Svc", "h2=\":8443\"")
+        network.noteAlternatives(HTTPResponseHead(status: 200, fields: fields), of: Self.origin)
+        #expect((network.alternatives.alternative(for: Self.origin) == nil) == isProxied)
     }
 
     @Test(

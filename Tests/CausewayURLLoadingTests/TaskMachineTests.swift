@@ -1,3 +1,5 @@
+import CausewaySystem
+import Dispatch
 import Foundation
 import Testing
 
@@ -121,6 +123,83 @@ struct TaskMachineTests {
         arguments: [(60.0, 5.0, 5.0), (7, 5, 7), (60, 0, 60)])
     func limit(request: Double, session: Double, expected: Double) {
         #expect(TaskClock.idleLimit(request: request, session: session) == expected)
+    }
+
+    @Test("A task without a file begins on the thread that resumes it, another one on the queue of the session")
+    func beginning() throws {
+        let session = URLSession(configuration: .unhurried)
+        session.core.work.suspend()
+        defer {
+            session.core.work.resume()
+            session.invalidateAndCancel()
+        }
+        let url = try #require(URL(string: "data:,a"))
+        let tasks: [URLSessionTask] = [
+            session.dataTask(with: url),
+            session.uploadTask(with: URLRequest(url: url), fromFile: URL(fileURLWithPath: "/")),
+        ]
+        for task in tasks { task.resume() }
+        let haveBegun = tasks.map { task in
+            task.core?.state.withLock { $0.clock.resourceDeadline != nil || $0.outcome.hasEnded }
+        }
+        #expect(haveBegun == [true, false])
+    }
+
+    @Test("A loader may deliver content while the task runs and less than 64 KiB wait for the program")
+    func demand() throws {
+        let session = URLSession(configuration: .unhurried)
+        defer { session.invalidateAndCancel() }
+        let task = session.dataTask(with: try #require(URL(string: "data:,a")))
+        let core = try #require(task.core)
+        #expect(!core.wantsBytes)
+        // The task counts as resumed but loads nothing.
+        core.state.withLock { state in
+            _ = state.life.resume()
+            state.counts.pending = 65_535
+        }
+        #expect(core.wantsBytes)
+        core.state.withLock { $0.counts.pending += 1 }
+        #expect(!core.wantsBytes)
+        core.took(1)
+        #expect(core.wantsBytes)
+        task.suspend()
+        #expect(!core.wantsBytes)
+    }
+
+    @Test("Events of an attempt that the task has left are ignored")
+    func otherAttempts() throws {
+        let session = URLSession(configuration: .unhurried)
+        defer { session.invalidateAndCancel() }
+        let request = URLRequest(url: try #require(URL(string: "data:,a")))
+        let task = session.dataTask(with: request)
+        let core = try #require(task.core)
+        let old = LoadAttempt(request: request, task: core)
+        let current = LoadAttempt(request: request, task: core)
+        core.state.withLock { state in
+            _ = state.life.resume()
+            state.load.attempt = current
+        }
+        old.report(.data(Data("other".utf8)))
+        old.report(.failed(LoadFailure(.connectionLost)))
+        #expect(task.countOfBytesReceived == 0 && task.state == .running)
+        current.report(.data(Data("own".utf8)))
+        #expect(task.countOfBytesReceived == 3)
+    }
+
+    @Test("Calls to the program run in order; up to 16 of them share an operation")
+    func calls() async {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = true
+        let calls = CallList(.operations(queue))
+        let numbers = LockedValue<[Int]>([])
+        for number in 0..<20 { calls.add { numbers.withLock { $0.append(number) } } }
+        queue.addOperation { numbers.withLock { $0.append(-1) } }
+        await withCheckedContinuation { continuation in
+            calls.add { continuation.resume() }
+            queue.isSuspended = false
+        }
+        #expect(numbers.withLock { $0 } == Array(0..<16) + [-1] + Array(16..<20))
     }
 }
 

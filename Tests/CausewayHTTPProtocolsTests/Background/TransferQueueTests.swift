@@ -32,6 +32,15 @@ struct TransferQueueTests {
         #expect(queue.isEmpty && queue.wakeUp(at: start) == nil)
     }
 
+    @Test("Eight transfers run at a time")
+    func places() {
+        var queue = TransferQueue()
+        for id in 1...10 { queue.add(id, priority: 0.5) }
+        #expect(queue.next(at: start) == Array(1...8))
+        queue.remove(3)
+        #expect(queue.next(at: start) == [9])
+    }
+
     @Test("A transfer that is added again keeps its state")
     func addedTwice() {
         var queue = TransferQueue()
