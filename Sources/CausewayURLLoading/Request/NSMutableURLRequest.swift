@@ -33,13 +33,12 @@ public import Foundation
     open override func copy(with zone: NSZone? = nil) -> Any { NSURLRequest(values: values) }
 
     /// Sets a header field, or removes it if `value` is `nil`. Field names are case-insensitive. Well-known names get
-    /// their usual capitalization. An existing field keeps the spelling of its name. If the name or value contains CR,
-    /// LF or NUL, the call has no effect. Only a folded value is accepted: each CRLF with a following space or tab is
-    /// sent as a space.
+    /// their usual capitalization. An existing field keeps the spelling of its name. A name or value with CR, LF or NUL
+    /// is ignored. Only a folded value is accepted: each CRLF with a following space or tab is sent as a space.
     open func setValue(_ value: String?, forHTTPHeaderField field: String) { values.setField(value, field) }
 
-    /// Appends a value to a header field, separated by a comma. If the name or value contains CR, LF or NUL, the call
-    /// has no effect, unless the value is folded.
+    /// Appends a value to a header field, separated by a comma. A name or value with CR, LF or NUL is ignored, unless
+    /// the value is folded.
     open func addValue(_ value: String, forHTTPHeaderField field: String) { values.addField(value, field) }
 
     /// The URL.
