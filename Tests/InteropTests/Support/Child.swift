@@ -149,6 +149,7 @@ private enum Spawn {
         for (number, handle) in [(0, input), (1, output), (2, error)] as [(Int32, FileHandle)] {
             posix_spawn_file_actions_adddup2(&actions, handle.fileDescriptor, number)
         }
+        try closeOthers(&actions)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -169,6 +170,16 @@ private enum Spawn {
             throw NeverHappened(description: "'\(path)' starts: \(String(cString: strerror(code)))")
         }
         return identifier
+    }
+
+    /// Closes all other descriptors in the child. A pipe that another test has just created, for a program or for Foundation's `Process`, can
+    /// be inherited: its reader would see no end before this child ends.
+    private static func closeOthers(_ actions: inout posix_spawn_file_actions_t) throws {
+        // The C library's module does not include this call.
+        typealias CloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, CInt) -> CInt
+        guard let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np"),
+            unsafeBitCast(symbol, to: CloseFrom.self)(&actions, 3) == 0
+        else { throw POSIXError(.ENOSYS) }
     }
 }
 
