@@ -23,6 +23,15 @@ extension Interop {
             try await service.prints("registered as My. page\n")
         }
 
+        @Test(
+            "Without free descriptors a browser and a published server report an error and do not crash",
+            arguments: [
+                ["browse", "_none._tcp"], ["serve", "echo", "--port", "0", "--style", "async", "--advertise", "x"],
+            ])
+        func fewDescriptors(_ arguments: [String]) async throws {
+            try await LoopbackInterop.CommandLineTests.runWithFewDescriptors(arguments)
+        }
+
         @Test("lookup shows host, port, addresses and TXT without connecting, by name and type or by the full name")
         func lookup() async throws {
             try await TwoHosts.run { hosts, scratch in

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Interop {
+extension LoopbackInterop {
     /// Capture files that other programs write and read.
     ///
     /// Always uses the captures that `nw packet` makes, and every tenth capture of the test data next to the checkout, if present.

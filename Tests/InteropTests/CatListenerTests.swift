@@ -2,7 +2,7 @@ import Causeway
 import Foundation
 import Testing
 
-extension Interop {
+extension LoopbackInterop {
     /// `nw cat -lk` with several clients.
     @Suite("nw cat with several clients")
     struct CatListenerTests {

@@ -2,7 +2,7 @@ import Causeway
 import Foundation
 import Testing
 
-extension Interop {
+extension LoopbackInterop {
     /// `nw cat` over TLS and WebSocket.
     @Suite(
         "nw cat with TLS and WebSocket",

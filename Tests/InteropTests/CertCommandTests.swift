@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Interop {
+extension LoopbackInterop {
     /// `nw cert` with OpenSSL, and with the servers and clients of `nw`.
     @Suite("nw cert", .enabled(if: Peer.find("openssl") != nil || Interop.mustRun, "openssl is not installed"))
     struct CertCommandTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Interop {
+extension LoopbackInterop {
     /// `nw chat` with itself and with other programs, over every transport.
     @Suite("Chat")
     struct ChatTests {
@@ -151,7 +151,7 @@ extension Interop {
     }
 }
 
-extension Interop {
+extension LoopbackInterop {
     @Suite("Chat over TLS", .enabled(if: Peer.find("openssl") != nil || Interop.mustRun, "openssl is not installed"))
     struct SecureChatTests {
         /// Returns a self-signed certificate for 127.0.0.1 and its key.

@@ -2,7 +2,7 @@ import Causeway
 import Foundation
 import Testing
 
-extension Interop {
+extension LoopbackInterop {
     /// `nw cat -u` exchanges datagrams with every peer, in both roles.
     @Suite("Datagrams", .enabled(if: !Peer.present.isEmpty, "no peer is installed"))
     struct DatagramTests {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import nw
 
-extension Interop {
+extension LoopbackInterop {
     /// `nw send` and `nw receive`.
     @Suite("File transfer")
     struct FileTransferTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Interop {
+extension LoopbackInterop {
     /// Filters for every link that tcpdump supports: compares the packets that tcpdump and nw select from a file.
     @Suite("Filters compared with tcpdump", .enabled(if: Peer.find("tcpdump") != nil))
     struct FilterLinkTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Interop {
+extension LoopbackInterop {
     /// One side closes its sending direction first; the other side continues to send, and every byte arrives.
     @Suite("Half-close", .enabled(if: !Peer.present.isEmpty, "no peer is installed"))
     struct HalfCloseTests {

@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import Testing
 
-extension Interop {
+extension LoopbackInterop {
     /// `NWConnection` and `NWListener` in this process, with peers in other processes.
     @Suite("In process", .enabled(if: !Peer.present.isEmpty, "no peer is installed"))
     struct InProcessTests {

@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-/// All tests that run other programs. Serialized, because they share the machine's ports and processors.
+/// Tests with other programs on networks: network namespaces, multicast, Bonjour, raw packets, packet filters and fixed
+/// ports. Serialized, because they share the machine's interfaces, ports and processors.
+///
+/// The tests that need only loopback addresses are in ``LoopbackInterop``, which runs at the same time.
 @Suite(.serialized)
 struct Interop {
     /// Whether a missing peer is a failure.
@@ -29,21 +32,6 @@ struct Interop {
                 Issue.record("this host has no IPv6, so its tests did not run")
             } else {
                 print("SKIPPED: all tests over IPv6, which this host does not support")
-            }
-        }
-    }
-
-    /// A peer, the medium to reach it, and the amount of data.
-    struct Case: CustomTestStringConvertible, Sendable {
-        var peer: Peer
-        var medium: Medium
-        var payload: Payload
-
-        var testDescription: String { "\(peer), \(medium), \(payload)" }
-
-        static let all = Peer.present.flatMap { peer in
-            Medium.present.flatMap { medium in
-                Payload.allCases.map { Case(peer: peer, medium: medium, payload: $0) }
             }
         }
     }

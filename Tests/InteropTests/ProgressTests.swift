@@ -46,7 +46,7 @@ struct ProgressTests {
     }
 }
 
-extension Interop {
+extension LoopbackInterop {
     /// The progress of transfers together with their answers, on a terminal of 80 columns and 24 lines.
     @Suite(
         "Progress and answers",

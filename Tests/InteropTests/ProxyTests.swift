@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Interop {
+extension LoopbackInterop {
     /// Squid and Dante as proxy servers.
     @Suite("Proxies", .enabled(if: ProxyServer.areInstalled || Interop.mustRun, "squid or danted is not installed"))
     struct ProxyTests {

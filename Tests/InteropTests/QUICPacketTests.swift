@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Interop {
+extension LoopbackInterop {
     /// The name in the first packet of a QUIC connection, which another library encrypted, compared with tshark.
     @Suite("QUIC packets")
     struct QUICPacketTests {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import nw
 
-extension Interop {
+extension LoopbackInterop {
     /// The files that `nw receive` leaves in its directory: after a killed run, and with `--raw`.
     @Suite("Received files")
     struct ReceivedFileTests {

@@ -1,10 +1,25 @@
 import Foundation
 import Testing
 
-extension Interop {
+extension LoopbackInterop {
     /// `nw cat` moves a payload in every direction and role.
     @Suite("Streams", .enabled(if: !Peer.present.isEmpty, "no peer is installed"))
     struct StreamTests {
+        /// A peer, the medium to reach it, and the amount of data.
+        struct Case: CustomTestStringConvertible, Sendable {
+            var peer: Peer
+            var medium: Medium
+            var payload: Payload
+
+            var testDescription: String { "\(peer), \(medium), \(payload)" }
+
+            static let all = Peer.present.flatMap { peer in
+                Medium.present.flatMap { medium in
+                    Payload.allCases.map { Case(peer: peer, medium: medium, payload: $0) }
+                }
+            }
+        }
+
         @Test("nw connects and sends", arguments: Case.all)
         func connectsAndSends(_ test: Case) async throws {
             try await Scratch.run { scratch in

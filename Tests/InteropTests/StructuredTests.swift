@@ -12,7 +12,7 @@ private struct Answer: Codable, Sendable {
     var sum: Int
 }
 
-extension Interop {
+extension LoopbackInterop {
     /// TLV and Coder with a peer program that implements only the description in `Documentation/Differences`.
     @Suite("Wire formats of the structured interface", .enabled(if: Peer.find("python3") != nil, "no python3"))
     struct StructuredTests {

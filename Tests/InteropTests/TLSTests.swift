@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import Testing
 
-extension Interop {
+extension LoopbackInterop {
     /// TLS with the programs of OpenSSL as peers.
     @Suite("TLS", .enabled(if: Peer.find("openssl") != nil || Interop.mustRun, "openssl is not installed"))
     struct TLSTests {

@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import Testing
 
-extension Interop {
+extension LoopbackInterop {
     /// Servers with many kinds of certificates, and the verdicts of this library, curl and Python.
     @Suite(
         "Certificate matrix",

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Interop {
+extension LoopbackInterop {
     /// `nw tls` with the server of OpenSSL.
     @Suite("nw tls", .enabled(if: Peer.find("openssl") != nil || Interop.mustRun, "openssl is not installed"))
     struct TLSCommandTests {

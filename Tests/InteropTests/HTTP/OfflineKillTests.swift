@@ -3,7 +3,7 @@ import CausewayOffline
 import Foundation
 import Testing
 
-extension Interop {
+extension LoopbackInterop {
     @Suite("Offline engine: kills and full disks")
     struct OfflineKillTests {
         @Test("O5: after 20 kills at random moments, every operation was sent exactly once or is reported, in order")

@@ -3,8 +3,8 @@ import Testing
 
 /// A program started by a test. It ends with the test at the latest.
 ///
-/// Foundation's `Process` is not used: its children inherit the blocked signals of the thread that starts them and cannot be ended, and
-/// waiting for them uses a whole processor.
+/// Foundation's `Process` is not used: its children inherit the blocked signals of the thread that starts them and
+/// cannot be ended, and waiting for them uses a whole processor.
 final class Child {
     enum Input {
         case nothing
@@ -13,8 +13,8 @@ final class Child {
         case held
     }
 
-    /// The maximum lifetime of a child in seconds, in case the tests themselves are killed. While unit tests have all processors, a test can
-    /// wait minutes for its next turn, and its server must still run then.
+    /// The maximum lifetime of a child in seconds, in case the tests themselves are killed. While unit tests have all
+    /// processors, a test can wait minutes for its next turn, and its server must still run then.
     private static let lifetime = 1_200
     /// The time after which an event is considered missing. A test that succeeds never waits for it.
     static let patience = Duration.seconds(120)
@@ -71,7 +71,8 @@ final class Child {
         return try #require(status)
     }
 
-    /// Waits until the output equals the text, except for the lines in which `nw browse -v` shows the places of services.
+    /// Waits until the output equals the text, except for the lines in which `nw browse -v` shows the places of
+    /// services.
     func printsEvents(_ text: String) async throws {
         try await eventually("'\(name)' prints \(text)") {
             self.text.split(separator: "\n").filter { !$0.hasPrefix("= ") }.map { $0 + "\n" }.joined() == text
@@ -172,8 +173,8 @@ private enum Spawn {
         return identifier
     }
 
-    /// Closes all other descriptors in the child. A pipe that another test has just created, for a program or for Foundation's `Process`, can
-    /// be inherited: its reader would see no end before this child ends.
+    /// Closes all other descriptors in the child. A pipe that another test has just created, for a program or for
+    /// Foundation's `Process`, can be inherited: its reader would see no end before this child ends.
     private static func closeOthers(_ actions: inout posix_spawn_file_actions_t) throws {
         // The C library's module does not include this call.
         typealias CloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, CInt) -> CInt

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-extension Interop.TLSPeers {
+extension Interop {
     /// DTLS 1.2 with OpenSSL, between hosts whose link loses, duplicates and reorders frames.
     @Suite(
         "DTLS over a lossy link",
         .enabled(
-            if: TwoHosts.isAvailable && Peer.find("python3") != nil || Interop.mustRun,
-            "namespaces or python3 are missing"))
+            if: TwoHosts.isAvailable && TLSProgram.areMostPresent && Peer.find("python3") != nil || Interop.mustRun,
+            "namespaces, openssl or python3 are missing"))
     struct DatagramFaults {
         @Test("nw cat and s_server", .timeLimit(.minutes(3)))
         func client() async throws {

@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import Testing
 
-extension Interop.TLSPeers {
+extension LoopbackInterop.TLSPeers {
     /// DTLS 1.2 with OpenSSL and GnuTLS.
     @Suite("DTLS")
     struct Datagrams {

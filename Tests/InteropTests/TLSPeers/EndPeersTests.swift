@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import Testing
 
-extension Interop.TLSPeers {
+extension LoopbackInterop.TLSPeers {
     /// Complete content, truncated content, and requests that a peer may not make.
     @Suite("Content and ends")
     struct Ends {

@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import Testing
 
-extension Interop {
+extension LoopbackInterop {
     /// TLS with other implementations. Each row is a separate test.
     @Suite("TLS peers", .enabled(if: TLSProgram.areMostPresent || Interop.mustRun, "openssl is not installed"))
     struct TLSPeers {}
@@ -82,7 +82,7 @@ enum TLSProgram: String, CaseIterable, Sendable, CustomTestStringConvertible {
     }
 }
 
-extension Interop.TLSPeers {
+extension LoopbackInterop.TLSPeers {
     @Suite("Handshakes")
     struct Handshakes {
         struct Row: Sendable, CustomTestStringConvertible {

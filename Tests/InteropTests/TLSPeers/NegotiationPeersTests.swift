@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import Testing
 
-extension Interop.TLSPeers {
+extension LoopbackInterop.TLSPeers {
     /// Parameters that both sides negotiate: application protocols, client certificates, pre-shared keys.
     @Suite("Negotiation")
     struct Negotiation {

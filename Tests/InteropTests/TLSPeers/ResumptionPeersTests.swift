@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import Testing
 
-extension Interop.TLSPeers {
+extension LoopbackInterop.TLSPeers {
     /// Resumed sessions, and early data.
     @Suite("Resumption")
     struct Resumption {

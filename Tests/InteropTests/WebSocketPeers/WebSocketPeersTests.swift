@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-extension Interop {
+extension LoopbackInterop {
     /// WebSocket with other implementations.
     @Suite(
         "WebSocket peers", .enabled(if: PythonPeer.interpreter != nil || Interop.mustRun, "python3 is not installed"))
