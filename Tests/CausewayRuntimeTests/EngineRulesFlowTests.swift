@@ -7,7 +7,7 @@ import Testing
 
 /// The rules of the engine that concern a single flow. Each test fails without its rule.
 extension Runtime {
-    @Suite("Engine rules: flow", .timeLimit(.minutes(1)))
+    @Suite("Engine rules: flow")
     struct EngineRulesFlowTests {
         @Test("Rule 1: no system call under a lock that the loop takes")
         func noSystemCallUnderLock() {

@@ -7,7 +7,7 @@ import Testing
 
 /// The rules of the engine that need a kernel, on real socket pairs.
 extension Runtime {
-    @Suite("Engine rules: loop", .timeLimit(.minutes(1)))
+    @Suite("Engine rules: loop")
     struct EngineRulesLoopTests {
         @Test("Rule 1: handlers, timers and calls may use the loop", arguments: LoopUnderTest.allCases)
         func noCallUnderLock(_ kind: LoopUnderTest) async throws {

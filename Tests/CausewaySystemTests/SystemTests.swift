@@ -33,7 +33,7 @@ struct SystemTests {
     @Test("Processors are counted")
     func processors() { #expect((1...4_096).contains(System.processorCount)) }
 
-    @Test("A thread runs its body with its name and with every signal blocked", .timeLimit(.minutes(1)))
+    @Test("A thread runs its body with its name and with every signal blocked")
     func thread() async throws {
         let (name, blocksSignals): (String, Bool) = try await withCheckedThrowingContinuation { continuation in
             do {

@@ -7,7 +7,7 @@ import Testing
 
 /// A flow whose datagrams are read by a shared socket.
 extension Runtime {
-    @Suite("Flow: receiving datagrams", .timeLimit(.minutes(1)))
+    @Suite("Flow: receiving datagrams")
     struct DatagramFlowTests {
         static func arrive(_ stage: Stage, _ texts: String...) {
             stage.loop.batch {

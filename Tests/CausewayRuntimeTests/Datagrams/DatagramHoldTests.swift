@@ -7,7 +7,7 @@ import Testing
 
 extension Runtime {
     /// A shared socket whose program falls behind, on a loop that the test drives.
-    @Suite("Shared datagram socket: hold and resume", .timeLimit(.minutes(1)))
+    @Suite("Shared datagram socket: hold and resume")
     struct DatagramHoldTests {
         final class Peers: Sendable {
             let flows = LockedValue<[Flow]>([])

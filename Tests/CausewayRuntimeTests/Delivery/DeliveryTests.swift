@@ -4,7 +4,7 @@ import Dispatch
 import Testing
 
 extension Runtime {
-    @Suite("Delivery", .timeLimit(.minutes(1)))
+    @Suite("Delivery")
     struct DeliveryTests {
         static func makeQueue() -> DispatchQueue { DispatchQueue(label: "delivery", target: .global()) }
 

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 extension Runtime {
-    @Suite("Deferred wake-ups of a loop", .timeLimit(.minutes(1)))
+    @Suite("Deferred wake-ups of a loop")
     struct DeferredWakeupsTests {
         /// Numbers of tasks: one, the minimum for which a pool thread resumes the tasks, and more than this thread resumes at a time.
         @Test(

@@ -5,7 +5,7 @@ import Testing
 
 /// The common behaviour of both event loops.
 extension Runtime {
-    @Suite("Event loop", .timeLimit(.minutes(1)))
+    @Suite("Event loop")
     struct EventLoopTests {
         typealias Kind = LoopUnderTest
 

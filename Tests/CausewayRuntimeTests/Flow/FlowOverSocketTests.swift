@@ -8,7 +8,7 @@ import Testing
 
 /// Flows over real sockets on both event loops.
 extension Runtime {
-    @Suite("Flow over sockets", .timeLimit(.minutes(1)))
+    @Suite("Flow over sockets")
     struct FlowOverSocketTests {
         /// Two connected flows.
         struct Ends: Sendable {

@@ -6,7 +6,7 @@ import Testing
 
 /// Requests from suspended tasks, on the loop's executor.
 extension Runtime {
-    @Suite("Flow: tasks", .timeLimit(.minutes(1)))
+    @Suite("Flow: tasks")
     struct FlowTaskTests {
         static func receive(_ stage: Stage, _ name: String, _ minimum: Int, _ maximum: Int) -> Task<Void, Never> {
             stage.task { [stage] in

@@ -5,14 +5,14 @@ import Testing
 
 @Suite("Delayed calls")
 struct DelayedCallTests {
-    @Test("A delayed call runs once, on its queue", .timeLimit(.minutes(1)))
+    @Test("A delayed call runs once, on its queue")
     func onQueue() async {
-        let queue = DispatchQueue(label: "delayed")
-        await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
-            queue.call(after: .zero) {
-                dispatchPrecondition(condition: .onQueue(queue))
-                done.resume()
-            }
+        let (key, queue) = (DispatchSpecificKey<Bool>(), DispatchQueue(label: "delayed"))
+        queue.setSpecific(key: key, value: true)
+        // A second call would resume the continuation again, which traps.
+        let isOnQueue = await withCheckedContinuation { (done: CheckedContinuation<Bool?, Never>) in
+            queue.call(after: .zero) { done.resume(returning: DispatchQueue.getSpecific(key: key)) }
         }
+        #expect(isOnQueue == true)
     }
 }

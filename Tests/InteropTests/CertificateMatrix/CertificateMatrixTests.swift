@@ -30,7 +30,7 @@ extension LoopbackInterop {
             }
         }
 
-        @Test("A refusal names the certificate, the rule and the remedy", .timeLimit(.minutes(1)))
+        @Test("A refusal names the certificate, the rule and the remedy")
         func reason() async throws {
             try await Scratch.run { scratch in
                 let forge = try Forge(MatrixRecipes.all, in: scratch)

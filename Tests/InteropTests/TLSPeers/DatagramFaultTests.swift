@@ -9,7 +9,7 @@ extension Interop {
             if: TwoHosts.isAvailable && TLSProgram.areMostPresent && Peer.find("python3") != nil || Interop.mustRun,
             "namespaces, openssl or python3 are missing"))
     struct DatagramFaults {
-        @Test("nw cat and s_server", .timeLimit(.minutes(3)))
+        @Test("nw cat and s_server")
         func client() async throws {
             let files = try await TLSFiles.shared
             try await FaultyLink.run(loss: 0.2, doubling: 0.2, delay: 30) { hosts, scratch in
@@ -28,7 +28,7 @@ extension Interop {
             }
         }
 
-        @Test("s_client and nw cat -l", .timeLimit(.minutes(3)))
+        @Test("s_client and nw cat -l")
         func server() async throws {
             let files = try await TLSFiles.shared
             try await FaultyLink.run(loss: 0.2, doubling: 0.2, delay: 30) { hosts, scratch in

@@ -8,7 +8,7 @@ import Testing
 extension Loopback {
     /// A peer that answers and then resets the connection, as happens when a peer closes with unread content. The program must still
     /// receive the answer.
-    @Suite("Content that came before a reset", .timeLimit(.minutes(5)))
+    @Suite("Content that came before a reset")
     struct ContentBeforeResetTests {
         /// The protocols above the transport.
         enum Layers: String, CaseIterable, CustomTestStringConvertible, Sendable {

@@ -11,9 +11,7 @@ extension Loopback {
             try #require(URL(string: server.uri(path)))
         }
 
-        @Test(
-            "§2: a session retains its delegate until the session becomes invalid, then releases it",
-            .timeLimit(.minutes(1)))
+        @Test("§2: a session retains its delegate until the session becomes invalid, then releases it")
         func sessionDelegate() async throws {
             let server = try echoServer()
             var delegate: EventDelegate? = EventDelegate()
@@ -29,7 +27,7 @@ extension Loopback {
             #expect(session.delegate == nil)
         }
 
-        @Test("§4: a task retains its delegate until the task ends, then releases it", .timeLimit(.minutes(1)))
+        @Test("§4: a task retains its delegate until the task ends, then releases it")
         func taskDelegate() async throws {
             let server = try echoServer()
             let session = privateSession()

@@ -86,7 +86,7 @@ extension Loopback {
             #expect(try await next == "2 next")
         }
 
-        @Test("A cancelled exchange does not wait for the earlier ones", .timeLimit(.minutes(1)))
+        @Test("A cancelled exchange does not wait for the earlier ones")
         func cancelledTurn() async throws {
             let server = try NumberingServer()
             let conversation = MigratingConnection(to: try await server.start())
