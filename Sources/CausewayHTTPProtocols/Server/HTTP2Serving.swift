@@ -1,3 +1,4 @@
+internal import CausewayProtocols
 internal import CausewayWire
 
 /// The HTTP/2 state of a server connection.
@@ -43,6 +44,8 @@ struct HTTP2Serving: Sendable {
     var finished: [HTTP2StreamID] = []
     /// Whether the last event of ``machine`` was handled. The connection then ends when no request is left.
     var isEnding = false
+    /// The content bytes that were passed to the transport, which has not accepted them yet.
+    private var contentCount = 0
 
     init(_ limits: HTTPServerLimits) {
         var configuration = HTTP2Configuration()
@@ -60,6 +63,24 @@ struct HTTP2Serving: Sendable {
     var awaitsContent: Bool { awaitingCount > 0 }
     /// Whether any response is blocked by the client's flow-control windows.
     var hasQueuedContent: Bool { queuedCount > 0 }
+
+    /// Removes and returns the next bytes to send.
+    mutating func nextOutput(atMost limit: Int) -> ByteChain? {
+        let window = machine.output.window
+        let output = machine.nextOutput(atMost: limit)
+        contentCount += window - machine.output.window
+        return output
+    }
+
+    /// Records that the transport accepted bytes. Returns how many of them show that the client makes progress.
+    ///
+    /// While the client's windows block a response, only content does. A client that opens no window could otherwise
+    /// stay connected with PING frames, because each one makes the server send an acknowledgment.
+    mutating func accepted(_ count: Int) -> Int {
+        let content = min(count, contentCount)
+        contentCount -= content
+        return hasQueuedContent ? content : count
+    }
 
     mutating func insert(_ id: HTTP2StreamID, _ method: HTTP2MethodKind) {
         requests[id] = Request(method)

@@ -71,7 +71,7 @@ extension HTTPServerConnection {
     /// Records that the transport accepted bytes, and whether more are still pending there.
     package mutating func sent(_ count: Int, hasMore: Bool, at now: Duration) {
         isSending = hasMore
-        times.output.moved(count, at: now)
+        times.output.moved(http2?.accepted(count) ?? count, at: now)
     }
 
     /// Records that the transport has bytes which the client has not accepted.

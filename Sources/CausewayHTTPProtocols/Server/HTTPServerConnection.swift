@@ -108,7 +108,7 @@ package struct HTTPServerConnection: Sendable {
     /// Removes and returns the next bytes to send. `limit` applies to HTTP/2; HTTP/1 returns all its output.
     package mutating func nextOutput(atMost limit: Int = 64 << 10) -> ByteChain? {
         if let count = http1?.outputCount { return count > 0 ? http1?.takeOutput() : nil }
-        let output = http2?.machine.nextOutput(atMost: limit)
+        let output = http2?.nextOutput(atMost: limit)
         http2?.closeFinished()
         return output
     }

@@ -253,6 +253,32 @@ struct HTTPServerHTTP2Tests {
             stalled.served.advance(by: .seconds(25)) == [.closed(1, isComplete: false), .ended(isInterrupted: true)])
     }
 
+    @Test("A client that opens no window is disconnected, also if it sends PING frames", arguments: [0, 30])
+    func closedWindow(pingsPerSecond count: Int) throws {
+        var pair = Pair()
+        _ = try pair.request()
+        _ = pair.exchange()
+        // The client's window takes half of it.
+        let content = ByteChain([UInt8](repeating: 1, count: 2 << 20))
+        let ping: [UInt8] = [0, 0, 8, 6, 0, 0, 0, 0, 0] + [UInt8](repeating: 7, count: 8)
+        let pings = Array(repeatElement(ping, count: count).joined())
+        var sent = 1 << 20
+        var events = try pair.served.change { machine in
+            try machine.respond(1, 200, FieldSection(), .length(2 << 20))
+            try machine.send(1, content)
+            try machine.finish(1)
+        }
+        var seconds = 0
+        while !events.contains(.ended(isInterrupted: true)), seconds < 100 {
+            events += pair.served.change { [now = pair.served.now] in $0.sent(sent, hasMore: false, at: now) }
+            events += pair.served.advance(by: .seconds(1))
+            events += pair.served.change { [now = pair.served.now] in $0.received(pings[...], at: now) }
+            sent = count * ping.count
+            seconds += 1
+        }
+        #expect((20...22).contains(seconds), "\(seconds)")
+    }
+
     @Test("Trailers in both directions")
     func trailers() throws {
         var pair = Pair()
