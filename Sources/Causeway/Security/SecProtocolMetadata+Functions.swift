@@ -190,8 +190,7 @@ public func sec_protocol_metadata_create_secret(
 }
 
 /// Derives key material from the session and a context (RFC 5705 §4, RFC 8446 §7.5). Returns `nil` before the handshake
-/// is complete, if the length of the label or of the result is not positive, and if the length of the context is
-/// negative.
+/// is complete, if the label's or the result's length is not positive, and if the context's length is negative.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult

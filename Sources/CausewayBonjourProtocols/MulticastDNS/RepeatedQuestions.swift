@@ -44,9 +44,8 @@ struct RepeatedQuestions: Sendable {
             let seconds = Int64((gap / .seconds(1)).rounded())
             let error = gap - .seconds(seconds)
             let isWhole = max(error, .zero - error) <= Self.tolerance + gap / 100
-            // If questions in between were lost, the gap is a sum of consecutive powers of two, so its 1 bits are
-            // adjacent. Its lowest bit is the interval that was expected, and the gap plus this bit is the next
-            // interval.
+            // If questions in between were lost, the gap adds up consecutive powers of two, so its 1 bits are adjacent.
+            // Its lowest bit is the interval that was expected, and the gap plus this bit is the next interval.
             let lowest = seconds & -seconds
             let next = seconds + lowest
             guard isWhole, seconds > 0, next & (next - 1) == 0 else { return self = Series(isFirst: false) }

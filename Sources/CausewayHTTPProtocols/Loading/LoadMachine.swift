@@ -8,8 +8,8 @@ internal import CausewayMachines
 package struct LoadMachine: Sendable {
     /// The number of held content bytes at which the owner decides without waiting for the end of the response.
     package static let heldLimit = 64 << 10
-    /// The maximum number of repetitions of a request. The rules for challenges and retries have lower limits; this
-    /// limit applies if those rules have an error.
+    /// How often a request is repeated at most. The rules for challenges and retries have lower limits; this limit
+    /// applies if those rules have an error.
     package static let repetitionLimit = 100
 
     private var phase = Phase.preparing(nil)

@@ -62,8 +62,8 @@ extension PacketReader {
         return trains
     }
 
-    /// Returns the index after the train that begins at `start`. A train consists of single datagrams of equal length;
-    /// the last one can be shorter.
+    /// Returns the index after the train that begins at `start`. Its datagrams are single and equally long; the
+    /// last one can be shorter.
     private func endOfRun(from start: Int, before limit: Int) -> Int {
         let (count, segment) = shape(of: start)
         guard count > 0, count == segment else { return start + 1 }

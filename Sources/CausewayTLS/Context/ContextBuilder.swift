@@ -224,7 +224,7 @@ struct ContextBuilder {
         case .server:
             cw_SSL_CTX_set_session_id_context(pointer, [UInt8]("causeway".utf8), 8)
             let hasTickets = isResuming && settings.areTicketsEnabled
-            // Creating a ticket takes 1/25 of the time of a handshake. With one ticket per connection, a client gets as
+            // A handshake takes 25 times as long as creating a ticket. With one ticket per connection, a client gets as
             // many tickets as it has open connections.
             cw_SSL_CTX_set_num_tickets(pointer, hasTickets ? 1 : 0)
             guard settings.isEarlyDataEnabled, hasTickets, !settings.usesDatagrams else { break }

@@ -11,7 +11,7 @@ struct ConnectionNeeds: Equatable, Sendable {
     var options: RequestOptions
     var serviceType: NSURLRequest.NetworkServiceType
 
-    /// Creates the needs from single request values. A copy of all values of a request would take much longer.
+    /// Creates the needs from single request values. Copying all request values would take much longer.
     init(_ options: RequestOptions, _ serviceType: NSURLRequest.NetworkServiceType) {
         self.options = options.intersection(Self.restrictions)
         self.serviceType = serviceType

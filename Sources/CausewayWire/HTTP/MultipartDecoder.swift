@@ -43,8 +43,8 @@ package struct MultipartDecoder: Sendable {
     private var state = State.preamble
     /// The number of delimiter bytes that the input's last bytes match.
     private var matched = 2
-    /// How many of the matched bytes were never received. At the start of the body and of each part, CRLF counts as
-    /// matched, because the first line there may be a delimiter.
+    /// How many of the matched bytes were never received. Where the body or a part starts, CRLF counts as matched,
+    /// because the first line there may be a delimiter.
     private var borrowed = 2
     private var head: HeadReader
     private var partCount = 0
