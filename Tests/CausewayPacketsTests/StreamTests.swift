@@ -42,6 +42,26 @@ struct StreamTests {
         }
     }
 
+    @Test("Fragments of a datagram that waits make no room, also if they overlap")
+    func fullOfDatagrams() {
+        let payload = [UInt8](repeating: 1, count: 200)
+        func fragment(_ number: Int, _ index: Int, _ payload: [UInt8]) -> [UInt8] {
+            var part = Self.fragments(of: payload, size: 104)[index]
+            (part[4], part[5]) = (UInt8(number >> 8), UInt8(number & 255))
+            return part
+        }
+        var defragmenter = Defragmenter()
+        for number in 0..<Defragmenter.datagramLimit {
+            let part = fragment(number, 0, payload)
+            #expect(defragmenter.add(ByteView(part.span), at: Int64(number / 64)) == nil)
+        }
+        let evil = fragment(200, 0, [UInt8](repeating: 2, count: 200))
+        #expect(defragmenter.add(ByteView(evil.span), at: 4) == nil)
+        #expect(defragmenter.count == Defragmenter.datagramLimit)
+        let rest = fragment(0, 1, payload)
+        #expect(defragmenter.add(ByteView(rest.span), at: 4)?.count == 220)
+    }
+
     @Test func memoryIsBoundedAndTimeEnds() {
         var defragmenter = Defragmenter()
         for index in 0..<1000 {
@@ -91,6 +111,44 @@ struct StreamTests {
         let end = assembler.add(fin, ByteView(empty.span))
         #expect(end.isFinished)
         #expect(result == content)
+    }
+
+    @Test("Of overlapping segments, the first copy of each byte is kept, also behind a gap", arguments: 0..<200)
+    func firstCopies(seed: UInt64) {
+        var random = Mutations(seed: seed)
+        var (assembler, header) = (StreamAssembler(), TCPHeader(sourcePort: 1, destinationPort: 2, flags: .syn))
+        let first = UInt32.max - 20
+        header.sequence = first &- 1
+        let empty: [UInt8] = []
+        _ = assembler.add(header, ByteView(empty.span))
+        header.flags = .ack
+        var expected = [UInt8?](repeating: nil, count: 64)
+        var result: [UInt8] = []
+        for number in UInt8(1)...30 {
+            let offset = Int.random(in: -4..<60, using: &random)
+            let bytes = [UInt8](repeating: number, count: Int.random(in: 0...min(12, 64 - offset), using: &random))
+            header.sequence = first &+ UInt32(truncatingIfNeeded: offset)
+            for (index, byte) in bytes.enumerated() where offset + index >= result.count {
+                expected[offset + index] = expected[offset + index] ?? byte
+            }
+            result += assembler.add(header, ByteView(bytes.span)).bytes
+            #expect(result == expected.prefix { $0 != nil }.compactMap { $0 }, "\(seed)")
+            #expect(assembler.pendingCount == expected[result.count...].count { $0 != nil }, "\(seed)")
+        }
+    }
+
+    @Test("A hundred thousand single bytes behind gaps keep a bounded number of pieces")
+    func manyPieces() {
+        var assembler = StreamAssembler()
+        var header = TCPHeader(sourcePort: 1, destinationPort: 2, flags: .ack)
+        let byte: [UInt8] = [1]
+        var count = 0
+        for number in 0..<100_000 {
+            header.sequence = UInt32(2 * number)
+            count += assembler.add(header, ByteView(byte.span)).bytes.count
+            #expect(assembler.pendingCount <= StreamAssembler.pieceLimit)
+        }
+        #expect(count == 100_000 - StreamAssembler.pieceLimit)
     }
 
     @Test func gapsAreGivenUpWhenTheRoomIsFull() {

@@ -118,8 +118,7 @@ public struct Defragmenter: Sendable {
         if overlaps || isOdd || range.upperBound > Self.largestDatagram { entry.isPoisoned = true }
         if entry.isPoisoned {
             entry.parts = []
-            makeRoom()
-            waiting[key] = entry
+            keep(entry, key)
             return nil
         }
         if !entry.parts.contains(where: { $0.range == range }) { entry.parts.append((range, bytes)) }
@@ -129,8 +128,7 @@ public struct Defragmenter: Sendable {
             waiting[key] = nil
             return whole
         }
-        if waiting[key] == nil { makeRoom() }
-        waiting[key] = entry
+        keep(entry, key)
         return nil
     }
 
@@ -143,9 +141,13 @@ public struct Defragmenter: Sendable {
         return result.count <= largestDatagram ? result : nil
     }
 
-    private mutating func makeRoom() {
-        guard waiting.count >= Self.datagramLimit, let oldest = waiting.min(by: { $0.value.since < $1.value.since })
-        else { return }
-        waiting[oldest.key] = nil
+    /// Keeps an incomplete datagram. A new one replaces the oldest one at the limit.
+    private mutating func keep(_ entry: Waiting, _ key: Key) {
+        if waiting[key] == nil, waiting.count >= Self.datagramLimit,
+            let oldest = waiting.min(by: { $0.value.since < $1.value.since })
+        {
+            waiting[oldest.key] = nil
+        }
+        waiting[key] = entry
     }
 }

@@ -1,10 +1,12 @@
 /// Reassembles one direction of a TCP connection (RFC 9293 §3.10).
 ///
-/// Segments may arrive in any order, repeated and overlapping; the first copy of a byte is kept. The bytes after a gap are limited by
-/// ``roomLimit``: if more bytes wait, the gap is skipped and its size is reported.
+/// Segments may arrive in any order, repeated and overlapping; the first copy of a byte is kept. What waits behind a gap is limited by
+/// ``roomLimit`` and ``pieceLimit``: above a limit, the gap is skipped and its size is reported.
 public struct StreamAssembler: Sendable {
     /// Maximum number of bytes held back behind a gap.
     public static let roomLimit = 1 << 20
+    /// Maximum number of separate pieces held back behind gaps.
+    public static let pieceLimit = 4096
 
     /// The result of adding a segment.
     public struct Progress: Hashable, Sendable {
@@ -16,8 +18,16 @@ public struct StreamAssembler: Sendable {
         public var isFinished = false
     }
 
+    private struct Piece {
+        let start: UInt32
+        let bytes: [UInt8]
+
+        var end: UInt32 { start &+ UInt32(truncatingIfNeeded: bytes.count) }
+    }
+
     private var next: UInt32?
-    private var pending: [(start: UInt32, bytes: [UInt8])] = []
+    /// The pieces behind a gap, in the order of the stream. They do not overlap.
+    private var pending: [Piece] = []
     private var end: UInt32?
     private var isOver = false
 
@@ -25,7 +35,7 @@ public struct StreamAssembler: Sendable {
     public init() {}
 
     /// The number of bytes held back behind a gap.
-    public var pendingCount: Int { pending.reduce(0) { $0 + $1.bytes.count } }
+    public private(set) var pendingCount = 0
 
     /// Adds a segment.
     public mutating func add(_ header: TCPHeader, _ payload: borrowing ByteView) -> Progress {
@@ -44,11 +54,16 @@ public struct StreamAssembler: Sendable {
         // If the capture starts inside a connection, the stream begins with the first captured byte.
         if next == nil, payload.count > 0 || header.flags.contains(.fin) { next = start }
         if header.flags.contains(.fin) { end = start &+ UInt32(truncatingIfNeeded: payload.count) }
-        if payload.count > 0, let next, Self.distance(start, next) > -(1 << 30), Self.distance(start, next) < 1 << 30 {
-            pending.append((start, payload.array))
+        if let next, Self.distance(start, next) > -(1 << 30), Self.distance(start, next) < 1 << 30 {
+            if pending.isEmpty, start == next {
+                progress.bytes = payload.array
+                self.next = start &+ UInt32(truncatingIfNeeded: payload.count)
+            } else {
+                keep(payload.array[...], at: start, after: next)
+            }
         }
         deliver(&progress)
-        if pendingCount > Self.roomLimit { skip(&progress) }
+        while pendingCount > Self.roomLimit || pending.count > Self.pieceLimit { skip(&progress) }
         if let end, next == end {
             isOver = true
             progress.isFinished = true
@@ -59,29 +74,55 @@ public struct StreamAssembler: Sendable {
     /// Returns the signed distance from `b` to `a` in sequence number space.
     private static func distance(_ a: UInt32, _ b: UInt32) -> Int { Int(Int32(bitPattern: a &- b)) }
 
-    private mutating func deliver(_ progress: inout Progress) {
-        guard var place = next else { return }
-        var found = true
-        while found {
-            found = false
-            for index in pending.indices.reversed() where Self.distance(pending[index].start, place) <= 0 {
-                let known = -Self.distance(pending[index].start, place)
-                let bytes = pending.remove(at: index).bytes
-                guard known < bytes.count else { continue }
-                progress.bytes += bytes[known...]
-                place &+= UInt32(bytes.count - known)
-                found = true
+    /// Keeps the bytes of a segment that are new: those after `next` that no earlier segment had.
+    private mutating func keep(_ bytes: ArraySlice<UInt8>, at start: UInt32, after next: UInt32) {
+        var rest = bytes.dropFirst(max(0, -Self.distance(start, next)))
+        var place = start &+ UInt32(truncatingIfNeeded: bytes.count - rest.count)
+        var index = indexOfFirst(endingAfter: place)
+        while !rest.isEmpty {
+            let room = index < pending.count ? Self.distance(pending[index].start, place) : rest.count
+            let new = rest.prefix(max(0, room))
+            if !new.isEmpty {
+                pending.insert(Piece(start: place, bytes: Array(new)), at: index)
+                pendingCount += new.count
+                index += 1
             }
+            guard new.count < rest.count else { return }
+            // The piece that is already there has the following bytes.
+            let known = Self.distance(pending[index].end, place)
+            rest = rest.dropFirst(known)
+            place &+= UInt32(truncatingIfNeeded: known)
+            index += 1
         }
-        next = place
+    }
+
+    /// The index of the first piece with bytes at or after a place.
+    private func indexOfFirst(endingAfter place: UInt32) -> Int {
+        var (low, high) = (0, pending.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if Self.distance(pending[middle].end, place) > 0 { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    /// Delivers the pieces without a gap before them.
+    private mutating func deliver(_ progress: inout Progress) {
+        var count = 0
+        while count < pending.count, pending[count].start == next {
+            let piece = pending[count]
+            progress.bytes += piece.bytes
+            pendingCount -= piece.bytes.count
+            next = piece.end
+            count += 1
+        }
+        pending.removeFirst(count)
     }
 
     private mutating func skip(_ progress: inout Progress) {
-        guard let place = next, let first = pending.map({ Self.distance($0.start, place) }).min(), first > 0 else {
-            return
-        }
-        progress.skipped += first
-        next = place &+ UInt32(first)
+        guard let place = next, let first = pending.first else { return }
+        progress.skipped += Self.distance(first.start, place)
+        next = first.start
         deliver(&progress)
     }
 }
