@@ -12,8 +12,8 @@ struct NetlinkNeighbourTests {
     @Test(
         "A neighbour is resolved unless the kernel waits for its reply or has given up",
         arguments: [
-            (UInt16(0x01), false), (0x02, true), (0x04, true), (0x08, true), (0x10, true), (0x20, false), (0x40, true),
-            (0x80, true),
+            (UInt16(0), false), (0x01, false), (0x02, true), (0x04, true), (0x08, true), (0x10, true), (0x20, false),
+            (0x40, true), (0x80, true),
         ])
     func states(_ state: UInt16, _ isResolved: Bool) throws {
         let bytes = Self.message(state: state)

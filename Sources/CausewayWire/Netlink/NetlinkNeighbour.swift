@@ -4,7 +4,7 @@ package struct NetlinkNeighbour: Equatable, Sendable {
     package var interfaceIndex: Int
     package var state: State
 
-    /// The state bits (`NUD_` values).
+    /// The state bits (`NUD_` values). None are set in a new entry (`NUD_NONE`), before the kernel's first request.
     package struct State: OptionSet, Hashable, Sendable {
         package var rawValue: UInt16
 
@@ -27,7 +27,7 @@ package struct NetlinkNeighbour: Equatable, Sendable {
     }
 
     /// Whether packets can be sent to the neighbour: its link-layer address is known.
-    package var isResolved: Bool { state.isDisjoint(with: [.incomplete, .failed]) }
+    package var isResolved: Bool { !state.isEmpty && state.isDisjoint(with: [.incomplete, .failed]) }
 
     /// Parses `struct ndmsg`. The attributes after it are not needed.
     ///
