@@ -24,17 +24,16 @@ enum HTTP1RequestRules {
         }
         if target.first == UInt8(ascii: "/") { return true }
         if request.target == "*" { return request.method == "OPTIONS" }
-        // The absolute form begins with a scheme and its colon.
-        guard let colon = target.firstIndex(of: UInt8(ascii: ":")), colon > target.startIndex else { return false }
-        return target[..<colon].allSatisfy(isSchemeCharacter)
-    }
-
-    private static func isSchemeCharacter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."): true
-        default: false
+        // The absolute form begins with a scheme and its colon (RFC 3986 §3.1).
+        guard let colon = target.firstIndex(of: UInt8(ascii: ":")), let first = target.first, isLetter(first) else {
+            return false
+        }
+        return target[..<colon].allSatisfy { byte in
+            isLetter(byte) || (0x30...0x39).contains(byte) || "+-.".utf8.contains(byte)
         }
     }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
 
     /// Returns whether `value` can be a host with an optional port. An empty value is valid (RFC 9110 §7.2).
     private static func isHost(_ value: ArraySlice<UInt8>) -> Bool {

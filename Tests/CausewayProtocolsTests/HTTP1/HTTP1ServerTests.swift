@@ -99,6 +99,8 @@ struct HTTP1ServerTests {
         ("GET / HTTP/1.1\r\nHost: a/b\r\n\r\n", "invalidRequest(\"Host\")", 400),
         ("GET a HTTP/1.1\r\nHost: h\r\n\r\n", "invalidRequest(\"target\")", 400),
         ("GET * HTTP/1.1\r\nHost: h\r\n\r\n", "invalidRequest(\"target\")", 400),
+        ("GET 1ttp://h/ HTTP/1.1\r\nHost: h\r\n\r\n", "invalidRequest(\"target\")", 400),
+        ("GET 10.0.0.1:80 HTTP/1.1\r\nHost: h\r\n\r\n", "invalidRequest(\"target\")", 400),
         ("CONNECT /a HTTP/1.1\r\nHost: h\r\n\r\n", "invalidRequest(\"target\")", 400),
         ("CONNECT h:1 HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc", "framing(\"body of CONNECT\")", 400),
         ("GET / HTTP/3.0\r\n", "syntax(invalid HTTP version at byte 6)", 505),
