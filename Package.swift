@@ -286,7 +286,9 @@ let package = Package(
         .target(name: "CausewayActorProtocols", dependencies: ["CausewayMachines"], swiftSettings: pure),
         .target(
             name: "CausewayPeerActors",
-            dependencies: ["CausewayActorProtocols", "CausewayPeers", "CausewaySystem", "CCausewayActors"],
+            dependencies: [
+                "Causeway", "CausewayActorProtocols", "CausewayPeers", "CausewaySystem", "CCausewayActors",
+            ],
             swiftSettings: house),
         // Apple's framework for sessions of nearby peers, on `CausewayPeers`.
         .target(

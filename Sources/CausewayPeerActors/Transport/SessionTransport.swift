@@ -1,3 +1,4 @@
+internal import Causeway
 internal import CausewayActorProtocols
 internal import CausewayPeers
 internal import Dispatch
@@ -38,6 +39,6 @@ struct DispatchClock: PeerActorClock {
     var now: Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
 
     func wake(at time: Duration, _ body: @escaping @Sendable () -> Void) {
-        queue.asyncAfter(deadline: .now() + DispatchTimeInterval(time - now), execute: body)
+        queue.call(after: max(time - now, .zero), body)
     }
 }

@@ -15,4 +15,13 @@ struct DelayedCallTests {
         }
         #expect(isOnQueue == true)
     }
+
+    @Test("Every duration is a delay")
+    func longest() async {
+        let (queue, longest) = (DispatchQueue(label: "delayed"), Duration.seconds(Int64.max) * 18)
+        for delay in [longest, .seconds(Int64.max), .nanoseconds(Int64.max)] {
+            queue.call(after: delay) { Issue.record("called after \(delay)") }
+        }
+        await withCheckedContinuation { done in queue.call(after: .zero - longest) { done.resume() } }
+    }
 }
