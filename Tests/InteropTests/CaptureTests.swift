@@ -68,6 +68,25 @@ extension Interop {
             }
         }
 
+        @Test("A ring of files whose names have the time removes the oldest ones, and never the file before")
+        func timedRing() async throws {
+            try await TwoHosts.run { hosts, scratch in
+                let directory = try scratch.newDirectory("stored")
+                let options = ["-C", "1", "-G", "3600", "-W", "2", "-c", "3000"]
+                let capture = try await Self.capture(
+                    hosts, scratch, options + ["-w", directory.appendingPathComponent("trace-%Y").path], pings: 1500,
+                    size: 1000)
+                #expect(try await capture.finished() == 0, "\(capture.errors)")
+                let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+                #expect(names.count == 2 && names.last?.hasSuffix(".3") == true, "\(names)")
+                var counts: [Int] = []
+                for name in names {
+                    counts.append(try await Self.count(directory.appendingPathComponent(name), scratch))
+                }
+                #expect(counts.count { (900..<1000).contains($0) } == 1 && !counts.contains(0), "\(counts)")
+            }
+        }
+
         @Test("A capture ends after the given number of files of the given duration")
         func ages() async throws {
             try await TwoHosts.run { hosts, scratch in

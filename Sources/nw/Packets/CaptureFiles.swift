@@ -164,16 +164,12 @@ final class CaptureFiles: Sendable {
             if rotation.byteCount == nil, let count = rotation.fileCount, state.number >= count {
                 return hasEnded.store(true, ordering: .relaxed)
             }
+            // All names are those of files that this capture has created.
+            if let count = rotation.fileCount, state.names.count >= count { unlink(state.names.removeFirst()) }
             var name = Self.name(path, rotation, state.number)
-            if rotation.byteCount != nil, rotation.fileCount != nil {
-                // The name is used again: remove the oldest file, but no file that this capture did not create.
-                if state.names.contains(name) { unlink(name) }
-            } else if state.names.contains(name) {
-                name += ".\(state.number)"
-            }
-            state.names.append(name)
-            if let count = rotation.fileCount, state.names.count > count { state.names.removeFirst() }
+            if state.names.contains(name) { name += ".\(state.number)" }
             state.file = try Self.create(name)
+            state.names.append(name)
         }
     }
 }
