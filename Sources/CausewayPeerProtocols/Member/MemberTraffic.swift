@@ -32,8 +32,8 @@ struct MemberTraffic: Sendable {
 
     // Sending
 
-    /// Queues a message.
-    mutating func send(_ message: [UInt8], reliably: Bool, limit: Int) -> SendResult {
+    /// Queues a message. A reliable one with a key replaces a queued one with the same key.
+    mutating func send(_ message: [UInt8], reliably: Bool, key: String? = nil, limit: Int) -> SendResult {
         guard message.count <= PeerLimits.message else { return .tooLarge }
         // Unreliable messages over 64 KiB are sent reliably.
         if !reliably, message.count <= PeerLimits.unreliableMessage {
@@ -41,11 +41,11 @@ struct MemberTraffic: Sendable {
             unreliable.outbox.append(message)
             return .queued
         }
-        guard hasRoom(for: message.count, reliably: true, limit: limit) else {
+        guard hasRoom(for: message.count - outbox.replacedCount(key), reliably: true, limit: limit) else {
             wasFull = true
             return .full
         }
-        outbox.append(message)
+        outbox.append(message, key: key)
         scheduler.activate(.messages)
         return .queued
     }

@@ -17,12 +17,17 @@ extension PeerMesh {
     // Messages
 
     /// Queues a message for a member. Reliable messages arrive once and in order, even if the link is replaced.
-    package mutating func send(_ message: [UInt8], to member: MemberID, reliably: Bool, at now: Duration) -> SendResult
-    {
+    ///
+    /// - Parameter key: A reliable message takes the place of a queued one with the same key that has not begun to be sent.
+    package mutating func send(
+        _ message: [UInt8], to member: MemberID, reliably: Bool, key: String? = nil, at now: Duration
+    ) -> SendResult {
         if !reliably, let result = sendDatagram(message, to: member, at: now) { return result }
         let limit = configuration.queueLimit
-        return withTraffic(member, at: now) { traffic, _ in traffic.send(message, reliably: reliably, limit: limit) }
-            ?? .notConnected
+        let result = withTraffic(member, at: now) { traffic, _ in
+            traffic.send(message, reliably: reliably, key: key, limit: limit)
+        }
+        return result ?? .notConnected
     }
 
     /// Queues a message for all members, or for none: a program retries a refused message, and some members would otherwise get it twice.

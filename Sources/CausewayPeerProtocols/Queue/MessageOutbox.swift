@@ -2,39 +2,65 @@ internal import DequeModule
 
 /// Queued messages, split into fragments as they are sent.
 struct MessageOutbox: Sendable {
-    private var messages: Deque<[UInt8]> = []
+    private struct Entry: Sendable {
+        var bytes: [UInt8]
+        let key: String?
+    }
+
+    private var entries: Deque<Entry> = []
+    /// For each key, the number of its entry, counted since the start, until the entry's first fragment is sent.
+    private var replaceable: [String: Int] = [:]
+    private var removedCount = 0
     private var offset = 0
     private(set) var byteCount = 0
 
-    var isEmpty: Bool { messages.isEmpty }
+    var isEmpty: Bool { entries.isEmpty }
 
-    mutating func append(_ message: [UInt8]) {
-        messages.append(message)
+    /// Queues a message. With a key, it takes the place of a queued message with the same key of which no fragment has been sent.
+    mutating func append(_ message: [UInt8], key: String? = nil) {
         byteCount += message.count
+        if let index = index(of: key) {
+            byteCount -= entries[index].bytes.count
+            entries[index].bytes = message
+            return
+        }
+        if let key { replaceable[key] = removedCount + entries.count }
+        entries.append(Entry(bytes: message, key: key))
     }
 
+    /// The size of the message that one with this key would replace; 0 if there is none.
+    func replacedCount(_ key: String?) -> Int { index(of: key).map { entries[$0].bytes.count } ?? 0 }
+
+    private func index(of key: String?) -> Int? { key.flatMap { replaceable[$0] }.map { $0 - removedCount } }
+
     /// The next fragment's size.
-    var nextSize: Int? { messages.first.map { min($0.count - offset, PeerLimits.framePayload) } }
+    var nextSize: Int? { entries.first.map { min($0.bytes.count - offset, PeerLimits.framePayload) } }
 
     /// Removes and returns the next fragment.
     mutating func next() -> (bytes: [UInt8], isLast: Bool)? {
-        guard let message = messages.first, let size = nextSize else { return nil }
+        guard let entry = entries.first, let size = nextSize else { return nil }
+        if let key = entry.key, replaceable[key] == removedCount { replaceable[key] = nil }
         let end = offset + size
-        let bytes = size == message.count ? message : Array(message[offset..<end])
+        let bytes = size == entry.bytes.count ? entry.bytes : Array(entry.bytes[offset..<end])
         byteCount -= size
-        guard end == message.count else {
+        guard end == entry.bytes.count else {
             offset = end
             return (bytes, false)
         }
-        messages.removeFirst()
-        offset = 0
+        removeFirst()
         return (bytes, true)
     }
 
     /// Drops a message that was sent in part. The peer drops the part that it has received.
     mutating func dropPartial() {
-        guard offset > 0, let message = messages.popFirst() else { return }
-        byteCount -= message.count - offset
+        guard offset > 0, let entry = entries.first else { return }
+        byteCount -= entry.bytes.count - offset
+        removeFirst()
+    }
+
+    private mutating func removeFirst() {
+        entries.removeFirst()
+        removedCount += 1
         offset = 0
     }
 }

@@ -34,15 +34,22 @@ extension PeerGroup {
     private static let waiterNumbers = Atomic<UInt64>(0)
 
     /// Queues a reliable message. If the queue is full, waits until it has space or the peer is gone, and returns `false`.
-    func sendOrWait(_ bytes: [UInt8], to peer: PeerIdentity) async throws -> Bool {
+    ///
+    /// - Parameters:
+    ///   - key: The message replaces a queued one with the same key.
+    ///   - isWanted: Whether the message is still to be sent. Asked when nothing else can be queued, so it must not send.
+    func sendOrWait(
+        _ bytes: [UInt8], to peer: PeerIdentity, key: String? = nil, isWanted: @escaping @Sendable () -> Bool = { true }
+    ) async throws -> Bool {
         try Task.checkCancellation()
         let member = member(peer)
         let number = Self.waiterNumbers.add(1, ordering: .relaxed).newValue
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Bool, any Error>) in
                 // The wait is registered under the same lock as the refusal, so that the notification about space cannot come in between.
-                let result = node.apply { core, now in
-                    let result = core.mesh.send(bytes, to: member, reliably: true, at: now)
+                let result = node.apply { core, now -> SendResult in
+                    guard isWanted() else { return .queued }
+                    let result = core.mesh.send(bytes, to: member, reliably: true, key: key, at: now)
                     if result == .full { port.wait(number, for: member, continuation) }
                     return result
                 }

@@ -14,7 +14,7 @@ extension PeerSession {
     public enum Delivery: Hashable, Sendable {
         /// Once, and in sending order. At most 16 MiB.
         case reliable
-        /// As `reliable`, but a later message with the same key replaces one that is still queued for the peer: for states, such as
+        /// As `reliable`, but a later message with the same key takes the place of one that is still queued for the peer: for states, such as
         /// positions, of which only the newest matters.
         case latest(key: String)
         /// At once or not at all, without order. At most 64 KiB; larger ones are sent as `reliable`.

@@ -126,6 +126,41 @@ extension Loopback {
             try await receiving.value
         }
 
+        @Test("Of the values with one key that wait for a receiver, only the newest arrives")
+        func latest() async throws {
+            let (ann, bob) = try await pair()
+            let events = bob.events
+            let (joined, taking) = (Mailbox<Bool>(), Mailbox<Bool>())
+            let block = Data(repeating: 7, count: 256 << 10)
+            let receiving = Task {
+                var values: [[UInt8]] = []
+                for try await event in events {
+                    switch event {
+                    case .invited(let invite): invite.accept()
+                    case .joined:
+                        joined.put(true)
+                        _ = try await taking.next()
+                    case .received(let data, _) where data.count < block.count:
+                        values.append([UInt8](data))
+                        if data.isEmpty { return values }
+                    default: break
+                    }
+                }
+                return values
+            }
+            try await ann.invite(bob.me)
+            _ = try await joined.next()
+            // The receiver's window of 4 MiB takes all but the last block, which holds up what follows it.
+            for _ in 0...(4 << 20) / block.count { try await ann.send(block) }
+            for number in UInt8(0)..<100 {
+                try await ann.send(Data([1, number]), as: .latest(key: "x"))
+                if number % 10 == 0 { try await ann.send(Data([2, number]), as: .latest(key: "y")) }
+            }
+            try await ann.send(Data())
+            taking.put(true)
+            #expect(try await receiving.value == [[1, 99], [2, 90], []])
+        }
+
         @Test("A stream and a file arrive, with progress, and users who see the same code are verified")
         func transfers() async throws {
             let (ann, bob) = try await pair()
