@@ -7,43 +7,7 @@ package import CausewayWire
 /// owner takes events, so ``inputRoom`` falls to 0 if the owner takes none. ``Event/ended(_:)`` or
 /// ``Event/upgraded(_:)`` is reported exactly once, as the last event, unless ``handOver()`` ends the machine.
 package struct HTTP1Client: Sendable {
-    package struct Configuration: Sendable {
-        /// Limits for response heads and trailer sections.
-        package var headLimits = HeadReader.Limits()
-        /// The maximum number of interim responses to one request.
-        package var maximumInformationalCount = 32
-        /// The time to wait for status 100 before the body is sent anyway (RFC 9110 §10.1.1).
-        package var continueTimeout: Duration = .seconds(1)
-
-        package init() {}
-    }
-
-    /// Whether the connection can carry another request.
-    package enum Reuse: Equatable, Sendable {
-        /// The connection can be reused within the server's stated limits.
-        case permitted(KeepAlive)
-        /// The connection cannot be reused. ``Event/ended(_:)`` follows.
-        case refused
-    }
-
-    package enum Event: Equatable, Sendable {
-        /// An interim response (RFC 9110 §15.2). Further responses follow.
-        case informational(HTTPResponseHead)
-        /// The response head, and how its body is delimited.
-        case responded(HTTPResponseHead, HTTP1BodyLength)
-        /// A part of the body, never empty.
-        case content(ArraySlice<UInt8>)
-        /// The end of the response, with its trailer fields.
-        case finished(trailers: FieldSection, Reuse)
-        /// The server switched to another protocol with status 101 (RFC 9110 §15.2.2), or opened the tunnel that CONNECT requested. This is
-        /// the last event.
-        /// The owner takes the remaining bytes with ``takeRemainingInput()``.
-        case upgraded(HTTPResponseHead)
-        /// The connection ended. This is the last event. Close the transport. The failure is `nil` if no response was interrupted.
-        case ended(HTTP1Failure?)
-    }
-
-    enum Phase: Equatable {
+    private enum Phase: Equatable {
         case idle
         case head
         case body
@@ -52,65 +16,66 @@ package struct HTTP1Client: Sendable {
         case ended
     }
 
-    /// The current request.
-    struct Exchange {
-        var method = HTTP1Method.other
-        var upgrades = false
-        /// Whether the messages so far permit a persistent connection.
-        var persists = true
-        /// Whether the rest of the request body is discarded, because the server responded without waiting for it.
-        var dropsBody = false
-        var keepAlive = KeepAlive()
-        var informationalCount = 0
-        /// The time at which a body that waits for status 100 is sent anyway; `nil` if no body waits.
-        var holdDeadline: Duration?
-    }
-
     /// The number of undecoded bytes at which ``inputRoom`` becomes 0.
     package static let inputLimit = 256 << 10
 
-    let configuration: Configuration
-    var phase = Phase.idle
-    var exchange = Exchange()
-    var input = HTTP1Input()
-    var head: HeadReader
-    var body: HTTP1BodyReader
-    private var writer = HTTP1BodyWriter(.none)
-    private var output = ByteChain()
-    /// Body bytes that wait for status 100.
-    private var held = ByteChain()
+    private let configuration: Configuration
+    private var phase = Phase.idle
+    /// The current request.
+    private var exchange = HTTP1ClientExchange()
+    private var reader: HTTP1MessageReader
+    private var sender = HTTP1RequestSender()
     /// A cache for the last heads, because the next ones are often equal.
-    var lastHeads = HTTP1LastHeads()
+    private var lastHeads = HTTP1LastHeads()
 
     package init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
-        head = HeadReader(.response, limits: configuration.headLimits)
-        body = HTTP1BodyReader(.none, limits: configuration.headLimits)
+        reader = HTTP1MessageReader(.response, limits: configuration.headLimits)
     }
 
     /// Whether the connection waits for a request.
-    package var isIdle: Bool { phase == .idle && !input.hasEnded && input.isEmpty }
+    package var isIdle: Bool { phase == .idle && reader.awaitsInput }
     /// Whether the owner has taken the last event.
     package var hasEnded: Bool { phase == .ended || phase == .upgraded }
     /// Whether the whole request body has been added to the output.
-    package var hasSentRequest: Bool { writer.hasEnded && held.isEmpty && !exchange.dropsBody }
+    package var hasSentRequest: Bool { sender.hasSentRequest }
     /// Whether the body waits for status 100. New content is accepted, but is not yet added to the output.
-    package var isBodyHeld: Bool { exchange.holdDeadline != nil }
+    package var isBodyHeld: Bool { sender.isBodyHeld }
     /// Whether the body was not sent, because the server responded without waiting for it.
-    package var dropsBody: Bool { exchange.dropsBody }
+    package var dropsBody: Bool { sender.dropsBody }
     /// The time at which to call ``advance(to:)``; `nil` if there is none.
-    package var deadline: Duration? { exchange.holdDeadline }
+    package var deadline: Duration? { sender.holdDeadline }
     /// The number of bytes that the machine accepts now.
-    package var inputRoom: Int { hasEnded ? 0 : max(0, Self.inputLimit - input.count) }
+    package var inputRoom: Int { hasEnded ? 0 : max(0, Self.inputLimit - reader.count) }
     /// Whether ``takeOutput()`` returns bytes.
-    package var hasOutput: Bool { !output.isEmpty }
+    package var hasOutput: Bool { sender.hasOutput }
     /// The number of bytes to send, including body bytes that wait for status 100.
-    package var outputCount: Int { output.count + held.count }
+    package var outputCount: Int { sender.outputCount }
     /// The number of response content bytes delivered so far.
-    package var receivedCount: Int { body.received }
+    package var receivedCount: Int { reader.received }
 
-    // MARK: Sending
+    /// Ends the connection immediately. The machine sends nothing more.
+    package mutating func abort() {
+        sender.removeOutput()
+        close(.aborted)
+    }
 
+    /// Enters the closing state; the last event follows. All endings except an upgrade and ``handOver()`` use this
+    /// method.
+    private mutating func close(_ failure: HTTP1Failure?) {
+        switch phase {
+        case .closing, .ended, .upgraded: return
+        case .idle, .head, .body: break
+        }
+        phase = .closing(failure)
+        sender.dropHeldBody()
+        _ = reader.removeInput()
+    }
+}
+
+// MARK: - Sending
+
+extension HTTP1Client {
     /// Sends a request head. Send the body afterwards, unless `length` is ``HTTP1BodyLength/none``.
     ///
     /// The machine adds `Content-Length` or `Transfer-Encoding`. If the head has `Expect: 100-continue`, the machine
@@ -128,12 +93,25 @@ package struct HTTP1Client: Sendable {
         guard isIdle else { throw .misuse("request on a connection that is not idle") }
         guard length != .untilEnd else { throw .misuse("request whose body ends with the connection") }
         if length == .none, let (bytes, facts) = lastHeads.encoded(request) {
-            output.append(bytes)
-            writer = HTTP1BodyWriter(.none)
+            sender.begin(bytes, body: .none, holdUntil: nil)
             exchange = facts
             phase = .head
             return
         }
+        let bytes = try Self.encode(request, length)
+        var holdDeadline: Duration?
+        if length != .none, length != .length(0), request.fields.hasElement("100-continue", in: "Expect") {
+            holdDeadline = now + configuration.continueTimeout
+        }
+        sender.begin(bytes, body: length, holdUntil: holdDeadline)
+        exchange = HTTP1ClientExchange(request)
+        if length == .none { lastHeads.note(request, bytes, exchange) }
+        phase = .head
+    }
+
+    private static func encode(
+        _ request: HTTPRequestHead, _ length: HTTP1BodyLength
+    ) throws(HTTP1Failure) -> [UInt8] {
         let fields = request.fields
         guard request.version < .http11 || fields.onlyValue(of: "Host") != nil else {
             throw .unwritable(.unwritable("field Host"))
@@ -149,25 +127,15 @@ package struct HTTP1Client: Sendable {
             throw .unwritable(error)
         }
         HTTP1FramingFields.append(length, fields, toHead: &bytes)
-        output.append(bytes)
-        writer = HTTP1BodyWriter(length)
-        exchange = Exchange()
-        exchange.method = HTTP1Method(request.method)
-        exchange.upgrades = fields.contains("Upgrade")
-        exchange.persists = HTTP1Persistence.isPermitted(version: request.version, fields: fields)
-        if length != .none, length != .length(0), fields.hasElement("100-continue", in: "Expect") {
-            exchange.holdDeadline = now + configuration.continueTimeout
-        }
-        if length == .none { lastHeads.note(request, bytes, exchange) }
-        phase = .head
+        return bytes
     }
 
     /// Sends part of the body. If the server has responded without waiting for the body, the part is discarded.
     ///
     /// - Throws: ``HTTP1Failure/misuse(_:)`` if the body becomes longer than stated. The connection must then be ended.
     package mutating func sendContent(_ piece: ArraySlice<UInt8>) throws(HTTP1Failure) {
-        guard phase == .head || phase == .body, !exchange.dropsBody else { return }
-        if isBodyHeld { try writer.append(piece, to: &held) } else { try writer.append(piece, to: &output) }
+        guard phase == .head || phase == .body else { return }
+        try sender.append(piece)
     }
 
     /// Sends the end of the body.
@@ -176,57 +144,166 @@ package struct HTTP1Client: Sendable {
     /// - Throws: ``HTTP1Failure/misuse(_:)`` if the body is shorter than stated, ``HTTP1Failure/unwritable(_:)`` for trailer fields that
     ///   cannot be written. The connection must then be ended.
     package mutating func sendEnd(trailers: FieldSection = FieldSection()) throws(HTTP1Failure) {
-        guard phase == .head || phase == .body, !exchange.dropsBody else { return }
-        if isBodyHeld { try writer.end(trailers, to: &held) } else { try writer.end(trailers, to: &output) }
+        guard phase == .head || phase == .body else { return }
+        try sender.end(trailers)
     }
 
     /// Removes and returns the bytes to send.
-    package mutating func takeOutput() -> ByteChain {
-        var taken = ByteChain()
-        swap(&taken, &output)
-        return taken
-    }
+    package mutating func takeOutput() -> ByteChain { sender.takeOutput() }
 
     /// Sends a body that waits for status 100 if its deadline has passed. Calling early, late or twice is harmless.
-    package mutating func advance(to now: Duration) {
-        guard let deadline = exchange.holdDeadline, now >= deadline else { return }
-        releaseBody()
-    }
+    package mutating func advance(to now: Duration) { sender.releaseBody(ifDueAt: now) }
+}
 
-    /// Moves a body that waits for status 100 to the output.
-    mutating func releaseBody() {
-        guard isBodyHeld else { return }
-        exchange.holdDeadline = nil
-        output.append(held)
-        held = ByteChain()
-    }
+// MARK: - Receiving
 
-    /// Discards a body that waits for status 100, because the server sent its final response first, or because the
-    /// connection ends. The connection cannot be reused: the server might interpret the next request as the body (RFC
-    /// 9110 §10.1.1).
-    mutating func dropHeldBody() {
-        guard isBodyHeld else { return }
-        exchange.holdDeadline = nil
-        held = ByteChain()
-        exchange.dropsBody = true
-    }
-
-    /// Ends the connection immediately. The machine sends nothing more.
-    package mutating func abort() {
-        output = ByteChain()
-        close(.aborted)
-    }
-
-    /// Enters the closing state; the last event follows. All endings except an upgrade and ``handOver()`` use this
-    /// method.
-    mutating func close(_ failure: HTTP1Failure?) {
+extension HTTP1Client {
+    /// Adds received bytes. The machine keeps the slice until it is decoded. Call ``nextEvent(atMost:)`` afterwards.
+    package mutating func received(_ bytes: ArraySlice<UInt8>) {
         switch phase {
-        case .closing, .ended, .upgraded: return
-        case .idle, .head, .body: break
+        case .closing, .ended: break
+        // After an upgrade the owner uses the stream, but can still take input from the machine.
+        case .idle, .head, .body, .upgraded: reader.append(bytes)
         }
-        phase = .closing(failure)
-        dropHeldBody()
-        _ = input.removeAll()
+    }
+
+    /// Decodes the response head directly from newly arrived bytes, without keeping them. Call ``nextEvent(atMost:)``
+    /// afterwards.
+    ///
+    /// - Returns: The number of decoded bytes, and the event if the head is complete. The number is 0 if earlier bytes
+    ///   are not decoded yet, or if no response is expected. Use ``bypass(_:)`` or ``received(_:)`` for the other
+    ///   bytes.
+    package mutating func receivedHead(_ bytes: borrowing Span<UInt8>) -> (count: Int, event: Event?) {
+        guard phase == .head, reader.awaitsInput else { return (0, nil) }
+        let isWhole = !reader.headHasBegun
+        if isWhole, let (response, count) = lastHeads.response(startOf: bytes) { return (count, interpret(response)) }
+        do throws(HTTPSyntaxError) {
+            let (count, found) = try reader.nextResponse(from: bytes)
+            guard let response = found else { return (count, nil) }
+            if isWhole { lastHeads.note(response, count) }
+            return (count, interpret(response))
+        } catch {
+            close(.syntax(error))
+            return (0, nil)
+        }
+    }
+
+    /// Counts content that the owner delivers itself, which saves copies. Call ``nextEvent(atMost:)`` afterwards.
+    ///
+    /// - Parameter count: The number of newly arrived bytes.
+    /// - Returns: How many of these bytes are content; 0 if the body is chunked, or if earlier bytes are not decoded
+    ///   yet. Pass the other bytes to ``received(_:)``.
+    package mutating func bypass(_ count: Int) -> Int { phase == .body ? reader.bypass(count) : 0 }
+
+    /// Records the end of the stream. Call ``nextEvent(atMost:)`` afterwards.
+    ///
+    /// - Parameter isClean: Whether the server ended the stream properly. `false` after a reset, or over TLS without a
+    ///   closure alert. A body delimited by the end of the connection is then incomplete (RFC 9112 §9.8).
+    package mutating func inputEnded(isClean: Bool = true) { reader.end(isClean: isClean) }
+
+    /// Ends the machine during a response body that is delimited by the end of the connection, so that the owner can
+    /// use the stream. No event follows; ``takeRemainingInput()`` has the undelivered bytes. Returns `false` if the
+    /// body is delimited in another way, or if the request is not complete.
+    package mutating func handOver() -> Bool {
+        guard phase == .body, reader.bodyEndsWithConnection, hasSentRequest else { return false }
+        phase = .upgraded
+        return true
+    }
+
+    /// How the server ended the stream: `true` for a proper end, `false` for a reset or, over TLS, a missing closure
+    /// alert; `nil` if the stream has not ended.
+    package var inputEnd: Bool? { reader.inputEnd }
+
+    /// Removes and returns the bytes that follow the response, after ``Event/upgraded(_:)`` or ``handOver()``.
+    package mutating func takeRemainingInput() -> ByteChain {
+        phase == .upgraded ? reader.removeInput() : ByteChain()
+    }
+
+    /// Decodes input until an event occurs. Returns `nil` if more input is needed.
+    ///
+    /// - Parameter limit: The maximum number of content bytes in the event. If it is 0, the method returns only events without content.
+    package mutating func nextEvent(atMost limit: Int = .max) -> Event? {
+        switch phase {
+        case .idle: watchIdle()
+        case .head:
+            if let event = readHead() { return event }
+        case .body:
+            if let event = readBody(atMost: limit) { return event }
+        case .closing, .upgraded, .ended: break
+        }
+        guard case .closing(let failure) = phase else { return nil }
+        phase = .ended
+        return .ended(failure)
+    }
+
+    /// Ends an idle connection if the server closed it or sent unexpected bytes (RFC 9112 §9.2, §9.5).
+    private mutating func watchIdle() {
+        if !reader.isEmpty {
+            close(.unexpectedBytes)
+        } else if reader.hasEnded {
+            close(nil)
+        }
+    }
+
+    private mutating func readHead() -> Event? {
+        do throws(HTTPSyntaxError) {
+            if let response = try reader.nextResponse() { return interpret(response) }
+        } catch {
+            close(.syntax(error))
+            return nil
+        }
+        guard reader.hasEnded else { return nil }
+        let isUntouched = !reader.headHasBegun && exchange.isUnanswered
+        close(isUntouched ? .endedWithoutResponse : .endedEarly(received: 0, expected: nil))
+        return nil
+    }
+
+    private mutating func interpret(_ response: HTTPResponseHead) -> Event? {
+        do throws(HTTP1Failure) {
+            let limit = configuration.maximumInformationalCount
+            switch try exchange.received(response, informationalLimit: limit) {
+            case .interim:
+                if response.status == 100 { sender.releaseBody() }
+                return .informational(response)
+            case .upgraded:
+                sender.dropHeldBody()
+                phase = .upgraded
+                return .upgraded(response)
+            case .responded(let length):
+                sender.dropHeldBody()
+                reader.beginBody(length)
+                phase = .body
+                return .responded(response, length)
+            }
+        } catch {
+            close(error)
+            return nil
+        }
+    }
+
+    private mutating func readBody(atMost limit: Int) -> Event? {
+        do throws(HTTP1Failure) {
+            switch try reader.nextPart(atMost: limit) {
+            case .content(let content): return .content(content)
+            case .end(let trailers): return finish(trailers)
+            case nil: return nil
+            }
+        } catch {
+            close(error)
+            return nil
+        }
+    }
+
+    /// Ends the exchange. The connection persists only if both messages permit it, the request is complete, and no bytes follow the
+    /// response (RFC 9112 §9.3).
+    private mutating func finish(_ trailers: FieldSection) -> Event {
+        let persists = exchange.persists && hasSentRequest && reader.awaitsInput
+        guard persists else {
+            close(nil)
+            return .finished(trailers: trailers, .refused)
+        }
+        phase = .idle
+        return .finished(trailers: trailers, .permitted(exchange.keepAlive))
     }
 }
 

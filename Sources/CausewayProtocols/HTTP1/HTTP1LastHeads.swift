@@ -11,7 +11,7 @@ struct HTTP1LastHeads: Sendable {
     private struct Request: Sendable {
         var head: HTTPRequestHead
         var bytes: [UInt8]
-        var facts: HTTP1Client.Exchange
+        var facts: HTTP1ClientExchange
     }
 
     private var request: Request?
@@ -21,7 +21,7 @@ struct HTTP1LastHeads: Sendable {
 
     /// Returns the encoded head and the initial exchange state for a request without a body, if the last request had
     /// the same head.
-    func encoded(_ head: HTTPRequestHead) -> (bytes: [UInt8], facts: HTTP1Client.Exchange)? {
+    func encoded(_ head: HTTPRequestHead) -> (bytes: [UInt8], facts: HTTP1ClientExchange)? {
         guard let request, request.head.fields.isIdentical(to: head.fields), request.head.target == head.target,
             request.head.method == head.method, request.head.version == head.version
         else { return nil }
@@ -29,7 +29,7 @@ struct HTTP1LastHeads: Sendable {
     }
 
     /// Caches a request without a body.
-    mutating func note(_ head: HTTPRequestHead, _ bytes: [UInt8], _ facts: HTTP1Client.Exchange) {
+    mutating func note(_ head: HTTPRequestHead, _ bytes: [UInt8], _ facts: HTTP1ClientExchange) {
         request = bytes.count <= Self.maximumByteCount ? Request(head: head, bytes: bytes, facts: facts) : nil
     }
 

@@ -1,0 +1,92 @@
+internal import CausewayWire
+
+/// The receiving half of an HTTP/1.1 connection: the bytes that are not yet decoded, and the readers of the current
+/// message's head and body (RFC 9112 §2.2). Clients and servers decode in the same way; each knows which part of which
+/// message it expects next.
+struct HTTP1MessageReader: Sendable {
+    private let limits: HeadReader.Limits
+    private var input = HTTP1Input()
+    private var head: HeadReader
+    private var body: HTTP1BodyReader
+
+    /// - Parameter limits: Limits for heads and trailer sections.
+    init(_ kind: HeadReader.Kind, limits: HeadReader.Limits) {
+        self.limits = limits
+        head = HeadReader(kind, limits: limits)
+        body = HTTP1BodyReader(.none, limits: limits)
+    }
+
+    // MARK: Input
+
+    /// The number of undecoded bytes.
+    var count: Int { input.count }
+    var isEmpty: Bool { input.isEmpty }
+    /// Whether the peer ended the stream.
+    var hasEnded: Bool { input.hasEnded }
+    /// How the peer ended the stream: `true` for a proper end; `nil` if the stream has not ended.
+    var inputEnd: Bool? { input.hasEnded ? input.endIsClean : nil }
+    /// Whether all received bytes are decoded, and more may arrive.
+    var awaitsInput: Bool { input.isEmpty && !input.hasEnded }
+
+    mutating func append(_ bytes: ArraySlice<UInt8>) { input.append(bytes) }
+
+    mutating func end(isClean: Bool) { input.end(isClean: isClean) }
+
+    /// Removes and returns the undecoded bytes.
+    mutating func removeInput() -> ByteChain { input.removeAll() }
+
+    // MARK: Heads
+
+    /// Whether the first byte of the next head was read.
+    var headHasBegun: Bool { head.hasBegun }
+    /// Whether the first line of the next head was read.
+    var headHasStartLine: Bool { head.hasStartLine }
+
+    /// Decodes a request head. Returns `nil` if more input is needed.
+    mutating func nextRequest() throws(HTTPSyntaxError) -> HTTPRequestHead? {
+        guard try input.read(&head) else { return nil }
+        return head.finishRequest()
+    }
+
+    /// Decodes a response head. Returns `nil` if more input is needed.
+    mutating func nextResponse() throws(HTTPSyntaxError) -> HTTPResponseHead? {
+        guard try input.read(&head) else { return nil }
+        return head.finishResponse()
+    }
+
+    /// Decodes a response head from newly arrived bytes, without keeping them. Call this only if ``awaitsInput`` is
+    /// `true`.
+    ///
+    /// - Returns: The number of decoded bytes, and the head if it is complete.
+    mutating func nextResponse(
+        from bytes: borrowing Span<UInt8>
+    ) throws(HTTPSyntaxError) -> (count: Int, response: HTTPResponseHead?) {
+        let count = try head.take(bytes)
+        guard head.isComplete else { return (count, nil) }
+        return (count, head.finishResponse())
+    }
+
+    // MARK: Bodies
+
+    /// The number of content bytes of the current body so far.
+    var received: Int { body.received }
+    /// The stated length of the current body in bytes; `nil` if the message states none.
+    var expected: Int? { body.expected }
+    /// Whether the end of the connection delimits the current body.
+    var bodyEndsWithConnection: Bool { body.endsWithConnection }
+
+    /// Begins the body after a head.
+    mutating func beginBody(_ length: HTTP1BodyLength) { body = HTTP1BodyReader(length, limits: limits) }
+
+    /// Reads the next part of the body. Returns `nil` if more input is needed.
+    ///
+    /// - Parameter limit: The maximum number of content bytes.
+    mutating func nextPart(atMost limit: Int) throws(HTTP1Failure) -> HTTP1BodyReader.Element? {
+        try body.next(&input, atMost: limit)
+    }
+
+    /// Counts content that the machine's owner delivers itself.
+    ///
+    /// - Returns: How many of the next `count` bytes are content; 0 if earlier bytes are not decoded yet.
+    mutating func bypass(_ count: Int) -> Int { awaitsInput ? body.bypass(count) : 0 }
+}

@@ -1,0 +1,83 @@
+internal import CausewayWire
+
+/// The sending half of an HTTP/1.1 client: the bytes to send, and a request body that waits for status 100 (RFC 9110
+/// §10.1.1).
+struct HTTP1RequestSender: Sendable {
+    private var writer = HTTP1BodyWriter(.none)
+    private var output = ByteChain()
+    /// Body bytes that wait for status 100.
+    private var held = ByteChain()
+    /// The time at which a body that waits for status 100 is sent anyway; `nil` if no body waits.
+    private(set) var holdDeadline: Duration?
+    /// Whether the rest of the request body is discarded, because the server responded without waiting for it.
+    private(set) var dropsBody = false
+
+    init() {}
+
+    /// Whether the body waits for status 100.
+    var isBodyHeld: Bool { holdDeadline != nil }
+    /// Whether the whole request body has been added to the output.
+    var hasSentRequest: Bool { writer.hasEnded && held.isEmpty && !dropsBody }
+    /// Whether ``takeOutput()`` returns bytes.
+    var hasOutput: Bool { !output.isEmpty }
+    /// The number of bytes to send, including body bytes that wait for status 100.
+    var outputCount: Int { output.count + held.count }
+
+    /// Sends an encoded request head.
+    ///
+    /// - Parameters:
+    ///   - length: The length of the body that follows.
+    ///   - holdDeadline: The time until which the body waits for status 100; `nil` if it does not wait.
+    mutating func begin(_ head: [UInt8], body length: HTTP1BodyLength, holdUntil holdDeadline: Duration?) {
+        output.append(head)
+        writer = HTTP1BodyWriter(length)
+        self.holdDeadline = holdDeadline
+        dropsBody = false
+    }
+
+    /// Sends part of the body. If the body is being dropped, the part is discarded.
+    mutating func append(_ piece: ArraySlice<UInt8>) throws(HTTP1Failure) {
+        guard !dropsBody else { return }
+        if isBodyHeld { try writer.append(piece, to: &held) } else { try writer.append(piece, to: &output) }
+    }
+
+    /// Sends the end of the body. If the body is being dropped, the end is discarded.
+    mutating func end(_ trailers: FieldSection) throws(HTTP1Failure) {
+        guard !dropsBody else { return }
+        if isBodyHeld { try writer.end(trailers, to: &held) } else { try writer.end(trailers, to: &output) }
+    }
+
+    /// Removes and returns the bytes to send.
+    mutating func takeOutput() -> ByteChain {
+        var taken = ByteChain()
+        swap(&taken, &output)
+        return taken
+    }
+
+    /// Discards the bytes to send, except a body that waits for status 100.
+    mutating func removeOutput() { output = ByteChain() }
+
+    /// Sends a body that waits for status 100 if its deadline has passed.
+    mutating func releaseBody(ifDueAt now: Duration) {
+        guard let holdDeadline, now >= holdDeadline else { return }
+        releaseBody()
+    }
+
+    /// Moves a body that waits for status 100 to the output.
+    mutating func releaseBody() {
+        guard isBodyHeld else { return }
+        holdDeadline = nil
+        output.append(held)
+        held = ByteChain()
+    }
+
+    /// Discards a body that waits for status 100, because the server sent its final response first, or because the
+    /// connection ends. The connection cannot be reused: the server might interpret the next request as the body (RFC
+    /// 9110 §10.1.1).
+    mutating func dropHeldBody() {
+        guard isBodyHeld else { return }
+        holdDeadline = nil
+        held = ByteChain()
+        dropsBody = true
+    }
+}
