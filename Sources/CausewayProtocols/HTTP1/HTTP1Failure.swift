@@ -50,3 +50,19 @@ extension HTTP1Failure {
         }
     }
 }
+
+extension HTTP1Failure {
+    /// The status code and reason phrase of the response to a malformed request; `nil` if no response is sent (RFC 9110 §15.5.1, §15.6.2,
+    /// §15.6.6).
+    var refusalStatus: String? {
+        switch self {
+        case .syntax(.limitExceeded): "431 Request Header Fields Too Large"
+        case .syntax(.invalid("HTTP version", _)): "505 HTTP Version Not Supported"
+        case .unsupportedCoding: "501 Not Implemented"
+        case .syntax, .framing, .invalidRequest: "400 Bad Request"
+        case .endedEarly, .endedWithoutResponse, .tooManyInformationalResponses, .unexpectedBytes, .unexpectedUpgrade,
+            .unwritable, .misuse, .aborted:
+            nil
+        }
+    }
+}
