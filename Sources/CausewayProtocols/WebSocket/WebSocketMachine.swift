@@ -7,140 +7,42 @@ package import CausewayWire
 /// decoded only when the owner takes events, so ``inputRoom`` falls to 0 if the owner takes none. The owner is
 /// responsible for handshake timeouts. For any input, ``Event/ended(_:)`` comes exactly once, as the last event.
 package struct WebSocketMachine: Sendable {
-    package enum Role: Sendable {
-        /// A client that sends this request. The machine sets ``UpgradeRequest/key``.
-        case client(UpgradeRequest)
-        case server
-    }
-
-    package struct Configuration: Sendable {
-        /// Whether the machine answers pings itself instead of delivering them to the program.
-        package var repliesToPings = false
-        /// The maximum received message size in bytes; 0 for no limit. Messages are delivered in parts, so the machine
-        /// never stores more than ``inputLimit`` bytes.
-        package var maximumMessageSize = 0
-        /// Whether to skip the opening handshake, because the connection has already been upgraded.
-        package var skipsHandshake = false
-        /// The maximum payload of a sent frame in bytes; 0 for no limit. Longer messages are fragmented.
-        package var fragmentSize = 0
-        /// The compression to negotiate in the handshake; `nil` for none. If the handshake is skipped, see ``compress(with:)``.
-        package var compression: WebSocketCompression?
-
-        package init() {}
-    }
-
-    /// Why a connection ended without a close handshake.
-    package enum Failure: Error, Equatable, Sendable {
-        case handshake(UpgradeError)
-        /// The peer violated RFC 6455 §5; the close code is 1002. The text describes the violation.
-        case protocolError(String)
-        /// A text message is not UTF-8; the close code is 1007.
-        case invalidText
-        /// A message is longer than the configuration permits; the close code is 1009 (RFC 6455 §10.4).
-        case messageTooBig
-        /// The stream ended during the handshake or inside a message.
-        case endedEarly
-        /// The stream ended between two messages, without a close frame (RFC 6455 §7.1.4, §7.1.5).
-        case endedUnclosed
-        /// The owner called ``WebSocketMachine/abort()``.
-        case aborted
-
-        /// A description of the failure, without a period.
-        package var explanation: String {
-            switch self {
-            case .handshake(let error): error.explanation
-            case .protocolError(let violation): "invalid frame: \(violation)"
-            case .invalidText: "a text message is not UTF-8"
-            case .messageTooBig: "a message is too long"
-            case .endedEarly: "the connection ended inside a message"
-            case .endedUnclosed: "the connection ended without a close frame"
-            case .aborted: "the connection was closed"
-            }
-        }
-    }
-
-    package enum Event: Sendable {
-        /// Server only: call ``respond(_:)`` to accept or refuse the request. The handshake waits for this call.
-        case requested(UpgradeRequest)
-        /// The connection is open. The response is `nil` if the handshake was skipped.
-        case opened(UpgradeResponse?)
-        /// Part of a text or binary message. A message has at least one part, and only the last part ends it.
-        case content(WebSocketOpcode, ByteChain, endsMessage: Bool)
-        case ping([UInt8])
-        /// A pong arrived that does not answer a ping with a token.
-        case pong([UInt8])
-        /// The peer answered the ping with this token, or a later ping.
-        case pingAnswered(UInt64)
-        /// The ping with this token was dropped, or the connection ended before its pong arrived.
-        case pingLost(UInt64)
-        /// The peer sent this close frame. The machine answers it.
-        case closed(WebSocketClosing)
-        /// The connection has ended. This is the last event. Close the transport after the remaining output is sent. The failure is `nil`
-        /// after a complete close handshake.
-        case ended(Failure?)
-    }
-
-    /// The head of the peer's handshake message, or the part of it that was read so far.
-    struct Opening: Equatable {
-        var head: HeadReader
-        /// The client's request; `nil` on a server.
-        var request: UpgradeRequest?
-    }
-
-    enum Phase: Equatable {
+    enum Phase {
         case idle
-        case opening(Opening)
-        case deciding(UpgradeRequest)
+        /// The head of the peer's handshake message is awaited.
+        case opening
+        /// On a server: the program decides whether to accept the client's request.
+        case deciding
         case open
         case ended
-    }
-
-    /// Received bytes that were not decoded yet.
-    struct Input {
-        var bytes = ByteChain()
-        /// Whether the peer ended the stream after these bytes.
-        var hasEnded = false
-
-        mutating func append(_ more: ByteChain) { if !hasEnded { bytes.append(more) } }
-
-        mutating func putBack(_ piece: ArraySlice<UInt8>) {
-            var all = ByteChain()
-            all.append(piece)
-            all.append(bytes)
-            bytes = all
-        }
-
-        mutating func removeAll() { bytes = ByteChain() }
     }
 
     /// The maximum number of undecoded bytes. When this number is reached, ``inputRoom`` is 0.
     package static let inputLimit = 64 << 10
 
-    let role: Role
-    let configuration: Configuration
-    var phase: Phase = .idle
-    var events = InlineFirstQueue<Event>()
-    var input = Input()
-    var decoder: WebSocketMessageDecoder
-    var output: WebSocketOutput
-    var pings = PendingPings()
+    private let configuration: Configuration
+    private(set) var phase = Phase.idle
+    private var upgrade: WebSocketUpgrade
+    private var events = InlineFirstQueue<Event>()
+    private var input: WebSocketInput
+    private var output: WebSocketOutput
+    private var pings = PendingPings()
     /// Whether a message has begun whose last part has not been sent.
-    var sendsMessage = false
-    var sentClose = false
-    var receivedClose = false
+    private var sendsMessage = false
+    private(set) var sentClose = false
+    private(set) var receivedClose = false
 
     /// - Parameter random: The source of keys and masks. It must be unpredictable (RFC 6455 §5.3), except in tests.
     package init(
         _ role: Role, configuration: Configuration = Configuration(),
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
-        self.role = role
+        let upgrade = WebSocketUpgrade(role, compression: configuration.compression)
         self.configuration = configuration
-        var isServer = false
-        if case .server = role { isServer = true }
-        decoder = WebSocketMessageDecoder(
-            expectsMask: isServer, maximumMessageSize: max(0, configuration.maximumMessageSize))
-        output = WebSocketOutput(masks: !isServer, fragmentSize: max(0, configuration.fragmentSize), random: random)
+        self.upgrade = upgrade
+        input = WebSocketInput(expectsMask: upgrade.isServer, maximumMessageSize: configuration.maximumMessageSize)
+        output = WebSocketOutput(
+            masks: !upgrade.isServer, fragmentSize: max(0, configuration.fragmentSize), random: random)
     }
 
     package var isOpen: Bool { phase == .open }
@@ -149,47 +51,120 @@ package struct WebSocketMachine: Sendable {
     /// Whether the connection has ended and the owner has taken all events.
     package var isDrained: Bool { hasEnded && events.isEmpty && !pings.hasLost }
     /// Whether the connection has ended and the owner has taken all output.
-    package var isFinished: Bool { hasEnded && output.isEmpty }
+    package var isFinished: Bool { hasEnded && !hasOutput }
     /// The number of bytes that the machine accepts now.
     package var inputRoom: Int {
         if phase == .ended || receivedClose { return .max }
-        return max(0, Self.inputLimit - input.bytes.count)
+        return max(0, Self.inputLimit - input.count)
     }
+    /// Whether anything is waiting for ``nextOutput(atMost:)``.
+    var hasOutput: Bool { !output.isEmpty }
     /// The number of bytes that are waiting for ``nextOutput(atMost:)``.
     package var outputCount: Int { output.count }
 
-    /// Starts the handshake when the stream is connected. A client sends the upgrade request.
-    package mutating func started() {
-        guard phase == .idle else { return }
-        if configuration.skipsHandshake {
-            phase = .open
-            output.isHeld = false
-            events.append(.opened(nil))
-            return
-        }
-        guard case .client(var request) = role else {
-            phase = .opening(Opening(head: HeadReader(.request, limits: .upgrade)))
-            return
-        }
-        request.key = output.makeKey()
-        if let compression = configuration.compression { request.deflateOffers = [compression.parameters] }
-        phase = .opening(Opening(head: HeadReader(.response, limits: .upgrade), request: request))
-        do {
-            output.append(raw: try request.serialized())
-        } catch {
-            end(.handshake(error))
-        }
-    }
-
     /// Changes the maximum received message size in bytes; 0 for no limit. It applies from the next frame on.
-    package mutating func limitMessages(to size: Int) { decoder.maximumMessageSize = max(0, size) }
+    package mutating func limitMessages(to size: Int) { input.limitMessages(to: size) }
 
     /// Compresses and decompresses the messages from now on. Call this before the first message if the handshake is skipped.
     package mutating func compress(with codec: any WebSocketCodec) {
-        decoder.codec = codec
+        input.decompress(with: codec)
         output.codec = codec
     }
 
+    /// Ends the connection immediately. The machine sends nothing more.
+    package mutating func abort() {
+        output.removeAll()
+        end(.aborted)
+    }
+
+    /// Enters the final state and queues the last event. All endings go through this method.
+    private mutating func end(_ failure: Failure?) {
+        guard phase != .ended else { return }
+        phase = .ended
+        input.removeAll()
+        pings.loseAll()
+        events.append(.ended(failure))
+    }
+}
+
+// MARK: - Opening handshake
+
+extension WebSocketMachine {
+    /// Starts the handshake when the stream is connected. A client sends the upgrade request.
+    package mutating func started() {
+        guard phase == .idle else { return }
+        guard !configuration.skipsHandshake else { return finishHandshake(nil) }
+        phase = .opening
+        guard !upgrade.isServer else { return }
+        let key = output.makeKey()
+        do {
+            let request = try upgrade.begin(key: key)
+            output.append(raw: request)
+        } catch {
+            refuse(error)
+        }
+    }
+
+    /// Sends the server's response to a request. If the response cannot be encoded, the machine refuses the request with status 400.
+    package mutating func respond(_ response: UpgradeResponse) {
+        guard phase == .deciding else { return }
+        do {
+            let (answer, bytes) = try upgrade.answer(response)
+            output.append(raw: bytes)
+            guard answer.status == 101 else { return end(.handshake(.refused(status: answer.status))) }
+            finishHandshake(answer)
+        } catch {
+            refuse(error)
+        }
+    }
+
+    private mutating func readHead() -> Bool {
+        do {
+            switch try upgrade.read(&input) {
+            case .requested(let request):
+                phase = .deciding
+                events.append(.requested(request))
+            case .accepted(let response):
+                accepted(response)
+            case nil:
+                guard input.hasEnded else { return false }
+                end(.endedEarly)
+            }
+        } catch {
+            refuse(error)
+        }
+        return true
+    }
+
+    private mutating func accepted(_ response: UpgradeResponse) {
+        guard response.deflate != nil || !upgrade.requiresCompression else {
+            // The handshake is complete, so a close frame tells the server the reason.
+            output.isHeld = false
+            return fail(.handshake(.missingExtension))
+        }
+        finishHandshake(response)
+    }
+
+    /// Enters the open state, in which frames are sent.
+    ///
+    /// - Parameter response: The server's response; `nil` if the handshake was skipped.
+    private mutating func finishHandshake(_ response: UpgradeResponse?) {
+        if let codec = upgrade.codec(response?.deflate) { compress(with: codec) }
+        phase = .open
+        output.isHeld = false
+        events.append(.opened(response))
+    }
+
+    /// Ends the connection because the handshake failed. A server sends a response that says so.
+    private mutating func refuse(_ error: UpgradeError) {
+        if upgrade.isServer { output.append(raw: WebSocketUpgrade.refusal(error)) }
+        end(.handshake(error))
+    }
+}
+
+// MARK: - Receiving
+
+extension WebSocketMachine {
     /// Adds received bytes. Call ``nextEvent(atMost:)`` afterwards.
     package mutating func received(_ bytes: ByteChain) {
         guard phase != .ended, !receivedClose else { return }
@@ -197,7 +172,7 @@ package struct WebSocketMachine: Sendable {
     }
 
     /// Records that the peer ended the stream. Call ``nextEvent(atMost:)`` afterwards.
-    package mutating func inputEnded() { input.hasEnded = true }
+    package mutating func inputEnded() { input.end() }
 
     /// Records that the stream failed in both directions. The machine sends nothing more, and the received bytes still become events.
     package mutating func streamFailed() {
@@ -207,58 +182,164 @@ package struct WebSocketMachine: Sendable {
         output.isHeld = true
     }
 
-    /// Sends the server's response to a request. If the response cannot be encoded, the machine refuses the request with status 400.
-    package mutating func respond(_ response: UpgradeResponse) {
-        guard case .deciding(let request) = phase else { return }
-        var response = response
-        if response.status == 101, let compression = configuration.compression {
-            response.deflate = MessageDeflate.answer(to: request.deflateOffers, own: compression.parameters)
-            guard response.deflate != nil || !compression.isRequired else {
-                return refuse(.missingExtension)
-            }
+    /// Decodes input until there is an event, and returns the event (RFC 6455 §6.2).
+    ///
+    /// - Parameter limit: The maximum number of content bytes in the event. If the limit is 0, the method returns only events without
+    ///   content.
+    package mutating func nextEvent(atMost limit: Int = .max) -> Event? {
+        while true {
+            // A lost ping does not wait for the program to read the content before it.
+            if let token = nextLostPing() { return .pingLost(token) }
+            if let event = events.popFirst() { return event }
+            guard makesProgress(atMost: limit) else { return nil }
         }
+    }
+
+    /// Removes and returns the token of a lost ping. The machine then reports no ``Event/pingLost(_:)`` for this ping.
+    package mutating func nextLostPing() -> UInt64? { pings.nextLost() }
+
+    /// Decodes input or ends the connection, which may add an event. Returns `false` if neither is possible now.
+    private mutating func makesProgress(atMost limit: Int) -> Bool {
+        switch phase {
+        case .opening: return readHead()
+        case .open where !receivedClose: return decode(atMost: limit)
+        case .open: return finishClosing()
+        case .idle, .deciding, .ended: return false
+        }
+    }
+
+    private mutating func decode(atMost limit: Int) -> Bool {
         do {
-            output.append(raw: try response.serialized(for: request))
+            switch try input.next(atMost: limit) {
+            case .content(let opcode, let bytes, let endsMessage):
+                events.append(.content(opcode, bytes, endsMessage: endsMessage))
+            case .control(.ping, let payload): receivedPing(payload)
+            case .control(.pong, let payload): receivedPong(payload)
+            case .control(_, let payload): try receivedClose(payload)
+            case nil: return endIfCutOff(atMost: limit)
+            }
         } catch {
-            return refuse(error)
+            fail(error)
         }
-        guard response.status == 101 else { return end(.handshake(.refused(status: response.status))) }
-        if let agreed = response.deflate { startCompression(agreed) }
-        phase = .open
-        output.isHeld = false
-        events.append(.opened(response))
+        return true
     }
 
-    /// Starts to compress messages with the parameters from the server's answer.
-    mutating func startCompression(_ agreed: MessageDeflate) {
-        guard let compression = configuration.compression else { return }
-        var isServer = false
-        if case .server = role { isServer = true }
-        compress(with: compression.makeCodec(agreed, isServer))
+    /// Handles the end of the stream, when no more input can be decoded.
+    private mutating func endIfCutOff(atMost limit: Int) -> Bool {
+        guard input.hasEnded, limit > 0 else { return false }
+        end(sentClose ? nil : input.isBetweenMessages ? .endedUnclosed : .endedEarly)
+        return true
     }
 
-    /// Ends the connection immediately. The machine sends nothing more.
-    package mutating func abort() {
-        output.removeAll()
-        end(.aborted)
+    private mutating func receivedPing(_ payload: [UInt8]) {
+        guard configuration.repliesToPings else { return events.append(.ping(payload)) }
+        if !sentClose { output.reply(toPing: payload) }
     }
 
-    func refusal(_ error: UpgradeError) -> [UInt8] {
-        (try? UpgradeResponse(refusing: error).serialized(for: nil)) ?? []
+    private mutating func receivedPong(_ payload: [UInt8]) {
+        let answered = pings.answered(payload)
+        for token in answered { events.append(.pingAnswered(token)) }
+        if answered.isEmpty { events.append(.pong(payload)) }
     }
 
-    private mutating func refuse(_ error: UpgradeError) {
-        output.append(raw: refusal(error))
-        end(.handshake(error))
-    }
-
-    /// Enters the final state and queues the last event. All endings go through this method.
-    mutating func end(_ failure: Failure?) {
-        guard phase != .ended else { return }
-        phase = .ended
+    /// Answers a close frame with the same code, and discards pending output, because the peer no longer reads it (RFC 6455 §5.5.1).
+    private mutating func receivedClose(_ payload: [UInt8]) throws(Failure) {
+        let closing: WebSocketClosing
+        do {
+            closing = try WebSocketClosing(parsing: payload)
+        } catch {
+            throw error == .text ? .invalidText : .protocolError("close code")
+        }
+        receivedClose = true
         input.removeAll()
-        pings.loseAll()
-        events.append(.ended(failure))
+        events.append(.closed(closing))
+        guard !sentClose else { return }
+        output.removeWaiting()
+        appendClose(WebSocketClosing(code: closing.code))
+    }
+
+    /// Ends the connection after both peers have sent a close frame. The server ends the stream first
+    /// (RFC 6455 §7.1.1); a client waits for that.
+    private mutating func finishClosing() -> Bool {
+        if !upgrade.isServer, !input.hasEnded { return false }
+        end(nil)
+        return true
+    }
+
+    /// Ends the connection after a failure. Sends a close frame if none was sent before (RFC 6455 §7.1.7).
+    private mutating func fail(_ failure: Failure) {
+        output.removeWaiting()
+        if !sentClose {
+            let code: WebSocketCloseCode =
+                switch failure {
+                case .invalidText: .invalidFramePayloadData
+                case .messageTooBig: .messageTooBig
+                case .handshake(.missingExtension): .mandatoryExtension
+                case .protocolError, .handshake, .endedEarly, .endedUnclosed, .aborted: .protocolError
+                }
+            appendClose(WebSocketClosing(code: code))
+        }
+        end(failure)
+    }
+}
+
+// MARK: - Sending
+
+extension WebSocketMachine {
+    /// Sends part of a message. The parts become fragments of one message until one of them ends it (RFC 6455 §5.4,
+    /// §6.1). The method may be called before the connection is open.
+    ///
+    /// - Parameter opcode: Text or binary; only the opcode of the first part matters. The program must make sure that text is UTF-8.
+    /// - Returns: Whether the machine accepted the part. After the machine has sent a close frame, it accepts no parts.
+    @discardableResult
+    package mutating func send(_ opcode: WebSocketOpcode, _ bytes: ByteChain, endsMessage: Bool = true) -> Bool {
+        guard !opcode.isControl, phase != .ended, !sentClose else { return false }
+        output.append(sendsMessage ? .continuation : opcode, bytes, endsMessage: endsMessage)
+        sendsMessage = !endsMessage
+        return true
+    }
+
+    /// Sends a ping of at most 125 bytes. If a token is given, ``Event/pingAnswered(_:)`` or ``Event/pingLost(_:)`` reports the result.
+    package mutating func sendPing(_ payload: [UInt8] = [], token: UInt64? = nil) {
+        guard payload.count <= WebSocketFrameHeader.maximumControlLength, phase != .ended, !sentClose else {
+            if let token { pings.lose(token) }
+            return
+        }
+        output.append(.ping, ByteChain(payload), endsMessage: true)
+        if let token { pings.append(payload, token: token) }
+    }
+
+    /// Sends a pong of at most 125 bytes. A longer payload is ignored.
+    package mutating func sendPong(_ payload: [UInt8]) {
+        guard payload.count <= WebSocketFrameHeader.maximumControlLength, phase != .ended, !sentClose else { return }
+        output.append(.pong, ByteChain(payload), endsMessage: true)
+    }
+
+    /// Sends a close frame after all earlier messages (RFC 6455 §7.1.2). Only the first call has an effect. If the code
+    /// is not permitted in a close frame, the frame is sent without it.
+    package mutating func close(_ closing: WebSocketClosing) {
+        guard phase != .ended, !sentClose else { return }
+        switch phase {
+        case .open: appendClose(closing)
+        // There is no open connection to close.
+        case .idle, .opening, .deciding:
+            output.removeWaiting()
+            end(.aborted)
+        case .ended: break
+        }
+    }
+
+    /// Removes and returns the next bytes to send: at most `limit` payload bytes, plus a frame header.
+    package mutating func nextOutput(atMost limit: Int = .max) -> ByteChain? {
+        let bytes = output.next(atMost: limit)
+        // The compressor has failed, so the connection cannot continue.
+        if output.hasFailed { abort() }
+        return bytes
+    }
+
+    private mutating func appendClose(_ closing: WebSocketClosing) {
+        sentClose = true
+        output.append(.close, ByteChain(closing.payload), endsMessage: true)
     }
 }
 

@@ -65,7 +65,7 @@ package struct WebSocketStage: ProtocolStage {
         switch machine.phase {
         case .idle: return .idle
         case .opening, .deciding: return .opening
-        case .open: return isClosing && machine.receivedClose && machine.output.isEmpty ? .closed : .ready
+        case .open: return isClosing && machine.receivedClose && !machine.hasOutput ? .closed : .ready
         case .ended: return machine.isFinished && (sentEnd || isClosing) && inbound.isEmpty ? .closed : .ready
         }
     }

@@ -1,0 +1,76 @@
+package import CausewayWire
+
+extension WebSocketMachine {
+    package enum Role: Sendable {
+        /// A client that sends this request. The machine sets ``UpgradeRequest/key``.
+        case client(UpgradeRequest)
+        case server
+    }
+
+    package struct Configuration: Sendable {
+        /// Whether the machine answers pings itself instead of delivering them to the program.
+        package var repliesToPings = false
+        /// The maximum received message size in bytes; 0 for no limit. Messages are delivered in parts, so the machine
+        /// never stores more than ``inputLimit`` bytes.
+        package var maximumMessageSize = 0
+        /// Whether to skip the opening handshake, because the connection has already been upgraded.
+        package var skipsHandshake = false
+        /// The maximum payload of a sent frame in bytes; 0 for no limit. Longer messages are fragmented.
+        package var fragmentSize = 0
+        /// The compression to negotiate in the handshake; `nil` for none. If the handshake is skipped, see ``compress(with:)``.
+        package var compression: WebSocketCompression?
+
+        package init() {}
+    }
+
+    /// Why a connection ended without a close handshake.
+    package enum Failure: Error, Equatable, Sendable {
+        case handshake(UpgradeError)
+        /// The peer violated RFC 6455 §5; the close code is 1002. The text describes the violation.
+        case protocolError(String)
+        /// A text message is not UTF-8; the close code is 1007.
+        case invalidText
+        /// A message is longer than the configuration permits; the close code is 1009 (RFC 6455 §10.4).
+        case messageTooBig
+        /// The stream ended during the handshake or inside a message.
+        case endedEarly
+        /// The stream ended between two messages, without a close frame (RFC 6455 §7.1.4, §7.1.5).
+        case endedUnclosed
+        /// The owner called ``WebSocketMachine/abort()``.
+        case aborted
+
+        /// A description of the failure, without a period.
+        package var explanation: String {
+            switch self {
+            case .handshake(let error): error.explanation
+            case .protocolError(let violation): "invalid frame: \(violation)"
+            case .invalidText: "a text message is not UTF-8"
+            case .messageTooBig: "a message is too long"
+            case .endedEarly: "the connection ended inside a message"
+            case .endedUnclosed: "the connection ended without a close frame"
+            case .aborted: "the connection was closed"
+            }
+        }
+    }
+
+    package enum Event: Sendable {
+        /// Server only: call ``respond(_:)`` to accept or refuse the request. The handshake waits for this call.
+        case requested(UpgradeRequest)
+        /// The connection is open. The response is `nil` if the handshake was skipped.
+        case opened(UpgradeResponse?)
+        /// Part of a text or binary message. A message has at least one part, and only the last part ends it.
+        case content(WebSocketOpcode, ByteChain, endsMessage: Bool)
+        case ping([UInt8])
+        /// A pong arrived that does not answer a ping with a token.
+        case pong([UInt8])
+        /// The peer answered the ping with this token, or a later ping.
+        case pingAnswered(UInt64)
+        /// The ping with this token was dropped, or the connection ended before its pong arrived.
+        case pingLost(UInt64)
+        /// The peer sent this close frame. The machine answers it.
+        case closed(WebSocketClosing)
+        /// The connection has ended. This is the last event. Close the transport after the remaining output is sent. The failure is `nil`
+        /// after a complete close handshake.
+        case ended(Failure?)
+    }
+}
