@@ -5,30 +5,13 @@ package import CausewayTypes
 /// asks its owner to call the framer.
 ///
 /// The stage itself never calls the framer's code. ``FramerEvent/call(_:)`` contains the call to make. During the call
-/// the framer may use its methods (``markReady()``, ``markFailed(_:)``, ``scheduleWakeUp(at:)`` and those in `FramerStage+Content.swift`)
+/// the framer may use its methods (``markReady()``, ``markFailed(_:)``, ``scheduleWakeUp(at:)`` and those that parse, deliver and send content)
 /// in any order and nested. When the call returns, the owner calls the matching method, such as ``inputEnded(wanting:)``; only then does
 /// the stage request the next call. The framer may also use its methods between calls.
 package struct FramerStage: ProtocolStage {
     /// The maximum number of bytes that the framer may wait for (16 MiB). A request for more fails the stage with
     /// `tooLong`. The limit also bounds the bytes that a peer can make the stage buffer.
     package static let windowLimit = 16 << 20
-
-    /// The progress of a `stop` call, after ``close(at:)``.
-    private enum Stop {
-        case notRequested, due, called
-    }
-
-    private enum Phase {
-        case idle
-        /// The `start` call is due.
-        case starting
-        /// The framer was called and is not ready.
-        case opening(Stop)
-        case ready(Stop)
-        /// - Parameter failure: `nil` if the stage was closed.
-        /// - Parameter needsCleanup: Whether the `cleanup` call is due.
-        case ended(Failure?, needsCleanup: Bool)
-    }
 
     /// The framer's only timer.
     private enum Timer {
@@ -38,66 +21,45 @@ package struct FramerStage: ProtocolStage {
         case expired
     }
 
-    var reading = FramerReading()
-    var output = FramerOutput()
+    private var reading = FramerReading()
+    private var output = FramerOutput()
     /// The framer's current call.
-    private(set) var call: FramerCall.Kind?
-    private var phase = Phase.idle
+    private var call: FramerCall.Kind?
+    private var life = FramerLifecycle()
     private var timer = Timer.stopped
 
     package init() {}
 
     package var status: StageStatus {
-        switch phase {
-        case .idle: .idle
-        case .starting, .opening: .opening
-        case .ready: .ready
-        case .ended(nil, _): output.isDrained ? .closed : .ready
-        case .ended(let failure?, _): .failed(failure)
-        }
+        let status = life.status
+        if case .closed = status, !output.isDrained { return .ready }
+        return status
     }
 
-    var isOver: Bool {
-        if case .ended = phase { true } else { false }
-    }
-
-    private var isReady: Bool {
-        if case .ready = phase { true } else { false }
-    }
-
-    private var isClosing: Bool {
-        switch phase {
-        case .opening(let stop), .ready(let stop): stop != .notRequested
-        case .idle, .starting, .ended: false
-        }
-    }
-
-    package mutating func start(at now: Duration) {
-        if case .idle = phase { phase = .starting }
-    }
+    package mutating func start(at now: Duration) { life.start() }
 
     // MARK: Content
 
-    package var inboundRoom: Int { isOver ? .max : reading.room }
+    package var inboundRoom: Int { life.isOver ? .max : reading.room }
 
     package mutating func receive(_ chunk: MessageChunk, at now: Duration) {
-        guard !isOver else { return }
+        guard !life.isOver else { return }
         reading.receive(chunk)
     }
 
     package mutating func nextInbound(atMost limit: Int) -> MessageChunk? {
         if let chunk = reading.pop(atMost: limit) { return chunk }
-        guard limit > 0, isReady, call == nil else { return nil }
+        guard limit > 0, life.isReady, call == nil else { return nil }
         return reading.takeEnd()
     }
 
     package var outboundRoom: Int {
-        isOver ? .max : max(0, Self.bufferLimit - output.byteCount)
+        life.isOver ? .max : max(0, Self.bufferLimit - output.byteCount)
     }
 
     @discardableResult
     package mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool {
-        guard !isOver, !isClosing, !output.hasEnd else { return false }
+        guard !life.isOver, !life.isClosing, !output.hasEnd else { return false }
         output.append(chunk)
         passOutboundEnd()
         return true
@@ -106,14 +68,14 @@ package struct FramerStage: ProtocolStage {
     package mutating func nextOutbound(atMost limit: Int) -> MessageChunk? { output.pop(atMost: limit) }
 
     private mutating func passOutboundEnd() {
-        guard call == nil, output.endWaits, isReady else { return }
+        guard call == nil, output.endWaits, life.isReady else { return }
         output.passEnd()
     }
 
     // MARK: Time
 
     package var deadline: Duration? {
-        if case .scheduled(let time) = timer, !isOver { time } else { nil }
+        if case .scheduled(let time) = timer, !life.isOver { time } else { nil }
     }
 
     package mutating func advance(to now: Duration) {
@@ -123,48 +85,30 @@ package struct FramerStage: ProtocolStage {
 
     /// Sets the framer's only timer; `nil` stops it.
     package mutating func scheduleWakeUp(at deadline: Duration?) {
-        guard !isOver else { return }
+        guard !life.isOver else { return }
         timer = deadline.map(Timer.scheduled) ?? .stopped
     }
 
     // MARK: End
 
-    package mutating func close(at now: Duration) {
-        switch phase {
-        // A framer that was never started needs no call.
-        case .idle, .starting: phase = .ended(nil, needsCleanup: false)
-        case .opening(.notRequested): phase = .opening(.due)
-        case .ready(.notRequested): phase = .ready(.due)
-        case .opening, .ready, .ended: break
-        }
-    }
+    package mutating func close(at now: Duration) { life.close() }
 
     package mutating func abort(_ failure: Failure) {
-        end(failure)
+        life.end(failure)
         reading.removeAll()
         output.removeAll()
     }
 
-    /// Ends the stage. A stage that is already closing becomes `closed`, and not `failed`.
-    private mutating func end(_ failure: Failure?) {
-        switch phase {
-        case .idle, .starting: phase = .ended(failure, needsCleanup: false)
-        case .opening, .ready: phase = .ended(isClosing ? nil : failure, needsCleanup: true)
-        case .ended: break
-        }
-    }
-
     package mutating func markReady() {
-        guard case .opening(.notRequested) = phase else { return }
-        phase = .ready(.notRequested)
+        guard life.becameReady() else { return }
         passOutboundEnd()
     }
 
     /// Ends the stage with a failure. If the stage is already closing, it becomes `closed` instead.
     package mutating func markFailed(_ failure: Failure?) {
-        guard !isOver else { return }
+        guard !life.isOver else { return }
         output.endCall()
-        end(failure ?? .aborted)
+        life.end(failure ?? .aborted)
     }
 }
 
@@ -178,15 +122,12 @@ extension FramerStage {
     private mutating func nextCall() -> FramerCall? {
         guard call == nil else { return nil }
         let next: FramerCall?
-        switch phase {
-        case .idle, .ended(_, needsCleanup: false): next = nil
-        case .starting:
-            phase = .opening(.notRequested)
-            next = FramerCall(kind: .start)
-        case .opening, .ready: next = wakeUpCall() ?? outputCall() ?? stopCall() ?? reading.nextCall()
-        case .ended(let failure, needsCleanup: true):
-            phase = .ended(failure, needsCleanup: false)
-            next = FramerCall(kind: .cleanup)
+        if let kind = life.outerCall() {
+            next = FramerCall(kind: kind)
+        } else if life.isRunning {
+            next = wakeUpCall() ?? outputCall() ?? stopCall() ?? reading.nextCall()
+        } else {
+            next = nil
         }
         call = next?.kind
         return next
@@ -199,20 +140,13 @@ extension FramerStage {
     }
 
     private mutating func outputCall() -> FramerCall? {
-        guard isReady, output.hasWaiting, !output.endWaits, let chunk = output.begin() else { return nil }
+        guard life.isReady, output.hasWaiting, !output.endWaits, let chunk = output.begin() else { return nil }
         return FramerCall(
             kind: .output, metadata: chunk.metadata, length: chunk.bytes.count, isComplete: chunk.endsMessage)
     }
 
-    /// Returns the `stop` call if it is due. A ready framer gets the call after it has received all the program's
-    /// content. A framer that is not ready cannot send content, so it gets the call at once.
     private mutating func stopCall() -> FramerCall? {
-        switch phase {
-        case .opening(.due): phase = .opening(.called)
-        case .ready(.due) where !output.hasWaiting: phase = .ready(.called)
-        case .idle, .starting, .opening, .ready, .ended: return nil
-        }
-        return FramerCall(kind: .stop)
+        life.stopCall(contentWaits: output.hasWaiting).map { FramerCall(kind: $0) }
     }
 
     /// Ends the current call if it has this kind; otherwise returns `false`.
@@ -236,12 +170,12 @@ extension FramerStage {
     ///
     /// - Parameter wanted: The number of bytes to wait for before the next call; 0 for any number.
     package mutating func inputEnded(wanting wanted: Int) {
-        guard callEnded(.input), !isOver else { return }
+        guard callEnded(.input), !life.isOver else { return }
         reading.want(wanted)
         guard !reading.exceedsLimit else { return markFailed(.tooLong) }
         reading.callEnded()
         // No further bytes can complete the framer's handshake.
-        if !isReady, reading.isExhausted { markFailed(.endedEarly) }
+        if !life.isReady, reading.isExhausted { markFailed(.endedEarly) }
     }
 
     /// Completes a ``FramerCall/Kind/output`` call.
@@ -253,20 +187,89 @@ extension FramerStage {
     /// Completes a ``FramerCall/Kind/stop`` call. If the framer is not done, it calls ``markFailed(_:)`` later.
     package mutating func stopEnded(isDone: Bool) {
         guard callEnded(.stop), isDone else { return }
-        end(nil)
+        life.end(nil)
     }
 
     /// Completes the ``FramerCall/Kind/cleanup`` call, which is the last one.
     package mutating func cleanupEnded() { _ = callEnded(.cleanup) }
 }
 
+// MARK: - Content of the framer
+
+/// Methods for the framer to parse, deliver and send content.
+extension FramerStage {
+    /// Returns the bytes at the cursor without moving it. The framer moves the cursor with ``advanceInput(by:)``.
+    package mutating func inputWindow(minimum: Int, maximum: Int) -> FramerWindow {
+        guard !life.isOver else { return FramerWindow(bytes: [], isComplete: false, meetsMinimum: false) }
+        return reading.window(minimum: minimum, maximum: maximum)
+    }
+
+    /// Moves the cursor by `count` bytes. If fewer have arrived, the rest is skipped on arrival.
+    package mutating func advanceInput(by count: Int) {
+        guard !life.isOver else { return }
+        reading.advance(by: count)
+    }
+
+    /// Passes all further input to the stage above, without calls to the framer.
+    ///
+    /// If the framer has read bytes with ``inputWindow(minimum:maximum:)`` but has not moved the cursor yet, the pass-through waits for
+    /// ``advanceInput(by:)`` or the end of the call. The bytes that the framer has parsed are then not delivered.
+    package mutating func passThroughInput() {
+        guard !life.isOver else { return }
+        reading.passThrough()
+    }
+
+    /// Delivers a message, or part of one, to the stage above.
+    package mutating func deliver(_ bytes: ByteChain, metadata: [any StageMetadata], endsMessage: Bool) {
+        guard !life.isOver, !reading.hasDeliveredEnd else { return }
+        reading.deliver(MessageChunk(bytes, metadata: metadata, endsMessage: endsMessage))
+    }
+
+    /// Delivers the next `count` bytes at the cursor to the stage above, unchanged.
+    ///
+    /// - Returns: Whether all `count` bytes have arrived. If not, the missing bytes follow when they arrive; until then the framer has no
+    ///   input to parse.
+    package mutating func deliverNext(_ count: Int, metadata: [any StageMetadata], endsMessage: Bool) -> Bool {
+        guard !life.isOver, !reading.hasDeliveredEnd else { return false }
+        return reading.deliver(count, metadata: metadata, endsMessage: endsMessage)
+    }
+
+    /// Returns the outgoing message's next bytes. Empty outside a ``FramerCall/Kind/output`` call.
+    package mutating func outputWindow(minimum: Int, maximum: Int) -> FramerWindow {
+        let (bytes, isComplete) = output.window(maximum)
+        let meetsMinimum = bytes.count >= min(minimum, maximum)
+        return FramerWindow(bytes: bytes, isComplete: isComplete, meetsMinimum: meetsMinimum)
+    }
+
+    package mutating func advanceOutput(by count: Int) { output.skip(count) }
+
+    /// Sends bytes to the stage below. All bytes written during one call become one message.
+    package mutating func write(_ bytes: ByteChain) {
+        guard !life.isOver else { return }
+        output.write(bytes)
+        if call == nil { output.endCall() }
+    }
+
+    /// Sends the next `count` bytes of the message unchanged.
+    ///
+    /// - Returns: `false`, without sending anything, outside a ``FramerCall/Kind/output`` call and if the message has
+    ///   fewer bytes.
+    package mutating func writeNext(_ count: Int) -> Bool {
+        !life.isOver && output.writeNext(count)
+    }
+
+    /// Passes all further output to the stage below, without calls to the framer.
+    package mutating func passThroughOutput() {
+        guard !life.isOver else { return }
+        output.passThrough()
+    }
+}
+
 extension FramerStage: StateMachine {
     package typealias Action = FramerCall
 
     /// Whether the framer gets no more calls: the last one was `cleanup`, unless the framer was never started.
-    package var hasEnded: Bool {
-        if case .ended(_, needsCleanup: false) = phase { true } else { false }
-    }
+    package var hasEnded: Bool { life.hasEnded }
 
     package mutating func takeActions(dueAt now: Duration) -> [FramerCall] {
         advance(to: now)
