@@ -11,7 +11,9 @@ package import CausewayTypes
 package struct ProtocolStack: Sendable {
     /// Identifies a stage during its lifetime, even if other stages are inserted.
     package struct StageID: Hashable, Sendable {
-        fileprivate var number: Int
+        private let number: Int
+
+        init(number: Int) { self.number = number }
     }
 
     package enum Event: Sendable {
@@ -25,86 +27,35 @@ package struct ProtocolStack: Sendable {
         case closed
     }
 
-    enum Phase: Equatable {
-        case opening, ready, ended
-    }
-
-    struct Place: Sendable {
-        let id: StageID
-        var stage: any ProtocolStage
-        var started: Duration?
-        var opened: Duration?
-        var wasStarted: Bool { started != nil }
-    }
-
-    /// A state change that concerns the whole stack.
-    enum PendingEvent {
-        case ready
-        case failed(Failure)
-        case closed
-
-        var event: Event {
-            switch self {
-            case .ready: .ready
-            case .failed(let failure): .failed(failure)
-            case .closed: .closed
-            }
-        }
-    }
-
-    struct NothingPending {
-        var event = false
-        var inbound = false
-        var outbound = false
-        var wakeUp = false
-    }
-
-    /// Stages from bottom to top.
-    var places: [Place]
-    var lastNumber: Int
-    var phase: Phase = .opening
-    var wasStarted = false
-    var wasReady = false
-    /// The index of the lowest closing stage. This stage and all stages above it deliver and accept no content.
-    var closing: Int?
-    var pendingEvent: PendingEvent?
-    /// The kinds of output known to be empty until the state changes, so that the stack need not query each stage
-    /// again.
-    var nothingPending = NothingPending()
+    private var stages: StageList
+    private var life = StackLifecycle()
+    /// The kinds of output that there may be. Other kinds are known to be empty until the state changes, so that the
+    /// stack need not query each stage again.
+    private var pendingFlags = StagePendingFlags(hasFailed: false)
 
     /// - Parameter stages: The stages from bottom to top; at least one.
-    package init(_ stages: [any ProtocolStage]) {
-        precondition(!stages.isEmpty, "a stack needs at least one stage")
-        places = stages.enumerated().map { Place(id: StageID(number: $0), stage: $1) }
-        lastNumber = stages.count - 1
-    }
+    package init(_ stages: [any ProtocolStage]) { self.stages = StageList(stages) }
 
     /// Stage identifiers from bottom to top.
-    package var stageIDs: [StageID] { places.map(\.id) }
-    package var isReady: Bool { phase == .ready && closing == nil }
+    package var stageIDs: [StageID] { stages.ids }
+    package var isReady: Bool { life.isReady }
     /// Whether the stack consists of one stage whose handshake is complete. Content then passes directly between the program, the stage and
     /// the transport.
-    package var isPlain: Bool { isReady && places.count == 1 }
+    package var isPlain: Bool { life.isReady && stages.count == 1 }
     /// The durations for completed handshakes, from bottom to top.
-    package var handshakes: [(stage: StageID, duration: Duration)] {
-        places.compactMap { place in
-            guard let started = place.started, let opened = place.opened else { return nil }
-            return (place.id, opened - started)
-        }
-    }
-    package var hasEnded: Bool { phase == .ended }
+    package var handshakes: [(stage: StageID, duration: Duration)] { stages.handshakes }
+    package var hasEnded: Bool { life.hasEnded }
     /// Whether handshakes are in progress and ``close(at:)`` has not been called.
-    package var isOpening: Bool { phase == .opening && closing == nil }
+    package var isOpening: Bool { life.isOpening }
     /// Whether closing waits only for the peer's closing message.
     package var awaitsGoodbye: Bool {
-        guard let closing, places.indices.contains(closing) else { return false }
-        return places[closing].stage.awaitsGoodbye
+        guard let closing = life.closing else { return false }
+        return stages.awaitsGoodbye(closing)
     }
 
     /// Starts the handshakes. Call this method when the transport is ready.
     package mutating func start(at now: Duration) {
-        guard !wasStarted else { return }
-        wasStarted = true
+        guard life.start() else { return }
         settle(at: now)
     }
 
@@ -114,42 +65,39 @@ package struct ProtocolStack: Sendable {
     /// - Returns: Whether the stack accepted the content. If the result is `false`, send the content after the handshake.
     package mutating func sendEarly(_ bytes: [UInt8]) -> Bool {
         // If there is a protocol above the lowest stage, that protocol changes the program's content before the lowest stage encrypts it.
-        guard !wasStarted, places.count == 1 else { return false }
-        return places[0].stage.sendEarly(bytes)
+        guard !life.wasStarted, stages.count == 1 else { return false }
+        return stages.bottom.sendEarly(bytes)
     }
 
     /// Whether a handshake is waiting for a message from the peer.
-    package var awaitsPeer: Bool {
-        phase == .opening && places.contains { $0.wasStarted && $0.stage.awaitsPeer }
-    }
+    package var awaitsPeer: Bool { life.hasPendingHandshakes && stages.awaitsPeer }
 
     // MARK: Events and time
 
     /// Whether ``nextEvent(at:)`` may return an event. Reading this property is cheaper than calling the method.
-    package var mayHaveEvent: Bool { !nothingPending.event }
+    package var mayHaveEvent: Bool { pendingFlags.mayHaveEvent }
     /// Whether ``nextInbound(atMost:at:)`` may return a chunk.
-    package var mayHaveInbound: Bool { !nothingPending.inbound }
+    package var mayHaveInbound: Bool { pendingFlags.mayHaveInbound }
     /// Whether ``nextOutbound(atMost:at:)`` may return a chunk.
-    package var mayHaveOutbound: Bool { !nothingPending.outbound }
+    package var mayHaveOutbound: Bool { pendingFlags.mayHaveOutbound }
 
     /// Whether the stack has no events, no content and no timer.
     package var isQuiet: Bool {
-        isPlain && nothingPending.event && nothingPending.inbound && nothingPending.outbound && nothingPending.wakeUp
+        isPlain && !pendingFlags.mayHaveEvent && !pendingFlags.mayHaveInbound && !pendingFlags.mayHaveOutbound
+            && !pendingFlags.mayHaveWakeUp
     }
 
     package mutating func nextEvent(at now: Duration) -> Event? {
-        guard !nothingPending.event else { return nil }
-        for index in places.indices {
-            if let event = places[index].stage.nextEvent() {
-                settle(at: now)
-                return .stage(places[index].id, event)
-            }
+        guard pendingFlags.mayHaveEvent else { return nil }
+        if let (stage, event) = stages.takeEvent() {
+            settle(at: now)
+            return .stage(stage, event)
         }
-        guard let pendingEvent = pendingEvent.take() else {
-            nothingPending.event = true
+        guard let event = life.takeEvent() else {
+            pendingFlags.mayHaveEvent = false
             return nil
         }
-        return pendingEvent.event
+        return event
     }
 
     /// The time at which to call ``advance(to:)``; `nil` if no call is needed.
@@ -161,18 +109,13 @@ package struct ProtocolStack: Sendable {
     /// Computes ``deadline`` without copying the stack. There is no deadline after the stack has ended: otherwise the
     /// timers of stages below a failed stage would fire until the owner releases the stack.
     package mutating func lookForWakeUp() -> Duration? {
-        guard phase != .ended, !nothingPending.wakeUp else { return nil }
-        var earliest: Duration?
-        for index in places.indices {
-            guard let time = places[index].stage.deadline else { continue }
-            earliest = min(time, earliest ?? time)
-        }
-        return earliest
+        guard !life.hasEnded, pendingFlags.mayHaveWakeUp else { return nil }
+        return stages.earliestDeadline()
     }
 
     package mutating func advance(to now: Duration) {
-        guard phase != .ended else { return }
-        for index in places.indices { places[index].stage.advance(to: now) }
+        guard !life.hasEnded else { return }
+        stages.runTimers(dueAt: now)
         settle(at: now)
     }
 
@@ -185,15 +128,9 @@ package struct ProtocolStack: Sendable {
     package mutating func withStage<Stage: ProtocolStage, Result>(
         _ id: StageID, as type: Stage.Type, _ body: (inout Stage) -> Result
     ) -> Result? {
-        guard let index = places.firstIndex(where: { $0.id == id }), var stage = places[index].stage as? Stage else {
-            return nil
-        }
-        // Remove the stage from the array before changing it. Otherwise there would be two references to the stage, and a change would copy
-        // its buffers.
-        places[index].stage = VacantStage()
-        nothingPending = NothingPending()
-        defer { places[index].stage = stage }
-        return body(&stage)
+        guard let result = stages.withStage(id, as: type, body) else { return nil }
+        queryAllAgain()
+        return result
     }
 
     /// Continues after ``withStage(_:as:_:)`` has changed a stage.
@@ -203,17 +140,8 @@ package struct ProtocolStack: Sendable {
     ///
     /// - Returns: The new stage's identifier; `nil` if the stage below is already ready or does not exist.
     package mutating func insert(_ stage: any ProtocolStage, above id: StageID) -> StageID? {
-        guard let index = places.firstIndex(where: { $0.id == id }), phase == .opening, closing == nil else {
-            return nil
-        }
-        switch places[index].stage.status {
-        case .idle, .opening: break
-        case .ready, .closed, .failed: return nil
-        }
-        lastNumber += 1
-        let newID = StageID(number: lastNumber)
-        places.insert(Place(id: newID, stage: stage), at: index + 1)
-        nothingPending = NothingPending()
+        guard life.isOpening, let newID = stages.insert(stage, above: id) else { return nil }
+        queryAllAgain()
         return newID
     }
 
@@ -222,34 +150,149 @@ package struct ProtocolStack: Sendable {
     /// Closes the stages from top to bottom. Accepted content is sent first; received content is discarded. There is no timeout: to limit
     /// the time, call ``abort(_:)``.
     package mutating func close(at now: Duration) {
-        guard phase != .ended, closing == nil else { return }
-        closing = places.count
-        closeNext(at: now)
+        guard life.close(stageCount: stages.count) else { return }
+        stages.closeNext(&life, at: now)
         settle(at: now)
     }
 
     /// Ends the stack immediately, for example after a transport failure. Some stages may still report events that
     /// release resources.
     package mutating func abort(_ failure: Failure) {
-        if phase != .ended {
-            phase = .ended
-            pendingEvent = .failed(failure)
-        }
-        for index in places.indices { places[index].stage.abort(failure) }
-        nothingPending = NothingPending()
+        life.failed(failure)
+        stages.abort(failure)
+        queryAllAgain()
     }
+
+    // MARK: Settling
+
+    /// Moves content between the stages, and starts and closes stages, until nothing changes.
+    ///
+    /// - Returns: Whether anything changed.
+    @discardableResult
+    private mutating func settle(at now: Duration) -> Bool {
+        queryAllAgain()
+        guard life.wasStarted else { return false }
+        return isPlain ? observePlain(at: now) : stages.settle(&life, at: now)
+    }
+
+    /// Checks a single-stage stack for a failure, and records the kinds of output that the stage may have. There is no
+    /// content to move between stages.
+    private mutating func observePlain(at now: Duration) -> Bool {
+        let flags = stages.bottom.pendingFlags
+        guard !flags.hasFailed else { return stages.observe(&life, at: now) }
+        pendingFlags = flags
+        pendingFlags.mayHaveEvent = flags.mayHaveEvent || life.hasEvent
+        return false
+    }
+
+    /// Assumes after a change that there may be output of every kind.
+    private mutating func queryAllAgain() { pendingFlags = StagePendingFlags(hasFailed: false) }
 }
 
-/// A placeholder for a stage while `withStage` changes it.
-private struct VacantStage: ProtocolStage {
-    var status: StageStatus { .idle }
-    var inboundRoom: Int { 0 }
-    var outboundRoom: Int { 0 }
-    mutating func start(at now: Duration) {}
-    mutating func receive(_ chunk: MessageChunk, at now: Duration) {}
-    mutating func nextInbound(atMost limit: Int) -> MessageChunk? { nil }
-    mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool { false }
-    mutating func nextOutbound(atMost limit: Int) -> MessageChunk? { nil }
-    mutating func close(at now: Duration) {}
-    mutating func abort(_ failure: Failure) {}
+/// Content on its way through the stack: from the transport to the program, and from the program to the transport.
+extension ProtocolStack {
+    /// The number of bytes that the stack accepts from the transport now. If the number is 0, do not read from the transport.
+    package var inboundRoom: Int {
+        var copy = self
+        return copy.lookForInboundRoom()
+    }
+
+    /// Computes ``inboundRoom`` without copying the stack.
+    package mutating func lookForInboundRoom() -> Int {
+        if life.hasEnded { return .max }
+        return life.wasStarted ? stages.bottom.inboundRoom : 0
+    }
+
+    /// Passes bytes, a datagram or the end of stream from the transport to the stack.
+    package mutating func receive(_ chunk: MessageChunk, at now: Duration) {
+        guard !life.hasEnded, life.wasStarted else { return }
+        stages.bottom.receive(chunk, at: now)
+        settle(at: now)
+    }
+
+    /// Passes stream bytes from the transport to the stack. `bytes` is valid only during the call.
+    package mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration) {
+        guard !life.hasEnded, life.wasStarted else { return }
+        unsafe stages.bottom.receive(lent: bytes, at: now)
+        settle(at: now)
+    }
+
+    /// Passes stream bytes from the transport to the stack, and writes the resulting content for the program to `room`.
+    /// The stack keeps content that does not fit.
+    ///
+    /// - Returns: The number of bytes written to `room`; `nil` if the stack must first deliver an event or other content. If the result is
+    ///   `nil`, the stack has not consumed the bytes.
+    package mutating func receive(
+        lent bytes: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, at now: Duration
+    ) -> Int? {
+        guard isPlain, !life.hasEvent, let count = unsafe stages.bottom.receive(lent: bytes, into: room, at: now) else {
+            return nil
+        }
+        settle(at: now)
+        return count
+    }
+
+    /// Removes and returns a chunk for the program, with at most `limit` bytes. After a failure the stack still delivers the messages that
+    /// were complete before the failure.
+    package mutating func nextInbound(atMost limit: Int = .max, at now: Duration) -> MessageChunk? {
+        guard life.deliversContent, pendingFlags.mayHaveInbound else { return nil }
+        let chunk = stages.top.nextInbound(atMost: limit)
+        if chunk != nil || isPlain { settle(at: now) } else { queryAllAgain() }
+        if chunk == nil { pendingFlags.mayHaveInbound = limit <= 0 }
+        return chunk
+    }
+
+    /// The number of bytes that the stack accepts from the program now.
+    package var outboundRoom: Int {
+        var copy = self
+        return copy.lookForOutboundRoom()
+    }
+
+    /// Computes ``outboundRoom`` without copying the stack.
+    package mutating func lookForOutboundRoom() -> Int {
+        life.isReady ? stages.top.outboundRoom : 0
+    }
+
+    /// Sends a chunk. The stack accepts a whole chunk even if it exceeds ``outboundRoom``. It accepts nothing before it is ready, or after
+    /// the stack or its top stage has begun to close.
+    ///
+    /// - Returns: Whether the stack accepted the chunk. If the result is `false`, do not try again.
+    @discardableResult
+    package mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool {
+        guard life.isReady else { return false }
+        let isTaken = stages.top.send(chunk, at: now)
+        settle(at: now)
+        return isTaken
+    }
+
+    /// Sends bytes that are valid only during the call. `envelope` has the chunk's other properties and no bytes.
+    @discardableResult
+    package mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: MessageChunk, at now: Duration) -> Bool
+    {
+        guard life.isReady else { return false }
+        let isTaken = unsafe stages.top.send(lent: bytes, in: envelope, at: now)
+        settle(at: now)
+        return isTaken
+    }
+
+    /// Removes and returns a chunk for the transport. On a byte stream each chunk can be sent separately. A datagram consists of all chunks
+    /// up to the next chunk that ends a message.
+    package mutating func nextOutbound(atMost limit: Int = .max, at now: Duration) -> MessageChunk? {
+        guard pendingFlags.mayHaveOutbound else { return nil }
+        let chunk = stages.bottom.nextOutbound(atMost: limit)
+        let hasMoved = settle(at: now)
+        pendingFlags.mayHaveOutbound = chunk != nil || hasMoved || limit <= 0
+        return chunk
+    }
+
+    /// Writes stream bytes for the transport to `room`, if all pending output fits and consists only of bytes.
+    ///
+    /// - Returns: The number of bytes written to `room`. Even if the number is 0, ``nextOutbound(atMost:at:)`` may return a chunk.
+    package mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer, at now: Duration) -> Int {
+        guard isPlain, pendingFlags.mayHaveOutbound else { return 0 }
+        let count = unsafe stages.bottom.takeOutbound(into: room)
+        guard count > 0 else { return 0 }
+        settle(at: now)
+        return count
+    }
 }
