@@ -2,6 +2,19 @@ internal import CausewayWire
 internal import DequeModule
 
 extension DNSClient {
+    /// A message sent to a server, with its response pending.
+    struct Exchange {
+        let query: UInt64
+        let server: DNSServer
+        let carrier: DNSCarrier
+        let id: UInt16
+        let question: DNSQuestion
+        let sentAt: Duration
+        let hasExtensions: Bool
+        /// Whether the name was sent with random case. The response must then repeat the name with the same case.
+        let hasRandomCase: Bool
+    }
+
     /// The pending messages. No two of them have the same message ID.
     struct ExchangeTable {
         private var pending: [ExchangeID: Exchange] = [:]
@@ -76,60 +89,5 @@ extension DNSClient {
         mutating func append(_ query: UInt64) { waiting.append(query) }
 
         mutating func popFirst() -> UInt64? { waiting.popFirst() }
-    }
-}
-
-/// The attempts to get one answer, in order.
-struct DNSAttemptPlan {
-    private var attempts: [DNSAttempt]
-    private var position = 0
-
-    init(_ attempts: [DNSAttempt]) { self.attempts = attempts }
-
-    /// The next attempt; `nil` if none is left.
-    var next: DNSAttempt? { position < attempts.count ? attempts[position] : nil }
-    var isAtLast: Bool { position + 1 == attempts.count }
-
-    mutating func advance() { position += 1 }
-
-    /// Repeats the latest attempt.
-    mutating func stepBack() { position = max(0, position - 1) }
-
-    /// Removes a server's spare attempts after it has answered or turned out to be unreachable: another form of the
-    /// query, for example without EDNS, would not help.
-    mutating func dropSpares(of server: DNSServer) {
-        let left = attempts.dropFirst(position).filter { !$0.isSpare || $0.server != server }
-        attempts = attempts.prefix(position) + left
-    }
-
-    /// Adds an attempt with a server whose last response was not usable.
-    mutating func addSpare(_ server: DNSServer) {
-        guard !attempts.dropFirst(position).contains(where: { $0.server == server }) else { return }
-        attempts.append(DNSAttempt(server: server, round: attempts.last?.round ?? 0, isSpare: true))
-    }
-}
-
-/// The CNAME records from a question's name to the name that is queried now.
-struct DNSAliasChain {
-    /// The maximum number of additional queries.
-    private static let queryLimit = 8
-
-    /// The name at the end of the chain so far, which is the name to query.
-    private(set) var target: DNSName
-    private(set) var records: [DNSRecord] = []
-    /// The smallest time to live of the records; `nil` without records.
-    private(set) var lifetime: Duration?
-    private var queryCount = 0
-
-    init(_ name: DNSName) { target = name }
-
-    /// Adds records that lead to another name. Returns `false` if the chain is too long or leads back to itself.
-    mutating func follow(to target: DNSName, _ records: [DNSRecord], _ timeToLive: Duration) -> Bool {
-        queryCount += 1
-        self.records += records
-        lifetime = min(lifetime ?? timeToLive, timeToLive)
-        self.target = target
-        let isCircle = self.records.contains { $0.name == target }
-        return queryCount <= Self.queryLimit && self.records.count <= DNSInterpretation.aliasLimit && !isCircle
     }
 }

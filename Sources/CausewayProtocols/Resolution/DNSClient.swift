@@ -19,34 +19,6 @@ package struct DNSClient: ~Copyable {
         case answer(QuestionID, DNSAnswer)
     }
 
-    /// A message sent to a server, with its response pending.
-    struct Exchange {
-        var asking: UInt64
-        var server: DNSServer
-        var carrier: DNSCarrier
-        var id: UInt16
-        var question: DNSQuestion
-        var sentAt: Duration
-        var hasExtensions: Bool
-        /// Whether the name was sent with random case. The response must then repeat the name with the same case.
-        var hasRandomCase: Bool
-    }
-
-    /// A query and its state.
-    struct Asking {
-        let question: DNSQuestion
-        var chain: DNSAliasChain
-        var askers: [QuestionID]
-        let startedAt: Duration
-        var plan: DNSAttemptPlan
-        var exchanges: [ExchangeID] = []
-        /// The latest failed attempt.
-        var lost: (server: DNSServer, failure: DNSFailure)?
-        /// The answer from a truncated response, until the complete response arrives over TCP.
-        var partial: DNSAnswer?
-        var timer: TimerHeap<UInt64>.ID?
-    }
-
     /// The maximum UDP response size in bytes that needs no fragmentation on any usual path (RFC 9715 §3).
     static let payloadByteCount: UInt16 = 1_232
     /// The maximum number of pending messages. Message IDs have only 16 bits; if many are in use, a forged response is more likely to
@@ -58,29 +30,28 @@ package struct DNSClient: ~Copyable {
     /// If no response arrives during this time, the next burst is sent. By then the earlier messages have been processed or lost.
     package static let pause: Duration = .milliseconds(100)
 
-    package var settings: ResolverConfiguration.Options
-    package private(set) var servers: [DNSServer]
-    var health: [DNSServer: ServerHealth] = [:]
-    var askings: [UInt64: Asking] = [:]
-    var exchanges = ExchangeTable()
+    package private(set) var settings: ResolverConfiguration.Options
+    private var ranking: ServerRanking
+    private var queries: [UInt64: DNSQuery] = [:]
+    private var exchanges = ExchangeTable()
     private var questions = QuestionIndex()
     /// Each timer has its query's number. The backlog's timer, which sends the next burst, has the number 0, which no query has.
     private var timers = TimerHeap<UInt64>()
-    var lastID: UInt64 = 0
-    var rotation = 0
+    private var lastID: UInt64 = 0
     private var backlog = Backlog()
-    var random: any RandomNumberGenerator & Sendable
+    private var random: any RandomNumberGenerator & Sendable
 
     package init(
         _ servers: [DNSServer], _ settings: ResolverConfiguration.Options = .init(),
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
-        self.servers = servers
+        ranking = ServerRanking(servers)
         self.settings = settings
         self.random = random
     }
 
-    package var isIdle: Bool { askings.isEmpty }
+    package var servers: [DNSServer] { ranking.servers }
+    package var isIdle: Bool { queries.isEmpty }
 
     package var deadline: Duration? {
         mutating get { timers.nextDeadline() }
@@ -88,9 +59,8 @@ package struct DNSClient: ~Copyable {
 
     /// Sets the servers and options for new queries.
     package mutating func use(_ servers: [DNSServer], _ settings: ResolverConfiguration.Options) {
-        self.servers = servers
+        ranking.use(servers)
         self.settings = settings
-        health = health.filter { servers.contains($0.key) }
     }
 
     // MARK: Events
@@ -103,11 +73,10 @@ package struct DNSClient: ~Copyable {
         let id = lastID
         let question = DNSQuestion(name, type)
         if let known = questions.add(id, question) {
-            askings[known]?.askers.append(id)
+            queries[known]?.joined(id)
             return (id, [])
         }
-        askings[id] = Asking(
-            question: question, chain: DNSAliasChain(name), askers: [id], startedAt: now, plan: makePlan(at: now))
+        queries[id] = DNSQuery(question, for: id, ranking.makePlan(settings, at: now), at: now)
         guard backlog.isEmpty, exchanges.count < Self.burst else {
             backlog.append(id)
             if backlog.timer == nil { backlog.timer = timers.add(at: now + Self.pause, 0) }
@@ -118,9 +87,7 @@ package struct DNSClient: ~Copyable {
 
     /// Cancels a question. No answer is reported for it.
     package mutating func cancel(_ question: QuestionID, at now: Duration) -> [Action] {
-        guard let id = questions.remove(question) else { return [] }
-        askings[id]?.askers.removeAll { $0 == question }
-        guard askings[id]?.askers.isEmpty == true else { return [] }
+        guard let id = questions.remove(question), queries[id]?.left(question) == true else { return [] }
         return drop(id) + resumeBacklog(at: now)
     }
 
@@ -129,8 +96,37 @@ package struct DNSClient: ~Copyable {
         guard let lost = exchanges[exchange] else { return [] }
         // If only the TCP connection failed, the server has responded over UDP.
         let isStreamOnly = lost.carrier == .tcp && !settings.usesTCP
-        if failure != .unreachable, !isStreamOnly { health[lost.server, default: ServerHealth()].wasSilent(at: now) }
+        if failure != .unreachable, !isStreamOnly { ranking.wasSilent(lost.server, at: now) }
         return giveUp(exchange, because: failure, at: now)
+    }
+
+    /// Processes bytes from an exchange's server.
+    ///
+    /// A message that does not match the query is ignored, because it may be forged (RFC 5452 §9).
+    package mutating func received(_ bytes: [UInt8], for exchange: ExchangeID, at now: Duration) -> [Action] {
+        guard let known = exchanges[exchange], let message = try? DNSMessage(parsing: bytes.span),
+            message.id == known.id, message.flags.contains(.isResponse), message.operation == 0
+        else { return [] }
+        noteExtensions(known, at: now)
+        if known.hasExtensions, message.rejectsExtensions {
+            // The server does not support EDNS (RFC 6891 §7). Send the query again without EDNS.
+            ranking.rejectedExtensions(known.server)
+            forget(exchange)
+            return [.forget(exchange)]
+                + send(known.query, to: known.server, over: known.carrier, extended: false, at: now)
+        }
+        guard message.questions.count == 1, message.questions[0] == known.question else { return [] }
+        // Either the server does not preserve the name's case, or the response is forged. Over TCP only a host on the
+        // network path can forge a response.
+        let isExact = message.questions[0].name.isIdentical(to: known.question.name)
+        let isUnproven = known.hasRandomCase && !isExact
+        if known.carrier == .udp, isUnproven || message.flags.contains(.isTruncated) {
+            if isUnproven { noteChangedCase(known) } else { noteTruncated(message, known, at: now) }
+            forget(exchange)
+            return [.forget(exchange)] + send(known.query, to: known.server, over: .tcp, at: now)
+        }
+        ranking.answered(known.server, after: now - known.sentAt, over: known.carrier)
+        return read(message, known, exchange, at: now)
     }
 
     /// Runs the timers that are due. Early, late and repeated calls are harmless.
@@ -142,7 +138,7 @@ package struct DNSClient: ~Copyable {
                 actions += resumeBacklog(upTo: min(exchanges.count + Self.burst, Self.exchangeLimit), at: now)
                 continue
             }
-            askings[id]?.timer = nil
+            queries[id]?.timerFired()
             actions += askNext(id, at: now)
         }
         return actions
@@ -150,59 +146,155 @@ package struct DNSClient: ~Copyable {
 
     // MARK: Sending
 
-    mutating func setTimer(_ id: UInt64, at time: Duration) {
-        if let timer = askings[id]?.timer { timers.cancel(timer) }
-        askings[id]?.timer = timers.add(at: time, id)
+    /// Sends the query to the next planned server. If no server is left, ends the query.
+    private mutating func askNext(_ id: UInt64, at now: Duration) -> [Action] {
+        guard let query = queries[id] else { return [] }
+        guard let attempt = query.plan.next else { return finish(id, query.lastResort, at: now) }
+        let (server, round) = (attempt.server, attempt.round)
+        let patience = ranking.patience(for: server, atMost: settings.timeout, round: round)
+        if let timer = query.timer { timers.cancel(timer) }
+        let timer = timers.add(at: now + (query.plan.isAtLast ? settings.timeout : patience), id)
+        queries[id]?.beganAttempt(until: timer)
+        // If there are too many pending messages, wait only for the response to the latest attempt of each query.
+        let isCrowded = exchanges.count >= Self.exchangeLimit
+        let given = isCrowded ? query.exchanges : []
+        for exchange in given { forget(exchange) }
+        // Some servers and firewalls silently drop queries with EDNS.
+        let isExtended = round == 0 || ranking.answersExtensions(server)
+        return given.map { .forget($0) }
+            + send(id, to: server, over: settings.usesTCP ? .tcp : .udp, extended: isExtended, at: now)
+    }
+
+    private mutating func send(
+        _ id: UInt64, to server: DNSServer, over carrier: DNSCarrier, extended: Bool = true, at now: Duration
+    ) -> [Action] {
+        guard let query = queries[id] else { return [] }
+        var message = DNSMessage()
+        message.id = exchanges.unusedID(using: &random)
+        message.flags = settings.trustsAuthenticatedData ? [.recursionDesired, .isAuthentic] : .recursionDesired
+        let hasRandomCase = !ranking.needsPlainCase(server)
+        let name = hasRandomCase ? query.target.withRandomCase(using: &random) : query.target
+        let question = DNSQuestion(name, query.question.type)
+        message.questions = [question]
+        let isExtended = extended && !ranking.refusesExtensions(server, at: now)
+        if isExtended { message.extensions = DNSExtensions(payloadByteCount: Self.payloadByteCount) }
+        lastID += 1
+        exchanges.add(
+            Exchange(
+                query: id, server: server, carrier: carrier, id: message.id, question: question, sentAt: now,
+                hasExtensions: isExtended, hasRandomCase: hasRandomCase), as: lastID)
+        queries[id]?.sent(lastID)
+        return [.send(lastID, message.encoded(), id: message.id, to: server, over: carrier)]
+    }
+
+    // MARK: Reading responses
+
+    /// Records whether the server drops queries with EDNS. The client assumes this if the server answers a query without EDNS while a query
+    /// with EDNS is still unanswered.
+    private mutating func noteExtensions(_ known: Exchange, at now: Duration) {
+        if known.hasExtensions {
+            ranking.answeredExtensions(known.server)
+        } else if !ranking.answersExtensions(known.server),
+            queries[known.query]?.exchanges.contains(where: {
+                exchanges[$0]?.server == known.server && exchanges[$0]?.hasExtensions == true
+            }) == true
+        {
+            ranking.droppedExtensions(known.server, at: now)
+        }
+    }
+
+    /// Records that the server changes the case in names. If the server has not answered over TCP, adds an attempt
+    /// without random case.
+    private mutating func noteChangedCase(_ known: Exchange) {
+        ranking.changedCase(known.server)
+        if !ranking.answersStreams(known.server) { queries[known.query]?.addSpare(known.server) }
+    }
+
+    private mutating func noteTruncated(_ message: DNSMessage, _ known: Exchange, at now: Duration) {
+        ranking.answered(known.server, after: now - known.sentAt, over: known.carrier)
+        queries[known.query]?.keepPartial(message, to: known.question, from: known.server)
+    }
+
+    private mutating func read(
+        _ message: DNSMessage, _ known: Exchange, _ exchange: ExchangeID, at now: Duration
+    ) -> [Action] {
+        guard [.noError, .nameError].contains(message.responseCode) else {
+            return giveUp(exchange, because: .code(message.responseCode.rawValue), at: now)
+        }
+        guard let query = queries[known.query] else { return [] }
+        switch query.interpretation(of: message, to: known.question) {
+        case .answer(var answer):
+            answer.server = known.server
+            answer.carrier = known.carrier
+            if !settings.trustsAuthenticatedData { answer.isAuthentic = false }
+            forget(exchange)
+            return [.forget(exchange)] + finish(known.query, answer, at: now)
+        case .follow(let target, let aliases, let timeToLive):
+            return follow(target, aliases, timeToLive, known.query, at: now)
+        case .useless: return giveUp(exchange, because: .code(DNSResponseCode.refused.rawValue), at: now)
+        case .aliasLoop:
+            forget(exchange)
+            return [.forget(exchange)]
+                + finish(known.query, DNSAnswer(.failed(.aliasLoop), for: query.target), at: now)
+        }
+    }
+
+    /// Queries the name at the end of an incomplete CNAME chain.
+    private mutating func follow(
+        _ target: DNSName, _ aliases: [DNSRecord], _ timeToLive: Duration, _ id: UInt64, at now: Duration
+    ) -> [Action] {
+        guard let others = queries[id]?.exchanges else { return [] }
+        guard queries[id]?.follow(to: target, aliases, timeToLive) == true else {
+            return finish(id, DNSAnswer(.failed(.aliasLoop), for: target), at: now)
+        }
+        // The pending messages still query the previous name.
+        for other in others { forget(other) }
+        return others.map { .forget($0) } + askNext(id, at: now)
     }
 
     // MARK: Ending
 
     /// Ends an exchange without an answer and tries the next server immediately.
-    mutating func giveUp(_ exchange: ExchangeID, because failure: DNSFailure, at now: Duration) -> [Action] {
+    private mutating func giveUp(_ exchange: ExchangeID, because failure: DNSFailure, at now: Duration) -> [Action] {
         guard let lost = forget(exchange) else { return [] }
-        askings[lost.asking]?.lost = (lost.server, failure)
-        if lost.carrier == .udp || settings.usesTCP { askings[lost.asking]?.plan.dropSpares(of: lost.server) }
-        guard let asking = askings[lost.asking] else { return [.forget(exchange)] }
+        let dropsSpares = lost.carrier == .udp || settings.usesTCP
+        queries[lost.query]?.failed(at: lost.server, because: failure, dropsSpares: dropsSpares)
         // If there are no attempts left but a response from another server is pending, wait for that response until its
         // timeout.
-        guard asking.plan.next != nil || asking.exchanges.isEmpty else { return [.forget(exchange)] }
-        return [.forget(exchange)] + askNext(lost.asking, at: now)
+        guard let query = queries[lost.query], !query.onlyAwaitsResponses else { return [.forget(exchange)] }
+        return [.forget(exchange)] + askNext(lost.query, at: now)
     }
 
     @discardableResult
-    mutating func forget(_ exchange: ExchangeID) -> Exchange? {
+    private mutating func forget(_ exchange: ExchangeID) -> Exchange? {
         guard let known = exchanges.remove(exchange) else { return nil }
-        askings[known.asking]?.exchanges.removeAll { $0 == exchange }
+        queries[known.query]?.forgot(exchange)
         return known
     }
 
-    mutating func finish(_ id: UInt64, _ answer: DNSAnswer, at now: Duration) -> [Action] {
-        guard let asking = askings[id] else { return [] }
-        var answer = answer
-        answer.aliases = asking.chain.records + answer.aliases
-        if let limit = asking.chain.lifetime { answer.timeToLive = min(answer.timeToLive, limit) }
-        answer.duration = now - asking.startedAt
-        noteSilence(asking, at: now)
-        let actions = drop(id) + asking.askers.map { .answer($0, answer) }
-        for asker in asking.askers { questions.remove(asker) }
+    private mutating func finish(_ id: UInt64, _ answer: DNSAnswer, at now: Duration) -> [Action] {
+        guard let query = queries[id] else { return [] }
+        let answer = query.complete(answer, at: now)
+        noteSilence(query, at: now)
+        let actions = drop(id) + query.askers.map { .answer($0, answer) }
+        for asker in query.askers { questions.remove(asker) }
         return actions + resumeBacklog(at: now)
     }
 
     /// Records which servers did not answer in time. For some time, the client queries these servers last.
-    private mutating func noteSilence(_ asking: Asking, at now: Duration) {
-        for exchange in asking.exchanges {
+    private mutating func noteSilence(_ query: DNSQuery, at now: Duration) {
+        for exchange in query.exchanges {
             guard let silent = exchanges[exchange] else { continue }
-            let patience = health[silent.server, default: ServerHealth()].patience(atMost: settings.timeout, round: 0)
-            if now - silent.sentAt >= patience { health[silent.server, default: ServerHealth()].wasSilent(at: now) }
+            ranking.leftUnanswered(silent.server, since: silent.sentAt, timeout: settings.timeout, at: now)
         }
     }
 
     private mutating func drop(_ id: UInt64) -> [Action] {
-        guard let asking = askings.removeValue(forKey: id) else { return [] }
-        if let timer = asking.timer { timers.cancel(timer) }
-        questions.end(id, asking.question)
-        for exchange in asking.exchanges { forget(exchange) }
-        return asking.exchanges.map { .forget($0) }
+        guard let query = queries.removeValue(forKey: id) else { return [] }
+        if let timer = query.timer { timers.cancel(timer) }
+        questions.end(id, query.question)
+        for exchange in query.exchanges { forget(exchange) }
+        return query.exchanges.map { .forget($0) }
     }
 
     private mutating func resumeBacklog(upTo limit: Int = burst, at now: Duration) -> [Action] {
@@ -213,15 +305,22 @@ package struct DNSClient: ~Copyable {
         defer { backlog.isResuming = false }
         var actions: [Action] = []
         while exchanges.count < limit, let id = backlog.popFirst() {
-            guard askings[id] != nil else { continue }
+            guard queries[id] != nil else { continue }
             // Make a new plan, because some servers may have stopped answering while the query was waiting.
-            let plan = makePlan(at: now)
-            askings[id]?.plan = plan
+            let plan = ranking.makePlan(settings, at: now)
+            queries[id]?.replan(plan)
             actions += askNext(id, at: now)
         }
         if let timer = backlog.timer { timers.cancel(timer) }
         backlog.timer = backlog.isEmpty ? nil : timers.add(at: now + Self.pause, 0)
         return actions
+    }
+}
+
+extension DNSMessage {
+    fileprivate var rejectsExtensions: Bool {
+        [.formatError, .notImplemented, .badVersion].contains(responseCode) && extensions == nil
+            || responseCode == .badVersion
     }
 }
 

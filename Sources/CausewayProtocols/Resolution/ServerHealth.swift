@@ -16,13 +16,13 @@ struct ServerHealth: Sendable {
     static let extensionPause: Duration = .seconds(600)
 
     /// Whether the server rejects queries with EDNS(0) as malformed (RFC 6891 §7).
-    var lacksExtensions = false
+    private var lacksExtensions = false
     /// Whether the server has answered a query with EDNS(0).
-    var answersExtensions = false
+    private(set) var answersExtensions = false
     private var dropsExtensionsUntil: Duration?
     /// Whether the server changes the queried name's case in its responses.
-    var changesCase = false
-    var answersStreams = false
+    private var changesCase = false
+    private(set) var answersStreams = false
 
     /// Whether to send names without random case, because the server does not preserve the case and has not answered over TCP.
     var needsPlainCase: Bool { changesCase && !answersStreams }
@@ -34,7 +34,13 @@ struct ServerHealth: Sendable {
     /// Whether EDNS(0) may be the reason why the server does not answer.
     func mayDropExtensions(at now: Duration) -> Bool { !answersExtensions && !refusesExtensions(at: now) }
 
+    mutating func answeredExtensions() { answersExtensions = true }
+
+    mutating func rejectedExtensions() { lacksExtensions = true }
+
     mutating func droppedExtensions(at now: Duration) { dropsExtensionsUntil = now + Self.extensionPause }
+
+    mutating func changedCase() { changesCase = true }
 
     func isShunned(at now: Duration) -> Bool { shunnedUntil.map { $0 > now } ?? false }
 
@@ -47,10 +53,14 @@ struct ServerHealth: Sendable {
     }
 
     /// Updates the smoothed round-trip time (RFC 6298 §2).
-    mutating func answered(after time: Duration?) {
+    mutating func answered(after time: Duration, over carrier: DNSCarrier) {
         failures = 0
         shunnedUntil = nil
-        guard let time else { return }
+        // Over TCP the measured time would include the connection setup.
+        guard carrier == .udp else {
+            answersStreams = true
+            return
+        }
         if let smoothed = smoothedTime {
             let difference = smoothed > time ? smoothed - time : time - smoothed
             variation = variation * 3 / 4 + difference / 4

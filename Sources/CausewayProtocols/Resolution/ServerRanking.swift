@@ -1,0 +1,86 @@
+internal import CausewayWire
+
+/// The servers of a client, and the health of each, which decides in which order a query tries them.
+struct ServerRanking: Sendable {
+    private(set) var servers: [DNSServer]
+    private var health: [DNSServer: ServerHealth] = [:]
+    private var rotation = 0
+
+    init(_ servers: [DNSServer]) { self.servers = servers }
+
+    /// Replaces the servers. The health of a server that stays is kept.
+    mutating func use(_ servers: [DNSServer]) {
+        self.servers = servers
+        health = health.filter { servers.contains($0.key) }
+    }
+
+    /// Plans the attempts: first the servers that respond, in their order, then the servers that recently did not respond. Each round
+    /// repeats this order.
+    mutating func makePlan(_ settings: ResolverConfiguration.Options, at now: Duration) -> DNSAttemptPlan {
+        var order = servers
+        if settings.rotates, order.count > 1 {
+            rotation = (rotation + 1) % order.count
+            order = Array(order[rotation...] + order[..<rotation])
+        }
+        let isShunned = { (health: ServerHealth?) in health?.isShunned(at: now) ?? false }
+        let (known, shunned) = (order.filter { !isShunned(health[$0]) }, order.filter { isShunned(health[$0]) })
+        let (servers, rounds) = (known + shunned, max(1, settings.attempts))
+        let plan = (0..<rounds).flatMap { round in servers.map { DNSAttempt(server: $0, round: round) } }
+        // In the second round, queries to servers that never answered with EDNS are sent without EDNS. If only one round is configured, add
+        // a second round for these servers.
+        guard rounds == 1 else { return DNSAttemptPlan(plan) }
+        let unknown = servers.filter { health[$0]?.mayDropExtensions(at: now) ?? true }
+        return DNSAttemptPlan(plan + unknown.map { DNSAttempt(server: $0, round: 1, isSpare: true) })
+    }
+
+    // MARK: A server's health
+
+    func answersExtensions(_ server: DNSServer) -> Bool { health[server]?.answersExtensions == true }
+
+    func answersStreams(_ server: DNSServer) -> Bool { health[server]?.answersStreams == true }
+
+    func needsPlainCase(_ server: DNSServer) -> Bool { health[server]?.needsPlainCase == true }
+
+    func refusesExtensions(_ server: DNSServer, at now: Duration) -> Bool {
+        health[server]?.refusesExtensions(at: now) == true
+    }
+
+    /// Returns how long to wait for this server before the next server is queried.
+    func patience(for server: DNSServer, atMost limit: Duration, round: Int) -> Duration {
+        health[server, default: ServerHealth()].patience(atMost: limit, round: round)
+    }
+
+    // MARK: Events
+
+    mutating func answered(_ server: DNSServer, after time: Duration, over carrier: DNSCarrier) {
+        health[server, default: ServerHealth()].answered(after: time, over: carrier)
+    }
+
+    mutating func wasSilent(_ server: DNSServer, at now: Duration) {
+        health[server, default: ServerHealth()].wasSilent(at: now)
+    }
+
+    /// Records that a message has no answer. The server counts as silent only if it had enough time.
+    mutating func leftUnanswered(_ server: DNSServer, since sentAt: Duration, timeout: Duration, at now: Duration) {
+        guard now - sentAt >= patience(for: server, atMost: timeout, round: 0) else { return }
+        wasSilent(server, at: now)
+    }
+
+    /// Records an answer to a query with EDNS.
+    mutating func answeredExtensions(_ server: DNSServer) {
+        health[server, default: ServerHealth()].answeredExtensions()
+    }
+
+    mutating func rejectedExtensions(_ server: DNSServer) {
+        health[server, default: ServerHealth()].rejectedExtensions()
+    }
+
+    mutating func droppedExtensions(_ server: DNSServer, at now: Duration) {
+        health[server, default: ServerHealth()].droppedExtensions(at: now)
+    }
+
+    /// Records that the server changes the case in names.
+    mutating func changedCase(_ server: DNSServer) {
+        health[server, default: ServerHealth()].changedCase()
+    }
+}
