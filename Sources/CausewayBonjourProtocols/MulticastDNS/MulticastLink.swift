@@ -34,7 +34,7 @@ package struct MulticastLink: Sendable {
     package var acceptsUnicast: Bool {
         get { querier.acceptsUnicast }
         set {
-            querier.acceptsUnicast = newValue
+            querier.socketsChanged(acceptsUnicast: newValue)
             responder.acceptsUnicast = newValue
         }
     }
@@ -43,7 +43,7 @@ package struct MulticastLink: Sendable {
     /// (RFC 6762 §5.1). If no socket uses port 5353, the owner registers nothing.
     package var isOneShot: Bool {
         get { querier.isOneShot }
-        set { querier.isOneShot = newValue }
+        set { querier.socketsChanged(isOneShot: newValue) }
     }
 
     /// Maximum size of a sent message in bytes, so that it fits into one packet on the link. Only a message with a
@@ -51,7 +51,7 @@ package struct MulticastLink: Sendable {
     package var messageByteLimit: Int {
         get { querier.messageByteLimit }
         set {
-            querier.messageByteLimit = newValue
+            querier.linkChanged(messageByteLimit: newValue)
             responder.messageByteLimit = newValue
         }
     }
@@ -59,10 +59,10 @@ package struct MulticastLink: Sendable {
     /// The last time when many hosts may have started at once, for example because a switch came up. For ten seconds
     /// after it, random delays are uniformly distributed as in RFC 6762. Later, short delays are more likely.
     package var upheaval: Duration {
-        get { querier.calm.upheaval }
+        get { querier.upheaval }
         set {
-            querier.calm.upheaval = newValue
-            responder.calm.upheaval = newValue
+            querier.manyHostsStarted(at: newValue)
+            responder.calm.manyHostsStarted(at: newValue)
         }
     }
 
@@ -84,7 +84,7 @@ package struct MulticastLink: Sendable {
     }
 
     /// The cache's approximate memory use in bytes; at most ``MulticastDNS/cachedByteLimit``.
-    package var cachedByteCount: Int { querier.cache.byteCount }
+    package var cachedByteCount: Int { querier.cachedByteCount }
 
     // MARK: Registrations
 
@@ -170,7 +170,7 @@ package struct MulticastLink: Sendable {
         guard summary.flags.contains(.isResponse) else {
             // A querier's further known answers arrive in a message without questions (RFC 6762 §7.2).
             let isAwaited =
-                responder.pending.expectsMore(of: arrival.peer) || querier.long.awaitsMore(of: arrival.peer)
+                responder.pending.expectsMore(of: arrival.peer) || querier.awaitsMore(of: arrival.peer)
             return summary.isOfInterest || (!summary.hasQuestions && isAwaited) ? .question : .none
         }
         return arrival.isFull && (arrival.isMulticast || arrival.isOnLink) && summary.isOfInterest ? .answer : .none

@@ -93,7 +93,7 @@ struct MulticastResponder: Sendable {
 
     /// Probes and announces everything again after the link or the host was down (RFC 6762 §8).
     mutating func restart(at now: Duration) {
-        calm.upheaval = now
+        calm.manyHostsStarted(at: now)
         for id in registrations.ids where registrations[id]?.phase != .off {
             let start = probeStart(at: now)
             change(id) { $0.restarted(start: start) }

@@ -9,7 +9,9 @@ struct ResponseDelays: Sendable {
     private static let aftermath: Duration = .seconds(10)
 
     /// When many hosts on the link may last have noticed a common event, such as a link that came up.
-    var upheaval: Duration = .zero
+    private(set) var upheaval: Duration = .zero
+
+    mutating func manyHostsStarted(at time: Duration) { upheaval = time }
 
     /// - Parameter count: Without a recent event, the delay is the minimum of `count` random values. Each moment is
     ///   then at most `count` times as likely as with a uniform delay.

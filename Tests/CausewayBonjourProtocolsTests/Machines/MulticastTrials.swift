@@ -14,7 +14,7 @@ enum MulticastTrials {
     private static var querier: any MachineTesting {
         MachineTrial("MulticastQuerier", model: ()) { random in
             var querier = MulticastQuerier(random: SplitMix64(seed: random.next()))
-            querier.isOneShot = random.chance(oneIn: 4)
+            querier.socketsChanged(isOneShot: random.chance(oneIn: 4))
             return querier
         } event: { querier, _, now, random in
             let id = QuestionID(rawValue: UInt64(random.integer(in: 1...4)))

@@ -1,8 +1,9 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Detects two hosts that answer for the same unique name by unicast. Neither receives the other's responses; only the querier sees both.
-extension MulticastQuerier {
+/// Detects two hosts that answer for the same unique name by unicast. Neither receives the other's responses; only the
+/// querier sees both.
+extension RecordCache {
     /// Minimum time between two checks for the same name and type.
     private static let doubtSpacing: Duration = .seconds(10)
 
@@ -18,23 +19,18 @@ extension MulticastQuerier {
             let question = DNSQuestion(record.name, record.type)
             guard !doubted.contains(question) else { continue }
             let said = Set(records.filter { question.matches($0) }.map(\.data))
-            let rivals = cache[record.name, record.type].filter { entry in
+            let rivals = self[record.name, record.type].filter { entry in
                 entry.record.flushesCache && entry.expires > now && entry.source != source
                     && !said.contains(entry.record.data)
             }
-            guard !rivals.isEmpty, !rivals.contains(where: { isDoubted($0, at: now) }) else { continue }
-            cache.update(question) { $0.lastDoubt = now }
+            guard !rivals.isEmpty, !rivals.contains(where: { Self.isDoubted($0, at: now) }) else { continue }
+            update(question) { $0.lastDoubt = now }
             doubted.append(question)
         }
         return doubted
     }
 
-    private func isDoubted(_ entry: RecordCache.Entry, at now: Duration) -> Bool {
+    private static func isDoubted(_ entry: Entry, at now: Duration) -> Bool {
         entry.lastDoubt.map { now - $0 < Self.doubtSpacing } ?? false
-    }
-
-    /// Sends queries without known answers for multicast responses, so that the two hosts detect their conflict (RFC 6762 §9).
-    func ask(_ doubted: [DNSQuestion]) -> [MulticastAction] {
-        QueryMessages.make(doubted, knowing: [], limit: messageByteLimit).map { .send($0) }
     }
 }

@@ -1,0 +1,217 @@
+internal import CausewayWire
+
+/// A querier's running questions: who listens to each, and when its next query is due (RFC 6762 §5.2).
+///
+/// The type sends nothing and reads no clock.
+struct ContinuousQueries: Sendable {
+    /// Which of this host's queries may be answered by unicast.
+    enum UnicastResponses: Sendable {
+        /// None, because unicast responses cannot arrive at this process's socket.
+        case refused
+        /// The first query in a series, which asks for a unicast response (RFC 6762 §5.4).
+        case permitted
+        /// All, because queries are sent from another port than 5353 (RFC 6762 §5.1).
+        case always
+    }
+
+    /// The delay before the first query, so that hosts that start together do not send together (RFC 6762 §5.2).
+    private static let firstDelay: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(120)
+    /// New questions that become due within this time are sent early, in the same message (RFC 6762 §5.3).
+    private static let gathering: Duration = .milliseconds(100)
+    private static let shortestInterval: Duration = .seconds(1)
+    static let longestInterval: Duration = .seconds(3_600)
+    /// Minimum time between two refresh queries for one question. It is slightly less than a second: a record with a
+    /// 20-second TTL is refreshed every second near its end, and timers are not exact.
+    private static let refreshSpacing: Duration = .milliseconds(900)
+    /// How long to expect a unicast response after asking for one (RFC 6762 §11).
+    private static let unicastWindow: Duration = .seconds(2)
+    /// Another host's question suppresses this host's question if the latter is due within this time (RFC 6762 §7.3).
+    private static let duplicateWindow: Duration = .seconds(1)
+    /// Additional delay for a question suppressed by another host's question. Without it, all hosts would ask again at
+    /// the same time. With it, the last querier is the first to ask again, and its question suppresses the others.
+    private static let deference: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(520)
+
+    /// The state of a continuous question.
+    private struct Running: Sendable {
+        var listeners: Set<QuestionID>
+        var interval: Duration = ContinuousQueries.shortestInterval
+        var sent = 0
+        var lastSent: Duration?
+        /// When the question was last asked in this series, by this host or by another host in its place.
+        var lastCounted: Duration?
+        /// When a unicast response was last requested.
+        var lastUnicast: Duration?
+        /// Whether the answer is known and no other answers are expected. The next query is sent when the known answer
+        /// is about to expire.
+        var isSettled = false
+    }
+
+    private var running: [DNSQuestion: Running] = [:]
+    /// Each question's next query time.
+    private var schedule = DeadlineIndex<DNSQuestion>()
+    private var byName: [DNSName: Set<DNSQuestion>] = [:]
+    private var byListener: [QuestionID: DNSQuestion] = [:]
+    /// When a question that permits unicast responses was last sent.
+    private var newestUnicast: Duration?
+
+    // MARK: Listeners
+
+    /// Adds a listener to a question. Returns whether the question is new; its first query is then scheduled.
+    mutating func ask(
+        _ question: DNSQuestion, _ id: QuestionID, at now: Duration, _ calm: ResponseDelays,
+        using random: inout any RandomNumberGenerator & Sendable
+    ) -> Bool {
+        byListener[id] = question
+        guard running[question]?.listeners.insert(id) == nil else { return false }
+        running[question] = Running(listeners: [id])
+        byName[question.name, default: []].insert(question)
+        schedule[question] = now + calm.wait(in: Self.firstDelay, leastOf: 4, at: now, using: &random)
+        return true
+    }
+
+    /// Removes a listener. Returns its question if that has no listeners left and so has ended.
+    mutating func stop(_ id: QuestionID) -> DNSQuestion? {
+        guard let question = byListener.removeValue(forKey: id) else { return nil }
+        running[question]?.listeners.remove(id)
+        guard running[question]?.listeners.isEmpty == true else { return nil }
+        running[question] = nil
+        schedule[question] = nil
+        byName[question.name]?.remove(question)
+        if byName[question.name]?.isEmpty == true { byName[question.name] = nil }
+        return question
+    }
+
+    func listeners(of question: DNSQuestion) -> Set<QuestionID> { running[question]?.listeners ?? [] }
+
+    /// Whether a question for the name is running.
+    func holds(_ name: DNSName) -> Bool { byName[name] != nil }
+
+    /// Returns the running questions for the name.
+    func questions(for name: DNSName) -> Set<DNSQuestion> { byName[name] ?? [] }
+
+    /// Returns the running questions that the record answers.
+    func interested(in record: DNSRecord) -> [DNSQuestion] {
+        byName[record.name]?.filter { $0.matches(record) } ?? []
+    }
+
+    // MARK: Query series
+
+    /// Restarts all questions.
+    mutating func restart(
+        at now: Duration, _ calm: ResponseDelays, using random: inout any RandomNumberGenerator & Sendable
+    ) {
+        for question in running.keys {
+            running[question]?.sent = 0
+            begin(question, at: now + calm.wait(in: Self.firstDelay, leastOf: 1, at: now, using: &random))
+        }
+    }
+
+    /// Restarts a question's query series: 1, 2, 4, ... seconds.
+    mutating func begin(_ question: DNSQuestion, at time: Duration) {
+        running[question]?.interval = Self.shortestInterval
+        running[question]?.lastCounted = nil
+        running[question]?.isSettled = false
+        schedule[question] = time
+    }
+
+    /// Stops a question's query series for `time`, because its unique answer is known. A refresh query is sent when
+    /// this answer is about to expire (RFC 6762 §5.2).
+    mutating func settle(_ question: DNSQuestion, for time: Duration, at now: Duration) {
+        guard running[question] != nil else { return }
+        running[question]?.interval = Self.longestInterval
+        running[question]?.isSettled = true
+        schedule[question] = now + time
+    }
+
+    func isSettled(_ question: DNSQuestion) -> Bool { running[question]?.isSettled == true }
+
+    /// Skips this host's own question if it is due soon. The other host's question counts instead.
+    mutating func spare(
+        _ question: DNSQuestion, at now: Duration, using random: inout any RandomNumberGenerator & Sendable
+    ) {
+        guard isDueSoon(question, at: now) else { return }
+        count(question, at: now, later: .random(in: Self.deference, using: &random))
+    }
+
+    /// Whether another host's question can suppress this host's own.
+    func isDueSoon(_ question: DNSQuestion, at now: Duration) -> Bool {
+        schedule[question].map { $0 <= now + Self.duplicateWindow } ?? false
+    }
+
+    /// Counts a question as sent and schedules the next one. The interval doubles up to one hour (RFC 6762 §5.2).
+    private mutating func count(_ question: DNSQuestion, at now: Duration, later delay: Duration = .zero) {
+        guard let entry = running[question] else { return }
+        let last = entry.lastCounted.map { now - $0 } ?? .zero
+        let wait = min(max(entry.interval, last * 2), Self.longestInterval)
+        running[question]?.sent += 1
+        running[question]?.lastCounted = now
+        running[question]?.interval = min(wait * 2, Self.longestInterval)
+        schedule[question] = now + wait + delay
+    }
+
+    // MARK: Queries
+
+    /// When the next query is due.
+    var earliestDue: Duration? { schedule.next }
+
+    /// Returns the questions that these expiring records answer, except those that were sent a moment ago.
+    func refreshing(_ aging: [DNSRecord], at now: Duration) -> Set<DNSQuestion> {
+        Set(aging.flatMap { interested(in: $0) }).filter { question in
+            // One query refreshes all answers to a question that expire together.
+            guard let last = running[question]?.lastSent else { return true }
+            return now - last >= Self.refreshSpacing
+        }
+    }
+
+    /// Returns the questions to send now: those that are due, and `refreshed`. Repeated questions keep their time; only
+    /// questions not sent before are sent early.
+    mutating func takeDue(
+        with refreshed: Set<DNSQuestion>, _ unicast: UnicastResponses, at now: Duration
+    ) -> [DNSQuestion] {
+        let isDue = schedule.next.map { $0 <= now } ?? false
+        guard isDue || !refreshed.isEmpty else { return [] }
+        var asked: [DNSQuestion] = []
+        var early: [(DNSQuestion, Duration)] = []
+        while let time = schedule.next, let question = schedule.popDue(at: now + Self.gathering) {
+            guard time <= now || running[question]?.sent == 0 else {
+                early.append((question, time))
+                continue
+            }
+            asked.append(said(question, unicast, at: now))
+            count(question, at: now)
+        }
+        for (question, time) in early { schedule[question] = time }
+        for question in refreshed where running[question]?.lastSent != now {
+            asked.append(said(question, unicast, at: now))
+        }
+        return asked
+    }
+
+    /// Returns the question to send now. Only the first question in a series permits a unicast response
+    /// (RFC 6762 §5.4).
+    private mutating func said(
+        _ question: DNSQuestion, _ unicast: UnicastResponses, at now: Duration
+    ) -> DNSQuestion {
+        var asked = question
+        asked.acceptsUnicast = unicast == .permitted && running[question]?.sent == 0
+        running[question]?.lastSent = now
+        if asked.acceptsUnicast || unicast == .always {
+            running[question]?.lastUnicast = now
+            newestUnicast = now
+        }
+        return asked
+    }
+
+    // MARK: Unicast responses
+
+    /// Whether a question that permits unicast responses was sent recently.
+    func expectsUnicast(at now: Duration) -> Bool { newestUnicast.map { now - $0 <= Self.unicastWindow } ?? false }
+
+    /// Whether a question that permits unicast responses, and that the record answers, was sent recently.
+    func expectsUnicast(_ record: DNSRecord, at now: Duration) -> Bool {
+        byName[record.name]?.contains { question in
+            guard let last = running[question]?.lastUnicast, now - last <= Self.unicastWindow else { return false }
+            return question.matches(record) || record.type == .nsec
+        } ?? false
+    }
+}

@@ -1,0 +1,42 @@
+internal import CausewayWire
+
+/// Other hosts' queries with known answers in several messages (RFC 6762 §7.2). A query is stored at most until its
+/// last message arrives.
+///
+/// Only questions that can still suppress this host's own question are stored: all their known answers so far are in
+/// the cache.
+struct MultipacketQueries: Sendable {
+    private struct Pending: Sendable {
+        var questions: [DNSQuestion]
+        var until: Duration
+    }
+
+    /// Maximum number of peers with pending queries. For further peers, this host sends its own question.
+    private static let limit = 256
+    /// How long to wait for the last message. The messages usually follow each other at once.
+    private static let patience: Duration = .seconds(1)
+
+    private var asked: [MulticastPeer: Pending] = [:]
+
+    func awaitsMore(of peer: MulticastPeer) -> Bool { asked[peer] != nil }
+
+    mutating func begin(_ questions: [DNSQuestion], of peer: MulticastPeer, at now: Duration) {
+        asked[peer] = nil
+        guard !questions.isEmpty else { return }
+        if asked.count >= Self.limit { asked = asked.filter { $0.value.until > now } }
+        guard asked.count < Self.limit else { return }
+        asked[peer] = Pending(questions: questions, until: now + Self.patience)
+    }
+
+    /// Processes a further message of a stored query. After the last message (without TC bit), returns the questions
+    /// that can suppress this host's own. Otherwise returns `nil`.
+    mutating func follow(
+        _ message: DNSMessage, of peer: MulticastPeer, at now: Duration, isKnown: (DNSRecord) -> Bool
+    ) -> [DNSQuestion]? {
+        guard var entry = asked.removeValue(forKey: peer), entry.until > now else { return nil }
+        for record in message.answers where !isKnown(record) { entry.questions.removeAll { $0.matches(record) } }
+        guard message.flags.contains(.isTruncated) else { return entry.questions }
+        if !entry.questions.isEmpty { asked[peer] = entry }
+        return nil
+    }
+}
