@@ -35,7 +35,7 @@ package struct MulticastLink: Sendable {
         get { querier.acceptsUnicast }
         set {
             querier.socketsChanged(acceptsUnicast: newValue)
-            responder.acceptsUnicast = newValue
+            responder.socketsChanged(acceptsUnicast: newValue)
         }
     }
 
@@ -52,7 +52,7 @@ package struct MulticastLink: Sendable {
         get { querier.messageByteLimit }
         set {
             querier.linkChanged(messageByteLimit: newValue)
-            responder.messageByteLimit = newValue
+            responder.linkChanged(messageByteLimit: newValue)
         }
     }
 
@@ -62,7 +62,7 @@ package struct MulticastLink: Sendable {
         get { querier.upheaval }
         set {
             querier.manyHostsStarted(at: newValue)
-            responder.calm.manyHostsStarted(at: newValue)
+            responder.manyHostsStarted(at: newValue)
         }
     }
 
@@ -145,7 +145,7 @@ package struct MulticastLink: Sendable {
     /// The owner option for probes and announcements. It tells a sleep proxy that this host is awake, so the proxy stops answering.
     package var owner: DNSOwner? {
         get { responder.owner }
-        set { responder.owner = newValue }
+        set { responder.ownerChanged(to: newValue) }
     }
 
     /// Sends goodbyes and clears the cache, because the host leaves the link.
@@ -169,8 +169,7 @@ package struct MulticastLink: Sendable {
         guard let summary else { return .none }
         guard summary.flags.contains(.isResponse) else {
             // A querier's further known answers arrive in a message without questions (RFC 6762 §7.2).
-            let isAwaited =
-                responder.pending.expectsMore(of: arrival.peer) || querier.awaitsMore(of: arrival.peer)
+            let isAwaited = responder.expectsMore(of: arrival.peer) || querier.awaitsMore(of: arrival.peer)
             return summary.isOfInterest || (!summary.hasQuestions && isAwaited) ? .question : .none
         }
         return arrival.isFull && (arrival.isMulticast || arrival.isOnLink) && summary.isOfInterest ? .answer : .none

@@ -31,9 +31,9 @@ struct MulticastRegistration: Sendable {
     private(set) var content: RecordSet
     private(set) var phase: Phase
     /// Whether a first conflict during probing was ignored. Such a conflict may be caused by an old record of this host itself.
-    private(set) var wasForgiven = false
+    private var wasForgiven = false
     /// Whether the registration lost a tie-break and waits before it probes again (RFC 6762 §8.2).
-    private(set) var isDeferred = false
+    private var isDeferred = false
     /// Whether no other host can have the names, which are then not probed (RFC 6762 §8.1). A conflict disproves it.
     private var isKnownUnique: Bool
     /// Whether ``Action/established`` was returned since the last probe.
@@ -160,6 +160,43 @@ struct MulticastRegistration: Sendable {
         phase =
             sent + 1 < announcementCount ? .announcing(sent: sent + 1, next: now + .seconds(1 << sent)) : .established
         return isNew ? [.established, .announce(isFirst: true)] : [.announce(isFirst: sent == 0)]
+    }
+
+    // MARK: Conflicts
+
+    /// The effect of another host's record.
+    enum Conflict: Equatable, Sendable {
+        /// The record contradicts a unique record, but has no effect in this phase.
+        case harmless
+        /// Probe again after this delay.
+        case renewed(after: Duration)
+        /// Give up the name.
+        case lost
+    }
+
+    /// Compares another host's record with the unique records. Returns `nil` if it contradicts none of them.
+    ///
+    /// During probing, the first conflict is ignored, and the next one ends the registration. An established
+    /// registration is probed again.
+    func conflict(with record: DNSRecord, isMulticast: Bool) -> Conflict? {
+        guard record.timeToLive > 0 else { return nil }
+        let own = records.filter { $0.name == record.name && $0.flushesCache }
+        guard !own.isEmpty, !own.contains(where: { $0.type == record.type && $0.data == record.data }) else {
+            return nil
+        }
+        switch phase {
+        case .probing(let sent, _):
+            // Another host uses the name. Responses before the first probe are ignored, because they cannot be replies
+            // to a probe. After a lost tie-break they count, because the winner now owns the name.
+            guard sent > 0 || isDeferred, record.type != .nsec else { return .harmless }
+            return isMulticast && !wasForgiven && !isDeferred ? .renewed(after: Self.deferral) : .lost
+        case .announcing, .established:
+            // Probe again; the name's owner will defend it (RFC 6762 §9). Unsolicited responses count only if they are
+            // multicast (RFC 6762 §11).
+            guard isMulticast, own.contains(where: { $0.type == record.type }) else { return .harmless }
+            return .renewed(after: .zero)
+        case .asleep, .off: return .harmless
+        }
     }
 
     // MARK: Probes

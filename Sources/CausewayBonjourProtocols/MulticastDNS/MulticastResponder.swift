@@ -5,50 +5,83 @@ internal import CausewayWire
 ///
 /// The responder does no I/O and reads no clock.
 struct MulticastResponder: Sendable {
-    var registrations = RegistrationTable()
-    /// The records in registrations that answer queries: announced or established.
-    private(set) var own = OwnRecords()
-    var pending = PendingAnswers()
-    var queriers = QuerierHistory()
-    /// Whether unicast responses can arrive at this process's socket.
-    var acceptsUnicast = true
-    /// Maximum size of a sent message in bytes. Only a message with a single large record exceeds it.
-    var messageByteLimit = MulticastDNS.messageByteLimit
-    /// The owner option for probes and announcements. It tells a sleep proxy that this host is awake.
-    var owner: DNSOwner?
-    /// Random delays; their distribution depends on whether many hosts may send at once.
-    var calm = ResponseDelays()
-    var starts = ProbeStarts()
+    private var registered = RegisteredRecords()
+    private var responses = ResponseSchedule()
+    private var starts = ProbeStarts()
     /// Actions for the next ``advance(to:)``, which is then due at once.
-    var urgent: [MulticastAction] = []
-    private var goodbyes = Goodbyes()
-    var random: any RandomNumberGenerator & Sendable
+    private var urgent: [MulticastAction] = []
+    /// Whether unicast responses can arrive at this process's socket.
+    private var acceptsUnicast = true
+    /// Maximum size of a sent message in bytes. Only a message with a single large record exceeds it.
+    private var messageByteLimit = MulticastDNS.messageByteLimit
+    /// The owner option for probes and announcements. It tells a sleep proxy that this host is awake.
+    private(set) var owner: DNSOwner?
+    /// Random delays; their distribution depends on whether many hosts may send at once.
+    private var calm = ResponseDelays()
+    private var random: any RandomNumberGenerator & Sendable
 
     init(random: any RandomNumberGenerator & Sendable) { self.random = random }
 
     /// Whether this host has registered the name.
-    func concerns(_ name: DNSName) -> Bool { own.holds(name) || registrations.holds(name) }
+    func concerns(_ name: DNSName) -> Bool { registered.holds(name) }
+
+    /// The records in registrations that answer queries: announced or established.
+    var own: OwnRecords { registered.own }
+
+    /// All records that this host answers with, each once.
+    var records: [DNSRecord] { registered.records }
+
+    // MARK: The link
+
+    mutating func manyHostsStarted(at time: Duration) { calm.manyHostsStarted(at: time) }
+
+    mutating func socketsChanged(acceptsUnicast: Bool) { self.acceptsUnicast = acceptsUnicast }
+
+    mutating func linkChanged(messageByteLimit: Int) { self.messageByteLimit = messageByteLimit }
+
+    mutating func ownerChanged(to owner: DNSOwner?) { self.owner = owner }
+
+    /// Probes and announces everything again after the link or the host was down (RFC 6762 §8).
+    mutating func restart(at now: Duration) {
+        calm.manyHostsStarted(at: now)
+        for id in registered.ids where registered[id]?.phase != .off {
+            let start = probeStart(at: now)
+            change(id) { $0.restarted(start: start) }
+        }
+        responses.restarted()
+        registered.cancelRepeatedGoodbyes()
+    }
+
+    /// Stops answering until the next restart. Sends goodbyes for removed records, and for all other records unless a
+    /// sleep proxy answers in the meantime.
+    mutating func sleep(isRepresented: Bool) -> [MulticastAction] {
+        let said = isRepresented ? goodbye(registered.takeUnsentGoodbyes()) : farewell()
+        for id in registered.ids { change(id) { $0.fellAsleep() } }
+        responses.fellAsleep()
+        registered.cancelRepeatedGoodbyes()
+        return said
+    }
 
     // MARK: Registrations
 
-    /// Registers records: probes their unique names, then answers. An earlier registration with the identifier is removed.
+    /// Registers records: probes their unique names, then answers. An earlier registration with the identifier is
+    /// removed.
     ///
     /// - Parameter isKnownUnique: Whether no other host can have the names. They are then not probed (RFC 6762 §8.1).
     mutating func register(_ content: RecordSet, _ id: RegistrationID, isKnownUnique: Bool, at now: Duration) {
         unregister(id)
-        if let name = nameTaken(from: content) { return refuse(content, id, over: name) }
+        if let name = registered.nameTaken(from: content) { return refuse(content, id, over: name) }
         let isProbed = !isKnownUnique && content.records.contains(where: \.flushesCache)
         let start = isProbed ? probeStart(at: now) : now
         let registration = MulticastRegistration(
             content, phase: isProbed ? .probing(sent: 0, next: start) : .announcing(sent: 0, next: start),
             isKnownUnique: isKnownUnique)
-        registrations[id] = registration
-        if registration.isAnswering { own.add(content) }
+        registered.add(registration, id)
     }
 
     /// Refuses a registration because another registration on this host has the name.
     private mutating func refuse(_ content: RecordSet, _ id: RegistrationID, over name: DNSName) {
-        registrations[id] = MulticastRegistration(content, phase: .off)
+        registered.add(MulticastRegistration(content, phase: .off), id)
         urgent.append(.conflicted(id, name))
     }
 
@@ -56,108 +89,130 @@ struct MulticastResponder: Sendable {
         starts.next(at: now, calm, using: &random)
     }
 
-    /// Removes a registration. Its goodbyes (RFC 6762 §10.1) share messages with other goodbyes at the next ``advance(to:)``.
-    mutating func unregister(_ id: RegistrationID) {
-        guard let registration = registrations[id] else { return }
-        registrations[id] = nil
-        pending.drop(registration.records)
-        guard registration.isAnswering else { return }
-        own.remove(registration.content)
-        goodbyes.add(registration.records)
-    }
+    /// Removes a registration. Its goodbyes (RFC 6762 §10.1) share messages with other goodbyes at the next
+    /// ``advance(to:)``.
+    mutating func unregister(_ id: RegistrationID) { responses.drop(registered.remove(id)) }
 
     /// Replaces a registration's records and announces them (RFC 6762 §8.4). New unique names are probed first.
     ///
     /// The registration ends with a conflict if another registration on this host has one of the new names.
     mutating func update(_ id: RegistrationID, _ content: RecordSet, at now: Duration) {
-        guard let old = registrations[id] else { return }
-        if old.phase != .off, let name = nameTaken(from: content, replacing: (id, old)) {
+        guard let old = registered[id] else { return }
+        if old.phase != .off, let name = registered.nameTaken(from: content, replacing: id) {
             unregister(id)
             return refuse(content, id, over: name)
         }
-        if old.isAnswering { own.remove(old.content) }
-        let records = content.records
-        let gone = old.records.filter { !records.contains($0) }
-        pending.drop(gone)
-        var new = old
-        let isRenamed = new.recordsChanged(to: content, at: now)
-        // In caches, a new unique record replaces the old ones with its name and type, so these need no goodbyes.
-        let replaced = Set(records.filter(\.flushesCache).map { RecordCache.Key($0) })
-        if old.isAnswering {
-            let left = gone.filter { !$0.flushesCache || !replaced.contains(RecordCache.Key($0)) }
-            goodbyes.add(isRenamed ? old.records : left)
-        }
-        registrations[id] = new
-        if new.isAnswering { own.add(content) }
+        responses.drop(registered.update(id, content, at: now))
     }
 
-    /// Probes and announces everything again after the link or the host was down (RFC 6762 §8).
-    mutating func restart(at now: Duration) {
-        calm.manyHostsStarted(at: now)
-        for id in registrations.ids where registrations[id]?.phase != .off {
-            let start = probeStart(at: now)
-            change(id) { $0.restarted(start: start) }
-        }
-        pending = PendingAnswers()
-        queriers.restarted()
-        goodbyes.cancelRepeats()
+    /// Changes a registration's state.
+    private mutating func change(_ id: RegistrationID, _ body: (inout MulticastRegistration) -> Void) {
+        responses.drop(registered.change(id, body))
     }
 
-    /// Changes a registration's state, and updates ``own``.
-    mutating func change(_ id: RegistrationID, _ body: (inout MulticastRegistration) -> Void) {
-        let wasAnswering = registrations[id]?.isAnswering
-        registrations.change(id, body)
-        guard let wasAnswering, let registration = registrations[id], wasAnswering != registration.isAnswering else {
-            return
-        }
-        if wasAnswering {
-            own.remove(registration.content)
-            pending.drop(registration.records)
-        } else {
-            own.add(registration.content)
+    // MARK: Queries
+
+    /// Processes another host's query or probe.
+    mutating func asked(_ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration) -> [MulticastAction] {
+        if !message.authorities.isEmpty { compare(message, at: now) }
+        // Ignore unicast queries from beyond the link (RFC 6762 §5.5).
+        guard arrival.isMulticast || arrival.isOnLink else { return [] }
+        switch responses.asked(message, arrival, registered.own, at: now, using: &random) {
+        case .unanswered: return []
+        case .scheduled: return advance(to: now)
+        case .legacy(let records): return [.reply(legacyReply(message, records), to: arrival.peer)]
         }
     }
 
-    /// Ends a registration because another host owns `name`.
-    mutating func lose(_ id: RegistrationID, _ name: DNSName, at now: Duration) {
-        starts.conflicted(at: now)
-        change(id) { $0.nameLost() }
-        urgent.append(.conflicted(id, name))
+    /// Returns a conventional unicast DNS response for a legacy resolver: same ID, question section, no cache-flush
+    /// bit, TTL at most 10 seconds (RFC 6762 §6.7).
+    private func legacyReply(_ message: DNSMessage, _ records: [DNSRecord]) -> [UInt8] {
+        var reply = DNSMessage()
+        reply.id = message.id
+        reply.flags = [.isResponse, .isAuthoritative]
+        reply.questions = message.questions
+        reply.answers = records.map(Self.legacy)
+        reply.additionals = registered.own.additionals(for: records).map(Self.legacy)
+        return reply.encoded(limit: messageByteLimit)
+    }
+
+    private static func legacy(_ record: DNSRecord) -> DNSRecord {
+        var record = record
+        record.flushesCache = false
+        record.timeToLive = min(record.timeToLive, 10)
+        return record
+    }
+
+    /// Multicasts a unicast answer's records because the querier's link-layer address could not be resolved.
+    mutating func neighbourUnresolved(_ peer: MulticastPeer, at now: Duration) -> [MulticastAction] {
+        responses.neighbourUnresolved(peer, registered.own, at: now)
+        return advance(to: now)
+    }
+
+    /// Whether more known answers from the peer may follow.
+    func expectsMore(of peer: MulticastPeer) -> Bool { responses.expectsMore(of: peer) }
+
+    // MARK: Conflicts
+
+    /// Checks a response for conflicts, and for answers that this host need not send any more.
+    mutating func received(_ message: DNSMessage, _ arrival: MulticastArrival, isSelf: Bool, at now: Duration) {
+        for records in [message.answers, message.authorities, message.additionals] {
+            for record in records {
+                if arrival.isMulticast, let own = registered.own.held(record) {
+                    responses.heard(record, equalTo: own, at: now)
+                }
+                // This host may have sent its other addresses, on another link or from another process. They are no
+                // conflict.
+                if isSelf, record.type == .a || record.type == .aaaa { continue }
+                for id in registered.owners(of: record.name) { examine(record, id, arrival, at: now) }
+            }
+        }
+    }
+
+    /// Compares a received record with a registration, and handles a conflict.
+    private mutating func examine(
+        _ record: DNSRecord, _ id: RegistrationID, _ arrival: MulticastArrival, at now: Duration
+    ) {
+        guard let conflict = registered[id]?.conflict(with: record, isMulticast: arrival.isMulticast),
+            !starts.copies.isCopy(record, arrival, at: now)
+        else { return }
+        switch conflict {
+        case .harmless: break
+        case .renewed(let delay):
+            starts.conflicted(at: now)
+            let next = starts.retry(at: now, after: delay)
+            change(id) { $0.conflicted(retry: next) }
+        case .lost:
+            starts.conflicted(at: now)
+            change(id) { $0.nameLost() }
+            urgent.append(.conflicted(id, record.name))
+        }
+    }
+
+    /// Compares another host's probe with this host's simultaneous probes for the same name. After a lost tie-break,
+    /// this host probes again one second later (RFC 6762 §8.2).
+    private mutating func compare(_ message: DNSMessage, at now: Duration) {
+        for question in message.questions {
+            for id in registered.owners(of: question.name) {
+                guard let registration = registered[id], case .probing = registration.phase,
+                    registration.loses(question.name, to: message.authorities)
+                else { continue }
+                let next = starts.retry(at: now, after: MulticastRegistration.deferral)
+                change(id) { $0.tieBreakLost(retry: next) }
+            }
+        }
     }
 
     // MARK: Goodbyes
 
     /// Returns goodbyes for all records, including those removed since the last ``advance(to:)``.
-    mutating func farewell() -> [MulticastAction] { goodbye(goodbyes.takeUnsent(besides: own) + records) }
-
-    /// All records that this host answers with, each once.
-    var records: [DNSRecord] {
-        var seen: Set<DNSRecord> = []
-        return registrations.ids.compactMap { registrations[$0] }.filter(\.isAnswering).flatMap(\.records)
-            .filter { seen.insert($0).inserted }
-    }
-
-    /// Stops answering until the next restart. Sends goodbyes for removed records, and for all other records unless a sleep proxy answers in
-    /// the meantime.
-    mutating func sleep(isRepresented: Bool) -> [MulticastAction] {
-        let said = isRepresented ? goodbye(goodbyes.takeUnsent(besides: own)) : farewell()
-        for id in registrations.ids { change(id) { $0.fellAsleep() } }
-        pending = PendingAnswers()
-        queriers.fellAsleep()
-        goodbyes.cancelRepeats()
-        return said
-    }
+    mutating func farewell() -> [MulticastAction] { goodbye(registered.takeUnsentGoodbyes() + records) }
 
     /// Whether goodbyes are due at once.
-    var hasUnsentGoodbyes: Bool { goodbyes.hasUnsent }
+    var hasUnsentGoodbyes: Bool { registered.hasUnsentGoodbyes }
 
     /// Whether goodbyes must still be sent or repeated.
-    var isDeparting: Bool { !goodbyes.isEmpty }
-
-    private mutating func repeatGoodbyes(at now: Duration) -> [MulticastAction] {
-        // A record or name may have been registered again.
-        goodbye(goodbyes.takeRepeated(at: now).filter { own.held($0) == nil && !registrations.holds($0.name) })
-    }
+    var isDeparting: Bool { registered.isDeparting }
 
     private func goodbye(_ records: [DNSRecord]) -> [MulticastAction] {
         // Remove duplicates by hash value, because there may be thousands of records. After a hash collision, one
@@ -173,28 +228,49 @@ struct MulticastResponder: Sendable {
 
     var deadline: Duration? {
         if !urgent.isEmpty { return .zero }
-        return [registrations.earliestDue, pending.deadline, goodbyes.earliestDue].compactMap { $0 }.min()
+        guard let answer = responses.earliestDue else { return registered.earliestDue }
+        return registered.earliestDue.map { min($0, answer) } ?? answer
     }
 
     mutating func advance(to now: Duration) -> [MulticastAction] {
         var actions = urgent
         urgent = []
         // The goodbye for a replaced record precedes the announcement of the new one.
-        actions += goodbye(goodbyes.takeFirst(besides: own, at: now))
+        actions += goodbye(registered.takeFirstGoodbyes(at: now))
         actions += speak(at: now)
-        actions += repeatGoodbyes(at: now)
-        for answer in pending.takeActions(dueAt: now) { actions += messages(of: answer, at: now) }
+        actions += goodbye(registered.takeRepeatedGoodbyes(at: now))
+        for answer in responses.takeDue(at: now) { actions += messages(of: answer, at: now) }
         return actions
+    }
+
+    /// Sends due probes and announcements (RFC 6762 §8).
+    private mutating func speak(at now: Duration) -> [MulticastAction] {
+        let due = registered.takeDue(at: now, acceptsUnicast: acceptsUnicast)
+        if !due.established.isEmpty { responses.registrationEstablished(at: now) }
+        responses.postponeRecent(due.repeated, at: now)
+        let announced = responses.multicast(due.announced, at: now)
+        return ProbeMessages.make(due.probes, limit: messageByteLimit, extensions).map { .send($0) }
+            + due.established.map { .established($0) }
+            + ResponseMessages.make(announced, [], limit: messageByteLimit, extensions).map { .send($0) }
+    }
+
+    /// The OPT record with the owner option; `nil` without ``owner``.
+    private var extensions: DNSExtensions? {
+        owner.map { owner in
+            var extensions = DNSExtensions(payloadByteCount: UInt16(clamping: messageByteLimit))
+            extensions.options = [owner.option]
+            return extensions
+        }
     }
 
     private mutating func messages(of answer: PendingAnswers.Action, at now: Duration) -> [MulticastAction] {
         switch answer {
         case .reply(let records, let peer, let isRepeat):
-            let replies = ResponseMessages.make(records, additionals(for: records), limit: messageByteLimit)
+            let additionals = registered.own.additionals(for: records)
+            let replies = ResponseMessages.make(records, additionals, limit: messageByteLimit)
             return (isRepeat ? [.checkNeighbour(peer)] : []) + replies.map { .reply($0, to: peer) }
         case .multicast(let records):
-            let additionals = additionals(for: records).filter { !pending.isRecent($0, at: now) }
-            for record in additionals { pending.wasSent(record, at: now) }
+            let additionals = responses.multicast(registered.own.additionals(for: records), at: now)
             return ResponseMessages.make(records, additionals, limit: messageByteLimit).map { .send($0) }
         }
     }

@@ -39,7 +39,7 @@ enum MulticastTrials {
     private static var responder: any MachineTesting {
         MachineTrial("MulticastResponder", model: ()) { random in
             var responder = MulticastResponder(random: SplitMix64(seed: random.next()))
-            responder.acceptsUnicast = random.chance(oneIn: 2)
+            responder.socketsChanged(acceptsUnicast: random.chance(oneIn: 2))
             return responder
         } event: { responder, _, now, random in
             let id = RegistrationID(rawValue: UInt64(random.integer(in: 1...4)))

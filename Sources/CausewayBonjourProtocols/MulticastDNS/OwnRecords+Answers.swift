@@ -1,0 +1,75 @@
+internal import CausewayWire
+
+/// The records that answer a query, and those that accompany them.
+extension OwnRecords {
+    /// Maximum number of answers in a response with additional records. A querier with more answers needs few
+    /// additional records.
+    static let explainedAnswerLimit = 64
+
+    /// Returns this host's records that the querier lists as known answers with at least half the correct TTL
+    /// (RFC 6762 §7.1).
+    func known(in answers: [DNSRecord]) -> Set<DNSRecord> {
+        Set(
+            answers.compactMap { answer in
+                guard let own = held(answer), answer.timeToLive >= own.timeToLive / 2 else { return nil }
+                return own
+            })
+    }
+
+    /// Returns this host's answers to a question, except those that the querier already knows. Returns an NSEC record
+    /// if the name has only other record types.
+    func answers(to question: DNSQuestion, knowing known: Set<DNSRecord>) -> [DNSRecord] {
+        guard question.recordClass == .internet || question.recordClass == .any else { return [] }
+        let all = self[question.name]
+        var isThere = false
+        let found = all.filter { record in
+            guard question.matches(record) else { return false }
+            isThere = true
+            return known.isEmpty || !known.contains(record)
+        }
+        guard !isThere, let none = Self.negative(question.type, all), !known.contains(none) else { return found }
+        return [none]
+    }
+
+    /// Returns an NSEC record for a name with only unique records, listing their types (RFC 6762 §6.1). Types from 256
+    /// do not fit.
+    private static func negative(_ type: DNSRecordType, _ own: [DNSRecord]) -> DNSRecord? {
+        guard let name = own.first?.name, own.allSatisfy({ $0.flushesCache && $0.type.rawValue < 256 }) else {
+            return nil
+        }
+        let types = Set(own.map(\.type)).sorted { $0.rawValue < $1.rawValue }
+        return DNSRecord(
+            name, .nsec, flushesCache: true, timeToLive: MulticastDNS.timeToLive(of: type), .next(name, types: types))
+    }
+
+    /// Returns additional records: those the querier will need next (RFC 6763 §12), and an NSEC record if a host has
+    /// addresses in one family only (RFC 6762 §6.2).
+    func additionals(for answers: [DNSRecord]) -> [DNSRecord] {
+        guard answers.count <= Self.explainedAnswerLimit else { return [] }
+        var result: [DNSRecord] = []
+        var present = Set(answers)
+        var names = answers.flatMap(\.data.targets)
+        names += answers.filter { $0.type == .a || $0.type == .aaaa }.map(\.name)
+        var seen: Set<DNSName> = []
+        while let name = names.popLast() {
+            guard seen.insert(name).inserted else { continue }
+            let all = self[name]
+            for record in all where present.insert(record).inserted {
+                result.append(record)
+                names += record.data.targets
+            }
+            let hasIPv4 = all.contains { $0.type == .a }
+            let hasIPv6 = all.contains { $0.type == .aaaa }
+            guard hasIPv4 != hasIPv6, let none = Self.negative(hasIPv4 ? .aaaa : .a, all) else { continue }
+            if present.insert(none).inserted { result.append(none) }
+        }
+        return result
+    }
+}
+
+extension MulticastDNS {
+    /// Returns a record type's usual TTL in seconds (RFC 6762 §10).
+    fileprivate static func timeToLive(of type: DNSRecordType) -> UInt32 {
+        [.a, .aaaa, .srv].contains(type) ? hostTimeToLive : otherTimeToLive
+    }
+}

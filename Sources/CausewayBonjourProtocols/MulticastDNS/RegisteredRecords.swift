@@ -1,0 +1,201 @@
+internal import CausewayWire
+
+/// This host's registrations, the records with which they answer queries, and the goodbyes for removed records.
+///
+/// A change returns the records with which a registration answers no longer, so that the caller can remove them from
+/// waiting answers.
+struct RegisteredRecords: Sendable {
+    /// The probes and announcements that are due.
+    struct Due: Sendable {
+        let probes: [ProbeMessages.Probe]
+        /// The registrations that answer queries now.
+        let established: [RegistrationID]
+        /// Records to announce, each once.
+        let announced: [DNSRecord]
+        /// Those of ``announced`` that can be postponed if they were multicast recently.
+        let repeated: [DNSRecord]
+    }
+
+    /// The number of announcements per registration. RFC 6762 §8.3 requires two. The other announcements are for hosts
+    /// that missed the first two; they are left out if there are many registrations. Four announcements are sent 0, 1,
+    /// 3 and 7 seconds after the probes, which take at most one second. `MulticastLossTests` requires that with half of
+    /// all packets lost, over IPv4 and IPv6, 90 % of the hosts know a service two seconds after its registration, and
+    /// 98 % after nine.
+    private static let announcementCount: (few: UInt8, many: UInt8) = (few: 4, many: 2)
+    private static let fewRegistrations = 100
+    /// Maximum number of registrations per ``takeDue(at:acceptsUnicast:)`` call, to limit memory for their messages.
+    private static let speakerLimit = 512
+
+    private var registrations = RegistrationTable()
+    /// The records in registrations that answer queries: announced or established.
+    private(set) var own = OwnRecords()
+    private var goodbyes = Goodbyes()
+
+    // MARK: Reading
+
+    /// Whether this host has registered the name.
+    func holds(_ name: DNSName) -> Bool { own.holds(name) || registrations.holds(name) }
+
+    subscript(id: RegistrationID) -> MulticastRegistration? { registrations[id] }
+
+    /// The identifiers in their order.
+    var ids: [RegistrationID] { registrations.ids }
+
+    /// Returns the registrations with this unique name, in any phase.
+    func owners(of name: DNSName) -> [RegistrationID] { registrations.owners(of: name) }
+
+    /// All records that this host answers with, each once.
+    var records: [DNSRecord] {
+        var seen: Set<DNSRecord> = []
+        return registrations.ids.compactMap { registrations[$0] }.filter(\.isAnswering).flatMap(\.records)
+            .filter { seen.insert($0).inserted }
+    }
+
+    /// Returns the first unique name in `content` that another registration on this host already uses with different
+    /// data; `nil` if there is none.
+    ///
+    /// Address records are ignored: after an address change, registrations are updated one after another, so that two
+    /// of them may differ for a moment. For the same reason, another registration is no rival if its record equals the
+    /// record that `content` replaces: after a change of the host's name, the services are updated one after another. A
+    /// record that the update does not change takes no name from another registration.
+    ///
+    /// - Parameter old: The registration that `content` replaces.
+    func nameTaken(from content: RecordSet, replacing old: RegistrationID? = nil) -> DNSName? {
+        let replaced = old.flatMap { registrations[$0]?.records } ?? []
+        return content.records.first { record in
+            guard record.flushesCache, record.type != .a, record.type != .aaaa else { return false }
+            return registrations.owners(of: record.name).contains { id in
+                guard id != old, let other = registrations[id], other.phase != .off else { return false }
+                let rivals = Set(other.records.filter { $0.flushesCache && $0.isAlternative(to: record) }.map(\.data))
+                return !rivals.isEmpty && !rivals.contains(record.data)
+                    && !replaced.contains {
+                        $0.flushesCache && $0.isAlternative(to: record)
+                            && ($0.data == record.data || rivals.contains($0.data))
+                    }
+            }
+        }?.name
+    }
+
+    // MARK: Changes
+
+    mutating func add(_ registration: MulticastRegistration, _ id: RegistrationID) {
+        registrations[id] = registration
+        if registration.isAnswering { own.add(registration.content) }
+    }
+
+    /// Removes a registration. Its goodbyes (RFC 6762 §10.1) share messages with other goodbyes.
+    mutating func remove(_ id: RegistrationID) -> [DNSRecord] {
+        guard let registration = registrations[id] else { return [] }
+        registrations[id] = nil
+        let records = registration.records
+        guard registration.isAnswering else { return records }
+        own.remove(registration.content)
+        goodbyes.add(records)
+        return records
+    }
+
+    /// Replaces a registration's records. New unique names are probed first.
+    mutating func update(_ id: RegistrationID, _ content: RecordSet, at now: Duration) -> [DNSRecord] {
+        guard let old = registrations[id] else { return [] }
+        if old.isAnswering { own.remove(old.content) }
+        let records = content.records
+        let gone = old.records.filter { !records.contains($0) }
+        var new = old
+        let isRenamed = new.recordsChanged(to: content, at: now)
+        // In caches, a new unique record replaces the old ones with its name and type, so these need no goodbyes.
+        let replaced = Set(records.filter(\.flushesCache).map { RecordCache.Key($0) })
+        if old.isAnswering {
+            let left = gone.filter { !$0.flushesCache || !replaced.contains(RecordCache.Key($0)) }
+            goodbyes.add(isRenamed ? old.records : left)
+        }
+        add(new, id)
+        return gone
+    }
+
+    /// Changes a registration's state, and updates ``own``.
+    mutating func change(_ id: RegistrationID, _ body: (inout MulticastRegistration) -> Void) -> [DNSRecord] {
+        let wasAnswering = registrations[id]?.isAnswering
+        registrations.change(id, body)
+        guard let wasAnswering, let registration = registrations[id], wasAnswering != registration.isAnswering else {
+            return []
+        }
+        guard wasAnswering else {
+            own.add(registration.content)
+            return []
+        }
+        own.remove(registration.content)
+        return registration.records
+    }
+
+    // MARK: Goodbyes
+
+    /// Whether goodbyes are due at once.
+    var hasUnsentGoodbyes: Bool { goodbyes.hasUnsent }
+
+    /// Whether goodbyes must still be sent or repeated.
+    var isDeparting: Bool { !goodbyes.isEmpty }
+
+    /// Removes and returns the records that need a first goodbye. Schedules no repeats.
+    mutating func takeUnsentGoodbyes() -> [DNSRecord] { goodbyes.takeUnsent(besides: own) }
+
+    /// Removes and returns the records that need a first goodbye, and schedules the repeats.
+    mutating func takeFirstGoodbyes(at now: Duration) -> [DNSRecord] { goodbyes.takeFirst(besides: own, at: now) }
+
+    /// Returns the records whose repeated goodbye is due.
+    mutating func takeRepeatedGoodbyes(at now: Duration) -> [DNSRecord] {
+        // A record or name may have been registered again.
+        goodbyes.takeRepeated(at: now).filter { own.held($0) == nil && !registrations.holds($0.name) }
+    }
+
+    mutating func cancelRepeatedGoodbyes() { goodbyes.cancelRepeats() }
+
+    // MARK: Time
+
+    /// When the next probe, announcement or goodbye is due.
+    var earliestDue: Duration? {
+        guard let goodbye = goodbyes.earliestDue else { return registrations.earliestDue }
+        return registrations.earliestDue.map { min($0, goodbye) } ?? goodbye
+    }
+
+    /// Advances the registrations that are due. Returns their probes and announcements.
+    ///
+    /// Records shared by several registrations are not repeated: another registration's announcement may have included
+    /// them.
+    ///
+    /// - Parameter acceptsUnicast: Whether unicast responses can arrive.
+    mutating func takeDue(at now: Duration, acceptsUnicast: Bool) -> Due {
+        let isFew = registrations.count <= Self.fewRegistrations
+        let announcements = isFew ? Self.announcementCount.few : Self.announcementCount.many
+        var probes: [ProbeMessages.Probe] = []
+        var (announced, repeated): ([DNSRecord], [DNSRecord]) = ([], [])
+        var seen: Set<DNSRecord> = []
+        var established: [RegistrationID] = []
+        for _ in 0..<Self.speakerLimit {
+            guard let id = registrations.popDue(at: now) else { break }
+            var actions: [MulticastRegistration.Action] = []
+            // A registration that answers goes on to answer, so no record is removed.
+            _ = change(id) { registration in
+                registration.announcementCount = announcements
+                actions = registration.advance(to: now)
+            }
+            guard let registration = registrations[id] else { continue }
+            for action in actions {
+                switch action {
+                // Unicast responses may not arrive on a shared port: only the first probe asks for unicast responses.
+                case .probe(let isFirst): probes.append((registration, acceptsUnicast && isFirst))
+                case .established: established.append(id)
+                case .announce(let isFirst):
+                    let records = registration.records.filter { seen.insert($0).inserted }
+                    announced += records
+                    if isFew, !isFirst { repeated += records.filter { !own.isShared($0) } }
+                }
+            }
+        }
+        return Due(probes: probes, established: established, announced: announced, repeated: repeated)
+    }
+}
+
+extension DNSRecord {
+    /// Whether both records have the same name and type, so that only one of them can be right if they are unique.
+    fileprivate func isAlternative(to other: DNSRecord) -> Bool { name == other.name && type == other.type }
+}

@@ -1,0 +1,187 @@
+internal import CausewayWire
+
+/// The schedule of this host's answers: which querier gets which records, by unicast or multicast, and when
+/// (RFC 6762 §6).
+///
+/// The type sends nothing and reads no clock.
+struct ResponseSchedule: Sendable {
+    /// The result of a query.
+    enum Outcome: Sendable {
+        case unanswered
+        /// Answers were scheduled. Those without a delay are due at once.
+        case scheduled
+        /// Send these answers to a legacy resolver at once (RFC 6762 §6.7).
+        case legacy([DNSRecord])
+    }
+
+    /// Random delay for answers with shared records, because other hosts may answer the same query (RFC 6762 §6).
+    private static let sharedDelay: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(120)
+    /// Delay after a query with TC bit, to wait for the querier's further known answers (RFC 6762 §7.2).
+    private static let truncatedDelay: Range<Duration> = .milliseconds(400)..<Duration.milliseconds(500)
+
+    private struct Answers {
+        var unicast: [DNSRecord] = []
+        var multicast: [DNSRecord] = []
+        /// How often to repeat the answers; greater than 0 if the querier seems to have missed earlier ones.
+        var repeats = 0
+        var isEmpty: Bool { unicast.isEmpty && multicast.isEmpty }
+    }
+
+    private var pending = PendingAnswers()
+    private var queriers = QuerierHistory()
+
+    // MARK: Queries
+
+    /// Processes another host's query or probe.
+    ///
+    /// - Parameter own: This host's records.
+    mutating func asked(
+        _ message: DNSMessage, _ arrival: MulticastArrival, _ own: OwnRecords, at now: Duration,
+        using random: inout any RandomNumberGenerator & Sendable
+    ) -> Outcome {
+        let known = own.known(in: message.answers)
+        pending.arrived(known, at: arrival.peer)
+        let answers = collect(message, arrival, own, knowing: known, at: now)
+        if !arrival.isFull { return answers.isEmpty ? .unanswered : .legacy(answers.unicast + answers.multicast) }
+        if message.questions.isEmpty {
+            pending.suppress(Array(known), of: arrival.peer)
+            if message.flags.contains(.isTruncated) {
+                pending.postpone(arrival.peer, to: now + .random(in: Self.truncatedDelay, using: &random))
+            }
+            return .unanswered
+        }
+        guard !answers.isEmpty else { return .unanswered }
+        give(answers, message, arrival, at: now, using: &random)
+        return .scheduled
+    }
+
+    /// Returns the answers to all questions of a query.
+    private mutating func collect(
+        _ message: DNSMessage, _ arrival: MulticastArrival, _ own: OwnRecords, knowing known: Set<DNSRecord>,
+        at now: Duration
+    ) -> Answers {
+        var answers = Answers()
+        for question in message.questions {
+            let found = own.answers(to: question, knowing: known)
+            if !found.isEmpty, arrival.isFull, message.authorities.isEmpty {
+                let repeats = queriers.noteQuestion(question, from: arrival, at: now)
+                // If the link lost packets within the last minute, repeat the answer once to a querier without known
+                // answers.
+                let isLossy = queriers.isLossy(at: now) && arrival.isMulticast && known.isEmpty
+                answers.repeats = max(answers.repeats, repeats, isLossy ? 1 : 0)
+            }
+            // A unicast query gets a unicast response, like a query that asks for one (RFC 6762 §5.5).
+            if question.acceptsUnicast || !arrival.isMulticast {
+                answers.unicast += found
+            } else {
+                answers.multicast += found
+            }
+        }
+        return answers
+    }
+
+    /// Schedules the answers: at once for unique records and for defences, otherwise after a random delay.
+    private mutating func give(
+        _ answers: Answers, _ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration,
+        using random: inout any RandomNumberGenerator & Sendable
+    ) {
+        let isProbe = !message.authorities.isEmpty
+        let isTruncated = message.flags.contains(.isTruncated)
+        let isUnique = answers.unicast.allSatisfy(\.flushesCache) && answers.multicast.allSatisfy(\.flushesCache)
+        var delay: Duration = .zero
+        if isTruncated, !isProbe {
+            delay = .random(in: Self.truncatedDelay, using: &random)
+            pending.expectMore(of: arrival.peer, until: now + delay, at: now)
+        } else if !isProbe, !isUnique || message.questions.count > 1 {
+            // Only this host answers for unique names, so their answers need no random delay (RFC 6762 §6).
+            delay = .random(in: Self.sharedDelay, using: &random)
+        }
+        let due = PendingAnswers.Due(
+            now + delay, isRandom: delay > .zero && !isTruncated, isDefence: isProbe, repeats: answers.repeats)
+        let isNew = !isProbe && queriers.noteAnswer(to: message.questions, from: arrival, at: now)
+        if arrival.isOnLink { pending.add(answers.unicast, to: arrival.peer, due, now: now) }
+        let (stale, unheard) = multicastToo(answers, arrival, isProbe: isProbe, isNew: isNew, at: now)
+        pending.add(answers.multicast + stale, for: arrival.peer, due, now: now)
+        pending.add(unheard, for: arrival.peer, due.later(by: PendingAnswers.directGap), now: now)
+    }
+
+    /// Selects unicast answers to multicast as well: `stale` records at the same time, because they were not multicast
+    /// recently (RFC 6762 §5.4), and `unheard` records shortly after the unicast answer, because the querier is new.
+    ///
+    /// A querier beyond the link gets multicast responses only (RFC 6762 §11). If the querier seems to have missed
+    /// answers, they are also multicast, because multicast uses both address families. After a link partition heals, a
+    /// new querier may be the first to reach both this host and another host with the same names. The two hosts cannot
+    /// detect their conflict from unicast responses.
+    private func multicastToo(
+        _ answers: Answers, _ arrival: MulticastArrival, isProbe: Bool, isNew: Bool, at now: Duration
+    ) -> (stale: [DNSRecord], unheard: [DNSRecord]) {
+        guard arrival.isOnLink else { return (answers.unicast, []) }
+        guard !isProbe else { return ([], []) }
+        let stale = answers.unicast.filter { answers.repeats > 0 || pending.isStale($0, at: now) }
+        // Larger responses have no additional records, in which a conflict would show, and would burden the link.
+        guard isNew, stale.count < answers.unicast.count, answers.unicast.count <= OwnRecords.explainedAnswerLimit
+        else { return (stale, []) }
+        let known = Set(stale)
+        return (stale, answers.unicast.filter { !known.contains($0) })
+    }
+
+    /// Multicasts a unicast answer's records because the querier's link-layer address could not be resolved. Address
+    /// resolution needs two more packets, and the kernel retries it only after a second.
+    mutating func neighbourUnresolved(_ peer: MulticastPeer, _ own: OwnRecords, at now: Duration) {
+        queriers.neighbourUnresolved(at: now)
+        let records = pending.takeUnconfirmed(of: peer).filter { own.held($0) != nil && !pending.isRecent($0, at: now) }
+        pending.add(records, for: peer, PendingAnswers.Due(now), now: now)
+    }
+
+    /// Whether more known answers from the peer may follow.
+    func expectsMore(of peer: MulticastPeer) -> Bool { pending.expectsMore(of: peer) }
+
+    // MARK: Own records
+
+    /// Processes another host's multicast record that is equal to this host's record `own`, except for its TTL.
+    mutating func heard(_ record: DNSRecord, equalTo own: DNSRecord, at now: Duration) {
+        // Another host has given the answer (RFC 6762 §7.4).
+        if record.timeToLive >= own.timeToLive { pending.forget(own) }
+        // The other host's TTL is less than half the correct one: announce the correct one (RFC 6762 §6.6).
+        if record.timeToLive < own.timeToLive / 2 { pending.add([own], at: now) }
+    }
+
+    /// Removes waiting answers, because this host no longer has the records.
+    mutating func drop(_ records: [DNSRecord]) { pending.drop(records) }
+
+    /// Returns those of the records that may be multicast now (RFC 6762 §6), and records that they are.
+    mutating func multicast(_ records: [DNSRecord], at now: Duration) -> [DNSRecord] {
+        let permitted = records.filter { !pending.isRecent($0, at: now) }
+        for record in permitted { pending.wasSent(record, at: now) }
+        return permitted
+    }
+
+    /// Postpones the announcement of records that were multicast within the last second, because at least a second must
+    /// pass between two multicasts (RFC 6762 §6).
+    mutating func postponeRecent(_ records: [DNSRecord], at now: Duration) {
+        pending.add(records.filter { pending.isRecent($0, at: now) }, at: now)
+    }
+
+    /// Records that a registration passed probing.
+    mutating func registrationEstablished(at now: Duration) { queriers.registrationEstablished(at: now) }
+
+    /// Forgets the answers and the queriers, because the link may be another one.
+    mutating func restarted() {
+        pending = PendingAnswers()
+        queriers.restarted()
+    }
+
+    /// Forgets the answers, and the query series that other hosts continue while this host sleeps.
+    mutating func fellAsleep() {
+        pending = PendingAnswers()
+        queriers.fellAsleep()
+    }
+
+    // MARK: Time
+
+    /// When the next answer is due.
+    var earliestDue: Duration? { pending.deadline }
+
+    /// Removes and returns the answers that are due.
+    mutating func takeDue(at now: Duration) -> [PendingAnswers.Action] { pending.takeActions(dueAt: now) }
+}
