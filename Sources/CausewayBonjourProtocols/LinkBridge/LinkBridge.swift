@@ -47,41 +47,24 @@ package struct LinkBridge: Sendable {
     package static let serviceLimit = 1_000
     /// How long the bridge collects the names on both links before its first registration.
     package static let settling: Duration = .milliseconds(500)
-    /// Maximum number of registrations at once. Further registrations follow at ``pace`` intervals.
-    static let burst = 32
-    static let pace: Duration = .milliseconds(100)
-    /// Minimum time between withdrawing a service and registering it again.
-    static let rest: Duration = .seconds(2)
     /// How long to wait after a conflict over a service name.
-    static let patience: Duration = .seconds(60)
-    /// How long a mark remains valid after its PTR record was removed. A service and its mark disappear at almost the
-    /// same time. Without this delay, the bridge could see the service without its mark and register it.
-    static let memory: Duration = .seconds(10)
-    /// How long to wait for a TXT record before the service is registered without one.
-    static let textPatience: Duration = .seconds(2)
-    /// Maximum number of names to try per host, including its own.
-    static let aliasLimit = 8
+    private static let patience: Duration = .seconds(60)
 
     /// The service type for each browsed name, such as `_http._tcp.local` or a subtype.
-    let lists: [DNSName: DNSName]
+    private let lists: [DNSName: DNSName]
     /// The service type for each `_bridged` subtype name.
-    let marks: [DNSName: DNSName]
-    let sources: Set<Side>
-    let serviceLimit: Int
-    var links: [Side: Link] = [.near: Link(), .far: Link()]
+    private let marks: [DNSName: DNSName]
+    private let sources: Set<Side>
+    private let serviceLimit: Int
+    private var links: [Side: Link] = [.near: Link(), .far: Link()]
     /// Each service's next review time.
-    var due = DeadlineIndex<Place>()
-    /// Services that ended recently, with the time at which they may be registered again.
-    var resting: [Place: Duration] = [:]
-    var actions: [Action] = []
-    /// The earliest time for any registration; `nil` before ``start(at:)``.
-    private var opening: Duration?
-    /// Rate limiter for registrations: each one moves this time forward by ``pace``, see ``start(of:at:)``.
-    private var paid: Duration = .zero
+    private var due = DeadlineIndex<Place>()
+    private var pace = RegistrationPace()
+    private var actions: [Action] = []
 
     /// - Parameters:
-    ///   - types: The service types, such as `_http._tcp`. A service can be found under a subtype on the other side only if the subtype is
-    ///     given here.
+    ///   - types: The service types, such as `_http._tcp`. A service can be found under a subtype on the other side
+    ///     only if the subtype is given here.
     ///   - sources: The sides whose services are registered on the other side.
     ///   - serviceLimit: The maximum number of services per link.
     package init(
@@ -107,10 +90,15 @@ package struct LinkBridge: Sendable {
         DNSName("_sub", in: type).flatMap { DNSName(subtype, in: $0) }
     }
 
+    static func precedes(_ left: DNSName, _ right: DNSName) -> Bool {
+        left.wire.lexicographicallyPrecedes(right.wire)
+    }
+
+    // MARK: Queries
+
     /// Begins to query both links: the source for its services, the destination for names that are in use there.
     package mutating func start(at now: Duration) {
-        guard opening == nil else { return }
-        opening = now + Self.settling
+        guard pace.open(at: now + Self.settling) else { return }
         for side in Side.allCases {
             for list in lists.keys.sorted(by: Self.precedes) where sources.contains(side) || lists[list] == list {
                 actions.append(.ask(DNSQuestion(list, .ptr), on: side))
@@ -120,8 +108,192 @@ package struct LinkBridge: Sendable {
         }
     }
 
-    static func precedes(_ left: DNSName, _ right: DNSName) -> Bool {
-        left.wire.lexicographicallyPrecedes(right.wire)
+    private mutating func ask(_ name: DNSName, _ types: [DNSRecordType], _ side: Side) {
+        for type in types { actions.append(.ask(DNSQuestion(name, type), on: side)) }
+    }
+
+    private mutating func stop(_ name: DNSName, _ types: [DNSRecordType], _ side: Side) {
+        for type in types { actions.append(.stop(DNSQuestion(name, type), on: side)) }
+    }
+
+    /// Reports records added to and removed from a question's answers.
+    package mutating func changed(
+        _ question: DNSQuestion, on side: Side, added: [DNSRecord], removed: [DNSRecord], at now: Duration
+    ) {
+        switch question.type {
+        case .ptr:
+            for record in removed { unlisted(record, side, at: now) }
+            for record in added { listed(record, side, at: now) }
+        case .srv, .txt:
+            describe(question, side, added, removed, at: now)
+        case .a, .aaaa:
+            links[side]?.addressesChanged(of: question.name, added: added, removed: removed)
+            reviewUsers(of: question.name, side, at: now)
+        default: break
+        }
+    }
+
+    // MARK: Lists
+
+    /// Processes a PTR record: a service mark, a browsed service, or neither.
+    private mutating func listed(_ record: DNSRecord, _ side: Side, at now: Duration) {
+        guard case .name(let name) = record.data, name.firstLabel != nil else { return }
+        if let type = marks[record.name], name.droppingFirst() == type {
+            links[side]?.markAdded(to: name)
+        } else if let type = lists[record.name], name.droppingFirst() == type {
+            links[side]?.listed(name, under: record.name)
+            adopt(name, side, at: now)
+        }
+        reconsider(name, at: now)
+    }
+
+    private mutating func unlisted(_ record: DNSRecord, _ side: Side, at now: Duration) {
+        guard case .name(let name) = record.data else { return }
+        if marks[record.name] != nil {
+            links[side]?.markRemoved(from: name, at: now)
+        } else if lists[record.name] != nil, links[side]?.unlisted(name, under: record.name) == true {
+            forget(name, side, at: now)
+        }
+        reconsider(name, at: now)
+    }
+
+    /// Reviews the name on both links: whether a service may cross depends on the names found on the other link.
+    private mutating func reconsider(_ name: DNSName, at now: Duration) {
+        for side in Side.allCases { review(Place(name: name, side: side), at: now) }
+    }
+
+    // MARK: Services and hosts
+
+    /// Starts SRV and TXT queries for a service to be registered on the other link.
+    private mutating func adopt(_ name: DNSName, _ side: Side, at now: Duration) {
+        guard sources.contains(side), links[side]?.adopt(name, limit: serviceLimit, at: now) == true else { return }
+        ask(name, [.srv, .txt], side)
+    }
+
+    private mutating func forget(_ name: DNSName, _ side: Side, at now: Duration) {
+        guard let service = links[side]?.service(name) else { return }
+        withdraw(Place(name: name, side: side), at: now)
+        if let target = service.target { leave(target, name, side) }
+        links[side]?.remove(name)
+        stop(name, [.srv, .txt], side)
+        // The service limit was reached: adopt one service that it excluded.
+        guard let next = links[side]?.excluded(by: serviceLimit) else { return }
+        adopt(next, side, at: now)
+        review(Place(name: next, side: side), at: now)
+    }
+
+    /// Processes changed SRV and TXT records. A new SRV target also changes the host whose addresses are queried.
+    private mutating func describe(
+        _ question: DNSQuestion, _ side: Side, _ added: [DNSRecord], _ removed: [DNSRecord], at now: Duration
+    ) {
+        guard let (old, new) = links[side]?.described(question.name, added: added, removed: removed) else { return }
+        if old != new {
+            if let new { visit(new, question.name, side) }
+            if let old { leave(old, question.name, side) }
+        }
+        review(Place(name: question.name, side: side), at: now)
+    }
+
+    /// Starts A and AAAA queries for a host, unless another service on it already did. Hosts outside `.local` are
+    /// reachable from every link, so they need no query.
+    private mutating func visit(_ host: DNSName, _ user: DNSName, _ side: Side) {
+        guard host.isWithin(.local), host != .local else { return }
+        if links[side]?.visit(host, user) == true { ask(host, [.a, .aaaa], side) }
+    }
+
+    /// Stops the address queries when the host has no more services.
+    private mutating func leave(_ host: DNSName, _ user: DNSName, _ side: Side) {
+        if links[side]?.leave(host, user) == true { stop(host, [.a, .aaaa], side) }
+    }
+
+    /// Reviews a host's services, sorted by name: the rate limit registers the first ones first, so the order must not
+    /// be random.
+    private mutating func reviewUsers(of host: DNSName, _ side: Side, at now: Duration) {
+        for user in links[side]?.users(of: host) ?? [] { review(Place(name: user, side: side), at: now) }
+    }
+
+    // MARK: Registrations
+
+    /// Reports that all names in a service's registration passed probing.
+    package mutating func established(_ service: DNSName, on side: Side) {
+        if links[side.other]?.established(service) == true { actions.append(.bridged(service, on: side)) }
+    }
+
+    /// Reports that another host uses `name`, which is either the service's own name or its host's name. The
+    /// registration has ended.
+    ///
+    /// After a conflict over the service name, the bridge retries after ``patience``. After a conflict over the host
+    /// name, it registers again at once with the next alias.
+    package mutating func conflicted(_ service: DNSName, over name: DNSName, on side: Side, at now: Duration) {
+        let place = Place(name: service, side: side.other)
+        guard let known = links[place.side]?.service(service), known.isRegistered else { return }
+        if known.phase == .bridged { actions.append(.ended(service, on: side)) }
+        guard name != service, let host = known.target else {
+            links[place.side]?.ended(service, blockedUntil: now + Self.patience)
+            actions.append(.taken(service, on: side))
+            return schedule(place, at: now)
+        }
+        links[place.side]?.ended(service)
+        links[place.side]?.conflicted(host, over: name)
+        review(place, at: now)
+        reviewUsers(of: host, place.side, at: now)
+    }
+
+    /// Registers a service on the other link, updates its records there or withdraws it, and schedules the next review.
+    private mutating func review(_ place: Place, at now: Duration) {
+        links[place.side]?.tidy(place.name, at: now)
+        pace.tidy(place, at: now)
+        defer { schedule(place, at: now) }
+        guard let service = links[place.side]?.service(place.name) else { return }
+        guard mayCross(place, service, at: now),
+            let records = links[place.side]?.records(of: place.name, service, at: now)
+        else { return withdraw(place, at: now) }
+        switch service.phase {
+        case .probing, .bridged:
+            guard records != service.told else { return }
+            actions.append(.update(records, place.name, on: place.side.other))
+            links[place.side]?.updated(place.name, records)
+        case .blocked(let end) where end > now: return
+        case .waiting, .blocked:
+            let start = pace.start(of: place, at: now)
+            guard start == now else {
+                links[place.side]?.postponed(place.name, until: start)
+                return
+            }
+            register(place, records, at: now)
+        }
+    }
+
+    private mutating func register(_ place: Place, _ records: [DNSRecord], at now: Duration) {
+        pace.registered(at: now)
+        links[place.side]?.registered(place.name, records)
+        actions.append(.register(records, place.name, on: place.side.other))
+    }
+
+    private mutating func schedule(_ place: Place, at now: Duration) {
+        var moments = links[place.side]?.moments(of: place.name) ?? []
+        if let end = pace.restEnd(of: place) { moments.append(end) }
+        due[place] = moments.filter { $0 > now }.min()
+    }
+
+    /// Whether the service originates on its link (it has no bridge mark) and its name is free on the other link.
+    private func mayCross(_ place: Place, _ service: Service, at now: Duration) -> Bool {
+        guard links[place.side]?.isMarked(place.name, at: now) == false else { return false }
+        // Once this bridge has registered the service, its name needs no check here. If another host has a record with
+        // this name, the record is either identical or is reported as a conflict.
+        return service.phase == .bridged || links[place.side.other]?.isFound(place.name) != true
+    }
+
+    /// Withdraws a service. If it is still being probed, no host on the other link knows it yet, so the bridge does not
+    /// report that the service has ended.
+    private mutating func withdraw(_ place: Place, at now: Duration) {
+        guard let service = links[place.side]?.service(place.name), service.isRegistered else { return }
+        links[place.side]?.ended(place.name)
+        actions.append(.withdraw(place.name, on: place.side.other))
+        if service.phase == .bridged {
+            actions.append(.ended(place.name, on: place.side.other))
+            pace.ended(place, at: now)
+        }
     }
 
     // MARK: Time
@@ -137,89 +309,6 @@ package struct LinkBridge: Sendable {
     package mutating func takeActions() -> [Action] {
         defer { actions = [] }
         return actions
-    }
-
-    /// Returns the earliest time at which the service may be registered.
-    func start(of place: Place, at now: Duration) -> Duration {
-        max(now, opening ?? now, resting[place] ?? now, paid - Self.pace * (Self.burst - 1))
-    }
-
-    /// Counts one registration for the rate limit.
-    mutating func pay(at now: Duration) { paid = max(paid, now) + Self.pace }
-}
-
-extension LinkBridge {
-    /// Services and hosts found on one link, and their registrations' state on the other link.
-    struct Link: Sendable {
-        /// For each service, the browsed names that list it.
-        var found: [DNSName: Set<DNSName>] = [:]
-        /// Services that a bridge registered here, with their marks.
-        var marked: [DNSName: Mark] = [:]
-        var services: [DNSName: Service] = [:]
-        var hosts: [DNSName: Host] = [:]
-
-        func isMarked(_ name: DNSName, at now: Duration) -> Bool { marked[name].map { !$0.isOver(at: now) } ?? false }
-    }
-
-    /// A bridge's mark: a PTR record under the subtype ``LinkBridge/mark``.
-    struct Mark: Sendable {
-        /// When the mark expires; `nil` while its PTR record exists.
-        var end: Duration?
-
-        func isOver(at now: Duration) -> Bool { end.map { $0 <= now } ?? false }
-    }
-
-    /// A service on a link.
-    struct Service: Sendable {
-        enum Phase: Equatable, Sendable {
-            case waiting
-            /// Registered on the other link, where probing is not finished.
-            case probing
-            case bridged
-            /// A host on the other link uses the name.
-            case blocked(until: Duration)
-        }
-
-        var type: DNSName
-        var found: Duration
-        /// The service's SRV records in arrival order. The last one is used.
-        var locations: [DNSRecord] = []
-        /// TXT records in arrival order. The last one is used.
-        var texts: [DNSRecord] = []
-        var phase = Phase.waiting
-        /// The records registered on the other link; empty if the service is not registered.
-        var told: [DNSRecord] = []
-        /// When the rate limit permits registration; `nil` if no registration waits for it.
-        var start: Duration?
-
-        init(type: DNSName, found: Duration) {
-            self.type = type
-            self.found = found
-        }
-
-        var isRegistered: Bool { phase == .probing || phase == .bridged }
-
-        /// Candidates for the next review time; past times are ignored.
-        var moments: [Duration] {
-            var moments = [found + LinkBridge.textPatience]
-            if case .blocked(let end) = phase { moments.append(end) }
-            if let start { moments.append(start) }
-            return moments
-        }
-
-        /// The host name in the current SRV record.
-        var target: DNSName? {
-            guard case .service(_, _, _, let target)? = locations.last?.data else { return nil }
-            return target
-        }
-    }
-
-    /// A `.local` host with at least one service.
-    struct Host: Sendable {
-        var users: Set<DNSName> = []
-        var addresses: [DNSRecord] = []
-        /// The number of conflicts over the host's names on the other link, modulo ``LinkBridge/aliasLimit``.
-        var attempt = 0
     }
 }
 

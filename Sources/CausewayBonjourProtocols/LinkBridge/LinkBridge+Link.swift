@@ -1,0 +1,157 @@
+internal import CausewayWire
+
+extension LinkBridge {
+    /// Services and hosts found on one link, and their registrations' state on the other link.
+    struct Link: Sendable {
+        /// A bridge's mark: a PTR record under the subtype ``LinkBridge/mark``.
+        private struct Mark: Sendable {
+            /// When the mark expires; `nil` while its PTR record exists.
+            var end: Duration?
+
+            func isOver(at now: Duration) -> Bool { end.map { $0 <= now } ?? false }
+        }
+
+        /// How long a mark remains valid after its PTR record was removed. A service and its mark disappear at almost
+        /// the same time. Without this delay, the bridge could see the service without its mark and register it.
+        private static let memory: Duration = .seconds(10)
+
+        /// For each service, the browsed names that list it.
+        private var found: [DNSName: Set<DNSName>] = [:]
+        /// Services that a bridge registered here, with their marks.
+        private var marked: [DNSName: Mark] = [:]
+        private var services: [DNSName: Service] = [:]
+        private var hosts: [DNSName: Host] = [:]
+
+        // MARK: Lists
+
+        mutating func markAdded(to name: DNSName) { marked[name] = Mark() }
+
+        mutating func markRemoved(from name: DNSName, at now: Duration) { marked[name]?.end = now + Self.memory }
+
+        func isMarked(_ name: DNSName, at now: Duration) -> Bool { marked[name].map { !$0.isOver(at: now) } ?? false }
+
+        mutating func listed(_ name: DNSName, under list: DNSName) { found[name, default: []].insert(list) }
+
+        /// Returns whether no browsed name lists the service any more.
+        mutating func unlisted(_ name: DNSName, under list: DNSName) -> Bool {
+            found[name]?.remove(list)
+            guard found[name]?.isEmpty == true else { return false }
+            found[name] = nil
+            return true
+        }
+
+        func isFound(_ name: DNSName) -> Bool { found[name] != nil }
+
+        // MARK: Services
+
+        /// Adds a service. Returns `false` if it is known, or if there are `limit` services.
+        mutating func adopt(_ name: DNSName, limit: Int, at now: Duration) -> Bool {
+            guard services[name] == nil, services.count < limit else { return false }
+            services[name] = Service(type: name.droppingFirst(), found: now)
+            return true
+        }
+
+        /// Returns the first found service that the limit has excluded, if there is room for one more.
+        func excluded(by limit: Int) -> DNSName? {
+            guard services.count == limit - 1 else { return nil }
+            return found.keys.lazy.filter { services[$0] == nil }.min(by: LinkBridge.precedes)
+        }
+
+        func service(_ name: DNSName) -> Service? { services[name] }
+
+        mutating func remove(_ name: DNSName) { services[name] = nil }
+
+        /// Processes changed SRV and TXT records. Returns the service's host before and after the change; `nil` without
+        /// such a service.
+        mutating func described(
+            _ name: DNSName, added: [DNSRecord], removed: [DNSRecord]
+        ) -> (old: DNSName?, new: DNSName?)? {
+            guard services[name] != nil else { return nil }
+            let old = services[name]?.target
+            services[name]?.recordsChanged(added: added, removed: removed)
+            return (old, services[name]?.target)
+        }
+
+        /// Returns a service's records for the other side; `nil` without a routable host address, or while its own
+        /// records are incomplete.
+        ///
+        /// The result includes the host's address records, so the service is not announced before the host's name has
+        /// passed probing too.
+        func records(of name: DNSName, _ service: Service, at now: Duration) -> [DNSRecord]? {
+            guard let (alias, addresses) = host(of: service),
+                let records = service.records(as: name, on: alias, at: now)
+            else { return nil }
+            var names = found[name] ?? []
+            if let mark = LinkBridge.list(LinkBridge.mark, of: service.type) { names.insert(mark) }
+            let lists = names.sorted(by: LinkBridge.precedes)
+            return addresses + records
+                + lists.map { DNSRecord($0, .ptr, timeToLive: MulticastDNS.otherTimeToLive, .name(name)) }
+        }
+
+        // MARK: Registrations
+
+        /// Returns whether the registration was being probed.
+        mutating func established(_ name: DNSName) -> Bool { services[name]?.established() ?? false }
+
+        mutating func registered(_ name: DNSName, _ records: [DNSRecord]) { services[name]?.registered(records) }
+
+        mutating func updated(_ name: DNSName, _ records: [DNSRecord]) { services[name]?.updated(records) }
+
+        mutating func postponed(_ name: DNSName, until start: Duration) { services[name]?.postponed(until: start) }
+
+        mutating func ended(_ name: DNSName, blockedUntil end: Duration? = nil) {
+            services[name]?.ended(blockedUntil: end)
+        }
+
+        /// Removes an expired mark, and the time for which the registration waits.
+        mutating func tidy(_ name: DNSName, at now: Duration) {
+            if marked[name]?.isOver(at: now) == true { marked[name] = nil }
+            services[name]?.postponed(until: nil)
+        }
+
+        /// Candidates for the next review time; past times are ignored.
+        func moments(of name: DNSName) -> [Duration] {
+            var moments = services[name]?.moments ?? []
+            if let end = marked[name]?.end { moments.append(end) }
+            return moments
+        }
+
+        // MARK: Hosts
+
+        /// Adds a service to its host. Returns whether it is the host's first one.
+        mutating func visit(_ host: DNSName, _ user: DNSName) -> Bool {
+            let isNew = hosts[host] == nil
+            hosts[host, default: Host()].joined(user)
+            return isNew
+        }
+
+        /// Removes a service from its host. Returns whether the host has no more services.
+        mutating func leave(_ host: DNSName, _ user: DNSName) -> Bool {
+            hosts[host]?.left(user)
+            guard hosts[host]?.users.isEmpty == true else { return false }
+            hosts[host] = nil
+            return true
+        }
+
+        mutating func addressesChanged(of host: DNSName, added: [DNSRecord], removed: [DNSRecord]) {
+            hosts[host]?.addressesChanged(added: added, removed: removed)
+        }
+
+        /// Processes a conflict over the name that a host has on the other link.
+        mutating func conflicted(_ host: DNSName, over alias: DNSName) {
+            hosts[host]?.conflicted(host, over: alias)
+        }
+
+        /// Returns a host's services, sorted by name.
+        func users(of host: DNSName) -> [DNSName] { (hosts[host]?.users ?? []).sorted(by: LinkBridge.precedes) }
+
+        /// Returns the host's name on the other side and its routable address records. Returns `nil` if a `.local` host
+        /// has no routable address; hosts in other domains need no records.
+        private func host(of service: Service) -> (DNSName, [DNSRecord])? {
+            guard let target = service.target else { return nil }
+            guard let host = hosts[target] else { return target.isWithin(.local) ? nil : (target, []) }
+            let records = host.records(as: target)
+            return records.first.map { ($0.name, records) }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+internal import CausewayTypes
+internal import CausewayWire
+
+extension LinkBridge {
+    /// A service on a link, and its registration on the other link.
+    struct Service: Sendable {
+        enum Phase: Equatable, Sendable {
+            case waiting
+            /// Registered on the other link, where probing is not finished.
+            case probing
+            case bridged
+            /// A host on the other link uses the name.
+            case blocked(until: Duration)
+        }
+
+        /// How long to wait for a TXT record before the service is registered without one.
+        private static let textPatience: Duration = .seconds(2)
+
+        let type: DNSName
+        private let found: Duration
+        /// The service's SRV records in arrival order. The last one is used.
+        private var locations: [DNSRecord] = []
+        /// TXT records in arrival order. The last one is used.
+        private var texts: [DNSRecord] = []
+        private(set) var phase = Phase.waiting
+        /// The records registered on the other link; empty if the service is not registered.
+        private(set) var told: [DNSRecord] = []
+        /// When the rate limit permits registration; `nil` if no registration waits for it.
+        private var start: Duration?
+
+        init(type: DNSName, found: Duration) {
+            self.type = type
+            self.found = found
+        }
+
+        var isRegistered: Bool { phase == .probing || phase == .bridged }
+
+        /// Candidates for the next review time; past times are ignored.
+        var moments: [Duration] {
+            var moments = [found + Self.textPatience]
+            if case .blocked(let end) = phase { moments.append(end) }
+            if let start { moments.append(start) }
+            return moments
+        }
+
+        /// The host name in the current SRV record.
+        var target: DNSName? {
+            guard case .service(_, _, _, let target)? = locations.last?.data else { return nil }
+            return target
+        }
+
+        /// Returns the service's records for the other side, except PTR records with its own name; `nil` without an SRV
+        /// record, or while the TXT record may still arrive.
+        ///
+        /// - Parameters:
+        ///   - name: The service name.
+        ///   - host: The host's name on the other side.
+        ///   - now: The current time.
+        func records(as name: DNSName, on host: DNSName, at now: Duration) -> [DNSRecord]? {
+            guard let location = locations.last,
+                case .service(let priority, let weight, let port, _) = location.data,
+                !texts.isEmpty || now - found >= Self.textPatience
+            else { return nil }
+            let time = MulticastDNS.otherTimeToLive
+            let text = texts.last
+            return [
+                DNSRecord(
+                    name, .srv, flushesCache: true, timeToLive: min(location.timeToLive, MulticastDNS.hostTimeToLive),
+                    .service(priority: priority, weight: weight, port: port, target: host)),
+                DNSRecord(
+                    name, .txt, flushesCache: true, timeToLive: min(text?.timeToLive ?? time, time),
+                    text?.data ?? .text([0])),
+                DNSRecord(MulticastDNS.types, .ptr, timeToLive: time, .name(type)),
+            ]
+        }
+
+        // MARK: Events
+
+        /// Processes changed SRV and TXT records.
+        mutating func recordsChanged(added: [DNSRecord], removed: [DNSRecord]) {
+            for record in removed {
+                locations.removeAll { $0.data == record.data }
+                texts.removeAll { $0.data == record.data }
+            }
+            for record in added {
+                switch record.data {
+                case .service: locations.append(record)
+                case .text: texts.append(record)
+                default: break
+                }
+            }
+        }
+
+        mutating func registered(_ records: [DNSRecord]) {
+            phase = .probing
+            told = records
+        }
+
+        mutating func updated(_ records: [DNSRecord]) { told = records }
+
+        /// Returns whether the registration was being probed.
+        mutating func established() -> Bool {
+            guard phase == .probing else { return false }
+            phase = .bridged
+            return true
+        }
+
+        /// Processes the end of the registration.
+        ///
+        /// - Parameter end: Until when another host uses the name; `nil` if the service can be registered again.
+        mutating func ended(blockedUntil end: Duration? = nil) {
+            phase = end.map { Phase.blocked(until: $0) } ?? .waiting
+            told = []
+        }
+
+        mutating func postponed(until start: Duration?) { self.start = start }
+    }
+
+    /// A `.local` host with at least one service.
+    struct Host: Sendable {
+        /// Maximum number of names to try per host, including its own.
+        private static let aliasLimit = 8
+
+        private(set) var users: Set<DNSName> = []
+        private var addresses: [DNSRecord] = []
+        /// The number of conflicts over the host's names on the other link, modulo ``aliasLimit``.
+        private var attempt = 0
+
+        mutating func joined(_ user: DNSName) { users.insert(user) }
+
+        mutating func left(_ user: DNSName) { users.remove(user) }
+
+        mutating func addressesChanged(added: [DNSRecord], removed: [DNSRecord]) {
+            addresses.removeAll { old in removed.contains { $0.data == old.data } }
+            addresses += added
+        }
+
+        /// Processes a conflict over `alias` on the other link, and tries the next alias of the host called `name`.
+        mutating func conflicted(_ name: DNSName, over alias: DNSName) {
+            // Another service on this host may have reported the same conflict first and already moved to the next
+            // alias.
+            if self.alias(of: name) == alias { attempt = (attempt + 1) % Self.aliasLimit }
+        }
+
+        /// Returns address records under the host's name on the other link. Link-local addresses are never included
+        /// (RFC 3927 §2.7, RFC 4007 §5).
+        func records(as name: DNSName) -> [DNSRecord] {
+            guard let alias = alias(of: name) else { return [] }
+            return addresses.compactMap { record in
+                guard record.data.isAddressOfManyLinks else { return nil }
+                let time = min(record.timeToLive, MulticastDNS.hostTimeToLive)
+                return DNSRecord(alias, record.type, flushesCache: true, timeToLive: time, record.data)
+            }
+        }
+
+        /// Returns the host's name on the other link, such as `mac`; after conflicts `mac-2`, then `mac-3`.
+        private func alias(of name: DNSName) -> DNSName? {
+            guard attempt > 0, let label = name.firstLabel else { return name }
+            let suffix = Array("-\(attempt + 1)".utf8)
+            var stem = label.prefix(DNSName.maximumLabelByteCount - suffix.count)
+            // Do not cut inside a UTF-8 sequence.
+            if stem.count < label.count {
+                while let last = stem.last, last & 0xC0 == 0x80 { stem.removeLast() }
+                if let last = stem.last, last & 0xC0 == 0xC0 { stem.removeLast() }
+            }
+            return DNSName(stem + suffix, in: name.droppingFirst())
+        }
+    }
+}
+
+extension DNSRecordData {
+    /// Whether the data is a unicast host address that is valid on every link.
+    fileprivate var isAddressOfManyLinks: Bool {
+        switch self {
+        case .ipv4(let address):
+            !address.isLinkLocal && !address.isMulticast && ![0, 127].contains(address.bits >> 24)
+                && address.bits != .max
+        // ::/64 holds the unspecified address, the loopback address, and IPv4-mapped addresses.
+        case .ipv6(let address): !address.isLinkLocal && !address.isMulticast && address.high != 0
+        default: false
+        }
+    }
+}
