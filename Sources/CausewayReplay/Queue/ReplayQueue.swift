@@ -17,71 +17,43 @@ package struct ReplayQueue: Sendable {
         case stopped(OfflineStop)
     }
 
-    struct Entry: Sendable {
-        var operation: StoredOperation
-        var phase = Phase.waiting
-        /// Whether this process has tried to send the operation.
-        var wasTried = false
-        /// The earliest uptime for the next attempt, after a failure.
-        var notBefore: Duration?
-        /// Failures in a row, for the back-off.
-        var failures = 0
-    }
-
     package let policy: OfflinePolicy
-    let limits: OfflineLimits
-    var entries: [UInt64: Entry] = [:]
-    /// Each lane's operations, in order. No list is empty.
-    var lanes: [String: [UInt64]] = [:]
-    /// Operations in an attempt or waiting for the resolver, at most ``OfflineLimits/activeLanes``.
-    var active: Set<UInt64> = []
-    var backoff = SharedBackoff()
-    var kept: [StoredReport] = []
-    private(set) var lastID: UInt64 = 0
-    var storedByteCount: Int64 = 0
-    /// No operation expires before this date.
-    var nextExpiry = Int64.max
+    private let limits: OfflineLimits
+    private var table: OperationTable
+    private var backoff = SharedBackoff()
     /// The difference between the date (time since 1970) and the uptime; `nil` until a date was recorded.
-    var dateOffset: Duration?
+    private var dateOffset: Duration?
 
     package init(policy: OfflinePolicy = OfflinePolicy(), limits: OfflineLimits = OfflineLimits()) {
         self.policy = policy
         self.limits = limits
+        table = OperationTable(reportLimit: limits.reports)
     }
 
     // MARK: Reading
 
     /// The number of operations.
-    package var count: Int { entries.count }
+    package var count: Int { table.count }
 
     /// Reports that the program has not acknowledged, oldest first.
-    package var reports: [StoredReport] { kept }
+    package var reports: [StoredReport] { table.reports }
 
     /// `false` if the last attempt did not reach the server.
     package var hasWay: Bool { !backoff.isActive }
 
     /// All operations with their states: lanes sorted by name, each in its order.
     package var operations: [(operation: StoredOperation, phase: Phase)] {
-        lanes.keys.sorted().flatMap { lanes[$0] ?? [] }.compactMap { id in
-            entries[id].map { ($0.operation, $0.phase) }
-        }
+        table.operations.map { ($0.operation, $0.phase) }
     }
 
     /// Returns an operation.
-    package func operation(_ id: UInt64) -> StoredOperation? { entries[id]?.operation }
+    package func operation(_ id: UInt64) -> StoredOperation? { table[id]?.operation }
 
     /// Returns an operation's state.
-    package func phase(_ id: UInt64) -> Phase? { entries[id]?.phase }
+    package func phase(_ id: UInt64) -> Phase? { table[id]?.phase }
 
     /// Records that restore the current state. They replace the journal when it is compacted.
-    package var snapshot: [JournalRecord] {
-        var records = [JournalRecord.header(lastID: lastID)]
-        records += kept.map { .ended($0, isKept: true) }
-        for id in lanes.keys.sorted().flatMap({ lanes[$0] ?? [] }) {
-            if let entry = entries[id] { records.append(.enqueued(entry.operation)) }
-        }
-        return records
-    }
+    package var snapshot: [JournalRecord] { table.snapshot }
 
     // MARK: Joining
 
@@ -91,53 +63,303 @@ package struct ReplayQueue: Sendable {
     package mutating func enqueue(
         _ make: (UInt64) -> StoredOperation
     ) throws(ReplayRefusal) -> (id: UInt64, effects: [ReplayEffect]) {
-        let operation = make(lastID + 1)
-        guard entries.count < limits.operations else { throw .full("\(limits.operations) operations wait") }
+        let id = table.lastID + 1
+        let operation = make(id)
+        guard table.count < limits.operations else { throw .full("\(limits.operations) operations wait") }
         let size = operation.message.body.storedByteCount
-        guard size + storedByteCount <= Int64(limits.totalByteCount) else {
+        guard size + table.storedByteCount <= Int64(limits.totalByteCount) else {
             throw .full("the contents of the queue have \(limits.totalByteCount) bytes")
         }
-        lastID += 1
-        insert(operation, .storing)
+        table.noteID(id)
+        table.insert(operation, .storing)
         return (operation.id, [.store(.enqueued(operation))])
     }
 
     /// Reports that an operation's `enqueued` record is stored.
-    package mutating func stored(_ id: UInt64) {
-        if entries[id]?.phase == .storing { entries[id]?.phase = .waiting }
-    }
+    package mutating func stored(_ id: UInt64) { table.stored(id) }
 
     /// Reports that an operation's `enqueued` record could not be stored, and removes the operation.
     package mutating func notStored(_ id: UInt64) {
-        if entries[id]?.phase == .storing { remove(id) }
+        if table[id]?.phase == .storing { table.remove(id) }
     }
 
-    mutating func insert(_ operation: StoredOperation, _ phase: Phase) {
-        let id = operation.id
-        lastID = max(lastID, id)
-        entries[id] = Entry(operation: operation, phase: phase)
-        lanes[operation.lane, default: []].append(id)
-        storedByteCount += operation.message.body.storedByteCount
-        if let date = Self.expiry(of: operation) { nextExpiry = min(nextExpiry, date) }
+    // MARK: Changes by the program
+
+    /// Applies the resolver's decision about a refused operation. A new request that exceeds the total size stops the
+    /// operation's lane. If a new request is not used, its content is released.
+    ///
+    /// - Parameters:
+    ///   - id: The operation.
+    ///   - decision: The decision; `rewrite` carries the new request and its key.
+    ///   - status: The status with which the server refused the operation.
+    ///   - now: The current time.
+    ///   - jitter: The random part of a wait, from 0 to 1.
+    package mutating func resolved(
+        _ id: UInt64, _ decision: OfflineDecision<StoredRewrite>, status: Int,
+        at now: ReplayTime, jitter: Double
+    ) -> [ReplayEffect] {
+        guard let entry = table[id], entry.phase == .asking else {
+            if case .rewrite(let new) = decision { return [.release(new.message.body)] }
+            return []
+        }
+        table.released(id)
+        switch decision {
+        case .drop:
+            let isConflict = status == 409 || status == 412
+            return finish(id, isConflict ? .conflicted(status: status) : .rejected(status: status), at: now.date)
+        case .stop: return stop(id, .refused(status: status))
+        case .retry:
+            // The record `returned` was already stored when the resolver was asked.
+            let effects = wait(id, counts: true, at: now, jitter: jitter)
+            return effects.filter { $0 != .store(.returned(id, counts: true)) }
+        case .rewrite(let new):
+            guard hasRoom(for: new.message, inPlaceOf: entry) else {
+                return stop(id, .refused(status: status)) + [.release(new.message.body)]
+            }
+            return replace(id, new.message, key: new.key)
+        }
     }
 
-    mutating func remove(_ id: UInt64) {
-        guard let entry = entries.removeValue(forKey: id) else { return }
-        let lane = entry.operation.lane
-        lanes[lane]?.removeAll { $0 == id }
-        if lanes[lane]?.isEmpty == true { lanes[lane] = nil }
-        storedByteCount -= entry.operation.message.body.storedByteCount
-        active.remove(id)
+    /// Cancels an operation, and interrupts a running attempt.
+    package mutating func cancel(_ id: UInt64, at date: Int64) throws(ReplayRefusal) -> [ReplayEffect] {
+        guard let entry = table[id], entry.phase != .storing else { throw .unknown }
+        let isSending = entry.phase == .sending
+        if isSending {
+            backoff.abandoned(id)
+            table.counted(id)
+        }
+        let mayHaveBeenSent = isSending || entry.operation.progress.attempts > 0
+        return (isSending ? [.interrupt(id)] : [])
+            + finish(id, .cancelled(mayHaveBeenSent: mayHaveBeenSent), at: date)
     }
 
-    mutating func noteID(_ id: UInt64) { lastID = max(lastID, id) }
+    /// Replaces an operation's request. For the server, the operation is then new: it has a new key and no attempts. A
+    /// stopped lane continues.
+    package mutating func edit(
+        _ id: UInt64, _ message: StoredMessage, key: String
+    ) throws(ReplayRefusal) -> [ReplayEffect] {
+        let entry = try table.idle(id)
+        guard hasRoom(for: message, inPlaceOf: entry) else {
+            throw .full("the contents of the queue have \(limits.totalByteCount) bytes")
+        }
+        return replace(id, message, key: key)
+    }
 
-    /// Returns the date at which an operation becomes too old; `nil` without a limit.
-    static func expiry(of operation: StoredOperation) -> Int64? {
-        let age = operation.rules.maximumAge
-        guard age > 0 else { return nil }
-        let (date, isBeyond) = operation.created.addingReportingOverflow(age)
-        return isBeyond ? nil : date
+    /// Whether the contents stay within ``OfflineLimits/totalByteCount`` or do not grow. The limit may have been higher
+    /// at the program's last start.
+    private func hasRoom(for message: StoredMessage, inPlaceOf entry: OperationTable.Entry) -> Bool {
+        let growth = message.body.storedByteCount - entry.operation.message.body.storedByteCount
+        return growth <= 0 || table.storedByteCount + growth <= Int64(limits.totalByteCount)
+    }
+
+    private mutating func replace(_ id: UInt64, _ message: StoredMessage, key: String) -> [ReplayEffect] {
+        guard let (operation, old) = table.replace(id, message, key: key) else { return [] }
+        return [.store(.edited(operation)), .release(old)]
+    }
+
+    /// Moves an operation before another one in its lane, or to the end. Neither operation may be in an attempt or wait
+    /// for the resolver.
+    package mutating func move(_ id: UInt64, before other: UInt64?) throws(ReplayRefusal) -> [ReplayEffect] {
+        guard try table.move(id, before: other) else { return [] }
+        return [.store(.moved(id, before: other ?? 0))]
+    }
+
+    /// Continues a lane that has stopped at an operation. The operation is sent again with the same key.
+    package mutating func resume(_ id: UInt64) throws(ReplayRefusal) -> [ReplayEffect] {
+        guard let entry = table[id] else { throw .unknown }
+        guard case .stopped = entry.phase else { throw .busy }
+        table.resumed(id)
+        return [.store(.resumed(id))]
+    }
+
+    /// Removes a report that the program has acknowledged.
+    package mutating func acknowledge(_ id: UInt64) -> [ReplayEffect] {
+        table.acknowledge(id) ? [.store(.acknowledged(id))] : []
+    }
+
+    // MARK: Recovery
+
+    /// Restores the state from journal records, and decides about operations whose attempt was interrupted by a kill.
+    ///
+    /// - Parameters:
+    ///   - records: The journal's records, in order.
+    ///   - doubtful: The number of records before the last damage in the journal. Their operations may have been sent,
+    ///     because the record of the attempt may be lost.
+    ///   - now: The current time.
+    /// - Returns: The resulting effects.
+    package mutating func recover(
+        _ records: [JournalRecord], doubtful: Int = 0, at now: ReplayTime
+    ) -> [ReplayEffect] {
+        noteDate(of: now)
+        for (index, record) in records.enumerated() {
+            if index == doubtful, doubtful > 0 { table.doubtAll() }
+            table.apply(record)
+        }
+        if doubtful > 0, doubtful >= records.count { table.doubtAll() }
+        var effects: [ReplayEffect] = []
+        for id in table.interrupted { effects += resolveAfterKill(id, at: now) }
+        table.recovered()
+        return effects
+    }
+
+    /// Applies ``OfflinePolicy/unknownFate``. The interrupted attempt counts.
+    private mutating func resolveAfterKill(_ id: UInt64, at now: ReplayTime) -> [ReplayEffect] {
+        table.counted(id)
+        guard let operation = table[id]?.operation else { return [] }
+        switch policy.unknownFate {
+        case .replayIfIdempotent where !policy.isReplayable(operation), .report:
+            return finish(id, .unknown, at: now.date)
+        case .stop: return stop(id, .unknownFate)
+        case .replay, .replayIfIdempotent:
+            guard operation.progress.attempts < operation.rules.maximumAttempts else {
+                return finish(id, .expired(.attempts), at: now.date)
+            }
+            // The attempt is already counted.
+            table.apply(.returned(id, counts: false))
+            return [.store(.returned(id, counts: true))]
+        }
+    }
+
+    // MARK: Time
+
+    /// Records the date, and advances the time.
+    package mutating func advance(to now: ReplayTime) -> [ReplayEffect] {
+        noteDate(of: now)
+        return advance(to: now.uptime)
+    }
+
+    /// Ends operations that are too old, and begins those that may be sent. The date is computed from the last recorded
+    /// date and the uptime.
+    package mutating func advance(to now: Duration) -> [ReplayEffect] {
+        var effects: [ReplayEffect] = []
+        if let date = date(at: now) {
+            for id in table.expired(at: date) { effects += finish(id, .expired(.age), at: date) }
+        }
+        // Begin with the oldest operation, so that a busy lane does not delay the other lanes.
+        for id in table.heads.sorted() where table.activeCount < max(limits.activeLanes, 1) {
+            guard let entry = table[id], entry.phase == .waiting, permission(entry).isGranted(at: now) else {
+                continue
+            }
+            backoff.began(id)
+            table.began(id)
+            effects += [.store(.began(id)), .begin(id)]
+        }
+        return effects
+    }
+
+    /// The uptime at which to call ``advance(to:)``; `nil` if only an event can begin or end an operation.
+    package var deadline: Duration? {
+        var deadline: Duration?
+        func note(_ time: Duration) { deadline = min(deadline ?? time, time) }
+        if let dateOffset, table.nextExpiry != .max { note(.milliseconds(table.nextExpiry) - dateOffset) }
+        guard table.activeCount < max(limits.activeLanes, 1) else { return deadline }
+        for id in table.heads {
+            guard let entry = table[id], entry.phase == .waiting else { continue }
+            if case .at(let time) = permission(entry) { note(time) }
+        }
+        return deadline
+    }
+
+    /// Returns when an operation at the head of its lane may be sent.
+    private func permission(_ entry: OperationTable.Entry) -> SharedBackoff.Permission {
+        let shared = backoff.permission(wasTried: entry.wasTried)
+        guard let own = entry.notBefore else { return shared }
+        return switch shared {
+        case .now: .at(own)
+        case .at(let time): .at(max(time, own))
+        case .afterProbe: .afterProbe
+        }
+    }
+
+    private func date(at uptime: Duration) -> Int64? {
+        guard let dateOffset else { return nil }
+        let (seconds, attoseconds) = (uptime + dateOffset).components
+        return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+    }
+
+    private mutating func noteDate(of now: ReplayTime) { dateOffset = .milliseconds(now.date) - now.uptime }
+
+    // MARK: Attempts
+
+    /// Reports a change of the network state.
+    package mutating func networkChanged(isReachable: Bool, at now: ReplayTime) {
+        backoff.networkChanged(isReachable: isReachable, at: now.uptime)
+    }
+
+    /// Reports that an attempt has ended.
+    ///
+    /// - Parameters:
+    ///   - id: The operation.
+    ///   - end: How the attempt ended.
+    ///   - now: The current time.
+    ///   - jitter: The random part of a wait, from 0 to 1.
+    package mutating func attemptEnded(
+        _ id: UInt64, _ end: AttemptEnd, at now: ReplayTime, jitter: Double
+    ) -> [ReplayEffect] {
+        guard let entry = table[id], entry.phase == .sending else { return [] }
+        table.released(id)
+        noteAttempt(id, end, now, jitter)
+        switch policy.verdict(on: end, of: entry.operation) {
+        case .finish(let outcome): return finish(id, outcome, at: now.date)
+        case .stop(let reason): return stop(id, reason)
+        case .ask(let status):
+            table.asked(id)
+            return [.store(.returned(id, counts: true)), .ask(id, status: status)]
+        case .retry(let counts, let minimum):
+            return wait(id, counts: counts, at: now, jitter: jitter, atLeast: minimum)
+        case .returnToLane:
+            table.returned(id)
+            return [.store(.returned(id, counts: false))]
+        }
+    }
+
+    /// Counts an attempt that may have reached the server, and updates the shared back-off.
+    private mutating func noteAttempt(_ id: UInt64, _ end: AttemptEnd, _ now: ReplayTime, _ jitter: Double) {
+        switch end {
+        case .noWay: backoff.failed(id, at: now.uptime, policy.backoff, jitter: jitter)
+        case .response:
+            backoff.succeeded()
+            table.counted(id)
+        case .lost, .interrupted:
+            backoff.abandoned(id)
+            table.counted(id)
+        case .invalid, .notStored: backoff.abandoned(id)
+        }
+    }
+
+    /// Returns an operation to its lane, to be sent again after a back-off. Ends it at its maximum number of attempts.
+    ///
+    /// - Parameters:
+    ///   - id: The operation.
+    ///   - counts: Whether the attempt may have reached the server. It was already counted.
+    ///   - now: The current time.
+    ///   - jitter: The random part of the wait, from 0 to 1.
+    ///   - minimum: The minimum wait from `Retry-After`; more than a day counts as a day.
+    private mutating func wait(
+        _ id: UInt64, counts: Bool, at now: ReplayTime, jitter: Double, atLeast minimum: Duration? = nil
+    ) -> [ReplayEffect] {
+        guard let operation = table[id]?.operation else { return [] }
+        if counts, operation.progress.attempts >= operation.rules.maximumAttempts {
+            return finish(id, .expired(.attempts), at: now.date)
+        }
+        table.failed(id, at: now.uptime, policy.backoff, jitter: jitter, atLeast: minimum)
+        return [.store(.returned(id, counts: counts))]
+    }
+
+    /// Stops the operation's lane.
+    private mutating func stop(_ id: UInt64, _ reason: OfflineStop) -> [ReplayEffect] {
+        table.stopped(id, reason)
+        return [.store(.stopped(id, reason))]
+    }
+
+    /// Ends an operation. Its report is kept, except for a success without ``StoredOperation/Rules/reportsSuccess``.
+    private mutating func finish(_ id: UInt64, _ outcome: OfflineOutcome, at date: Int64) -> [ReplayEffect] {
+        guard let operation = table[id]?.operation else { return [] }
+        table.remove(id)
+        let report = StoredReport(operation, outcome, at: date)
+        let isKept = !outcome.isSuccess || operation.rules.reportsSuccess
+        if isKept { table.keep(report) }
+        return [.store(.ended(report, isKept: isKept)), .release(operation.message.body), .finish(report)]
     }
 }
 

@@ -1,0 +1,62 @@
+/// The consequence of an attempt for its operation.
+enum AttemptVerdict: Equatable, Sendable {
+    case finish(OfflineOutcome)
+    /// Stop the operation's lane.
+    case stop(OfflineStop)
+    /// Ask the resolver about a refused operation.
+    case ask(status: Int)
+    /// Send the operation again after its back-off. `counts` is set if the attempt may have reached the server;
+    /// `minimum` is the minimum wait from `Retry-After`.
+    case retry(counts: Bool, atLeast: Duration?)
+    /// Send the operation again as soon as the server can be reached.
+    case returnToLane
+}
+
+extension OfflinePolicy {
+    /// Returns the consequence of an attempt.
+    func verdict(on end: AttemptEnd, of operation: StoredOperation) -> AttemptVerdict {
+        switch end {
+        case .noWay: .returnToLane
+        case .notStored: .retry(counts: false, atLeast: nil)
+        case .invalid(let reason): .finish(.invalid(reason))
+        case .response(let status, let retryAfter): verdict(onStatus: status, retryAfter, of: operation)
+        case .lost, .interrupted: verdictOnUnknownFate(of: operation)
+        }
+    }
+
+    private func verdict(
+        onStatus status: Int, _ retryAfter: Duration?, of operation: StoredOperation
+    ) -> AttemptVerdict {
+        switch status {
+        case ..<400: return .finish(.succeeded(status: status))
+        case 409, 412: return verdict(conflict, .conflicted(status: status), status)
+        case 401, 407, 511: return .stop(.refused(status: status))
+        // These statuses mean that the server has not processed the request.
+        case 408, 425, 429, 503: return .retry(counts: true, atLeast: retryAfter)
+        case 502, 504...: return verdictOnUnknownFate(of: operation, atLeast: retryAfter)
+        default:
+            if status >= 500, isReplayable(operation) { return .retry(counts: true, atLeast: retryAfter) }
+            return verdict(rejection, .rejected(status: status), status)
+        }
+    }
+
+    private func verdict(_ treatment: Refusal, _ outcome: OfflineOutcome, _ status: Int) -> AttemptVerdict {
+        switch treatment {
+        case .drop: .finish(outcome)
+        case .stop: .stop(.refused(status: status))
+        case .ask: .ask(status: status)
+        }
+    }
+
+    /// Applies ``unknownFate`` after an attempt without a clear result.
+    func verdictOnUnknownFate(of operation: StoredOperation, atLeast minimum: Duration? = nil) -> AttemptVerdict {
+        switch unknownFate {
+        case .replayIfIdempotent where !isReplayable(operation), .report: .finish(.unknown)
+        case .stop: .stop(.unknownFate)
+        case .replay, .replayIfIdempotent: .retry(counts: true, atLeast: minimum)
+        }
+    }
+
+    /// Whether sending an operation twice has the same effect as sending it once.
+    func isReplayable(_ operation: StoredOperation) -> Bool { serverHonorsKeys || operation.rules.isIdempotent }
+}

@@ -1,0 +1,115 @@
+extension OperationTable {
+    /// An operation and its state in this process.
+    struct Entry: Sendable {
+        private(set) var operation: StoredOperation
+        private(set) var phase: ReplayQueue.Phase
+        /// Whether this process has tried to send the operation.
+        private(set) var wasTried = false
+        /// The earliest uptime for the next attempt, after a failure.
+        private(set) var notBefore: Duration?
+        /// Failures in a row, for the back-off.
+        private var failures = 0
+
+        init(_ operation: StoredOperation, _ phase: ReplayQueue.Phase) {
+            self.operation = operation
+            self.phase = phase
+        }
+
+        /// The date at which the operation becomes too old; `nil` without a limit.
+        var expiry: Int64? {
+            let age = operation.rules.maximumAge
+            guard age > 0 else { return nil }
+            let (date, isBeyond) = operation.created.addingReportingOverflow(age)
+            return isBeyond ? nil : date
+        }
+
+        // MARK: Attempts
+
+        mutating func stored() { if phase == .storing { phase = .waiting } }
+
+        mutating func began() {
+            phase = .sending
+            wasTried = true
+            notBefore = nil
+            operation.progress.isBegun = true
+        }
+
+        /// Counts an attempt that may have reached the server.
+        mutating func counted() { operation.progress.count() }
+
+        /// Waits for the resolver's decision.
+        mutating func asked() {
+            phase = .asking
+            operation.progress.isBegun = false
+        }
+
+        /// Waits to be sent again, without its own back-off.
+        mutating func returned() {
+            phase = .waiting
+            operation.progress.isBegun = false
+        }
+
+        /// Waits to be sent again after a back-off.
+        ///
+        /// - Parameters:
+        ///   - uptime: The current time.
+        ///   - backoff: The rules for the wait.
+        ///   - jitter: The random part of the wait, from 0 to 1.
+        ///   - minimum: The minimum wait from `Retry-After`; more than a day counts as a day.
+        mutating func failed(
+            at uptime: Duration, _ backoff: OfflinePolicy.Backoff, jitter: Double, atLeast minimum: Duration?
+        ) {
+            failures = min(failures + 1, 64)
+            let demanded = min(max(minimum ?? .zero, .zero), .seconds(86_400))
+            notBefore = uptime + max(backoff.wait(after: failures, jitter: jitter), demanded)
+            returned()
+        }
+
+        mutating func stopped(_ reason: OfflineStop) {
+            phase = .stopped(reason)
+            operation.progress.isBegun = false
+            operation.progress.stop = reason
+        }
+
+        // MARK: Changes by the program
+
+        mutating func resumed() {
+            phase = .waiting
+            operation.progress.stop = nil
+        }
+
+        /// Gets another request. For the server, the operation is then new.
+        mutating func replaced(_ message: StoredMessage, key: String) {
+            phase = .waiting
+            operation.message = message
+            operation.key = key
+            operation.progress = StoredOperation.Progress()
+            notBefore = nil
+            failures = 0
+        }
+
+        // MARK: Recovery
+
+        /// Applies a journal record about the operation.
+        mutating func apply(_ record: JournalRecord) {
+            switch record {
+            case .edited(let new): operation = new
+            case .began: operation.progress.isBegun = true
+            case .returned(_, let counts):
+                operation.progress.isBegun = false
+                if counts { operation.progress.count() }
+            case .stopped(_, let reason):
+                if operation.progress.isBegun { operation.progress.count() }
+                operation.progress.isBegun = false
+                operation.progress.stop = reason
+            case .resumed: operation.progress.stop = nil
+            case .header, .enqueued, .ended, .acknowledged, .moved: break
+            }
+        }
+
+        /// Stops as before the restart.
+        mutating func recovered() {
+            if let stop = operation.progress.stop { phase = .stopped(stop) }
+        }
+    }
+}
