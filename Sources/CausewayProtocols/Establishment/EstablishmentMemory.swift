@@ -3,7 +3,15 @@ package import CausewayWire
 /// Results of earlier connections: which addresses worked, which failed, and their round-trip times (RFC 8305 §4, §5).
 ///
 /// The number of entries and their lifetime are limited: the host may move to another network, where the results do not apply.
+/// Each privacy context has its own partition: otherwise, the order of its attempts would show what others have done.
 package struct EstablishmentMemory: Sendable {
+    private struct Key<Subject: Hashable & Sendable>: Hashable, Sendable {
+        let partition: UInt64
+        let subject: Subject
+
+        init(_ subject: Subject, _ partition: UInt64) { (self.partition, self.subject) = (partition, subject) }
+    }
+
     private struct Host: Sendable {
         var winner: InternetAddress
         var time: Duration
@@ -20,36 +28,40 @@ package struct EstablishmentMemory: Sendable {
     package static let failureLifetime: Duration = .seconds(60)
 
     private let limit: Int
-    private var hosts: [String: Host] = [:]
-    private var places: [InternetAddress: Place] = [:]
+    private var hosts: [Key<String>: Host] = [:]
+    private var places: [Key<InternetAddress>: Place] = [:]
 
     package init(limit: Int = 512) { self.limit = max(1, limit) }
 
     package var isEmpty: Bool { hosts.isEmpty && places.isEmpty }
 
     package mutating func connected(
-        to address: InternetAddress, of host: String, roundTrip: Duration?, at now: Duration
+        to address: InternetAddress, of host: String, in partition: UInt64 = 0, roundTrip: Duration?, at now: Duration
     ) {
         makeRoom(at: now)
-        hosts[host] = Host(winner: address, time: now)
-        let known = places[address]?.roundTrip
+        hosts[Key(host, partition)] = Host(winner: address, time: now)
+        let place = Key(address, partition)
+        let known = places[place]?.roundTrip
         // Weight the old round-trip time with 7/8 and the new one with 1/8 (RFC 6298 §2).
         let smoothed = roundTrip.map { new in known.map { $0 * 7 / 8 + new / 8 } ?? new } ?? known
-        places[address] = Place(roundTrip: smoothed, failedAt: nil, time: now)
+        places[place] = Place(roundTrip: smoothed, failedAt: nil, time: now)
     }
 
-    package mutating func failed(_ address: InternetAddress, at now: Duration) {
+    package mutating func failed(_ address: InternetAddress, in partition: UInt64 = 0, at now: Duration) {
         makeRoom(at: now)
-        places[address, default: Place(time: now)].failedAt = now
-        places[address]?.time = now
+        let place = Key(address, partition)
+        places[place, default: Place(time: now)].failedAt = now
+        places[place]?.time = now
     }
 
-    package func experience(with address: InternetAddress, of host: String, at now: Duration) -> AddressRace.History {
+    package func experience(
+        with address: InternetAddress, of host: String, in partition: UInt64 = 0, at now: Duration
+    ) -> AddressRace.History {
         var experience = AddressRace.History()
-        if let known = hosts[host], known.winner == address, now - known.time < Self.lifetime {
+        if let known = hosts[Key(host, partition)], known.winner == address, now - known.time < Self.lifetime {
             experience.hasWorked = true
         }
-        if let place = places[address], now - place.time < Self.lifetime {
+        if let place = places[Key(address, partition)], now - place.time < Self.lifetime {
             experience.hasFailed = place.failedAt.map { now - $0 < Self.failureLifetime } ?? false
             experience.roundTrip = place.roundTrip
         }
@@ -57,7 +69,10 @@ package struct EstablishmentMemory: Sendable {
         return experience
     }
 
-    package mutating func removeAll() { (hosts, places) = ([:], [:]) }
+    package mutating func remove(partition: UInt64) {
+        hosts = hosts.filter { $0.key.partition != partition }
+        places = places.filter { $0.key.partition != partition }
+    }
 
     /// Removes expired entries if a table is full, and also the oldest ones if that is not enough.
     private mutating func makeRoom(at now: Duration) {

@@ -8,8 +8,10 @@ extension Connector {
     /// Results from this process's earlier connections.
     static let memory = LockedValue(EstablishmentMemory())
 
-    /// Discards the results from earlier connections.
-    package static func forgetConnections() { memory.withLock { $0.removeAll() } }
+    /// Discards the results from earlier connections of a privacy context.
+    package static func forgetConnections(partition: UInt64) { memory.withLock { $0.remove(partition: partition) } }
+
+    private var partition: UInt64 { settings.resolution.partition }
 
     func lookUp(_ name: String) {
         var request = NameRequest(name, families: settings.ip.version.families)
@@ -58,9 +60,10 @@ extension Connector {
         noteResolution(fresh.count, origin)
         let now = System.now
         let sources = SourceAddress.toward(fresh, over: settings.requiredInterface?.name)
+        let partition = self.partition
         let histories = Self.memory.withLock { memory in
             fresh.map { address in
-                address.internetAddress.map { memory.experience(with: $0, of: name, at: now) } ?? .init()
+                address.internetAddress.map { memory.experience(with: $0, of: name, in: partition, at: now) } ?? .init()
             }
         }
         var candidates: [FoundAddress] = []
@@ -120,7 +123,8 @@ extension Connector {
         guard isLesson, case .failed = outcome, let address = progress.race.addresses[candidate].internetAddress else {
             return
         }
-        Self.memory.withLock { $0.failed(address, at: System.now) }
+        let partition = self.partition
+        Self.memory.withLock { $0.failed(address, in: partition, at: System.now) }
     }
 
     func noteWinner(_ candidate: Int) {
@@ -128,8 +132,10 @@ extension Connector {
             let address = progress.race.addresses[candidate].internetAddress,
             let attempt = progress.facts.attempts.last(where: { $0.candidate == candidate }), let ended = attempt.ended
         else { return }
+        let partition = self.partition
         Self.memory.withLock {
-            $0.connected(to: address, of: name, roundTrip: ended - attempt.started, at: System.now)
+            $0.connected(
+                to: address, of: name, in: partition, roundTrip: ended - attempt.started, at: System.now)
         }
     }
 }

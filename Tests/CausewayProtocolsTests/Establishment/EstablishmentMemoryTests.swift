@@ -34,4 +34,20 @@ struct EstablishmentMemoryTests {
         #expect(!Self.worked(memory, 0, at: .seconds(17)))
         for number in 4..<17 { #expect(Self.worked(memory, number, at: .seconds(17))) }
     }
+
+    @Test("Privacy contexts share no results, and each is flushed alone")
+    func partitions() {
+        var memory = EstablishmentMemory()
+        memory.connected(to: Self.address(1), of: "h", in: 7, roundTrip: .milliseconds(5), at: .zero)
+        memory.failed(Self.address(2), in: 7, at: .zero)
+        memory.connected(to: Self.address(1), of: "h", roundTrip: .milliseconds(9), at: .zero)
+        func history(_ number: Int, in partition: UInt64) -> AddressRace.History {
+            memory.experience(with: Self.address(number), of: "h", in: partition, at: .zero)
+        }
+        #expect(history(1, in: 7).hasWorked && history(1, in: 7).roundTrip == .milliseconds(5))
+        #expect(history(2, in: 7).hasFailed && !history(2, in: 0).hasFailed)
+        #expect(history(1, in: 0).roundTrip == .milliseconds(9) && !history(1, in: 8).hasWorked)
+        memory.remove(partition: 7)
+        #expect(!history(1, in: 7).hasWorked && !history(2, in: 7).hasFailed && history(1, in: 0).hasWorked)
+    }
 }
