@@ -40,6 +40,8 @@ package struct Certificate: Sendable {
             defer { cw_BIO_free(bio) }
             var found: [Certificate] = []
             var damagedCount = 0
+            // An error that an earlier call left would be taken for that of the first block.
+            cw_ERR_clear_error()
             while damagedCount <= maximumDamaged {
                 if let pointer = cw_PEM_read_bio_X509(bio, nil, cw_password, nil) {
                     found.append(Certificate(object: SharedObject(owning: pointer, .certificate)))
