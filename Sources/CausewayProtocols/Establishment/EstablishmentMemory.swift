@@ -33,8 +33,6 @@ package struct EstablishmentMemory: Sendable {
 
     package init(limit: Int = 512) { self.limit = max(1, limit) }
 
-    package var isEmpty: Bool { hosts.isEmpty && places.isEmpty }
-
     package mutating func connected(
         to address: InternetAddress, of host: String, in partition: UInt64 = 0, roundTrip: Duration?, at now: Duration
     ) {
