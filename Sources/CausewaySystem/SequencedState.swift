@@ -2,7 +2,7 @@
 ///
 /// The lock protects the state and the actions' order. It is not held while an action runs, so an action can change the
 /// state again. The types are `public` only because the compiler does not specialize `package` types across modules.
-public protocol SequencedState {
+public protocol SequencedState: ~Copyable {
     associatedtype Action: Sendable
 
     /// The requested actions, in order.
@@ -12,7 +12,7 @@ public protocol SequencedState {
     mutating func queueActions() -> Bool
 }
 
-extension LockedValue where Value: SequencedState {
+extension LockedValue where Value: SequencedState & ~Copyable {
     /// Changes the state under the lock, then performs the requested actions without it.
     ///
     /// One thread at a time performs actions. If another thread already performs actions, or if `perform` called this
@@ -23,9 +23,10 @@ extension LockedValue where Value: SequencedState {
     ) -> Result {
         // Take a batch at a time: it needs the lock only once.
         var batch: [Value.Action] = []
-        var (result, mustPerform) = withLock { state in
+        var (result, mustPerform) = withLock { state -> (Result, Bool) in
             let result = body(&state)
-            return (result, state.queueActions() && state.line.takeAll(into: &batch))
+            guard state.queueActions() else { return (result, false) }
+            return (result, state.line.takeAll(into: &batch))
         }
         while mustPerform {
             while let action = batch.popLast() { perform(action) }

@@ -33,6 +33,27 @@ struct SequencedStateTests {
         #expect(performed == [0, 1])
     }
 
+    private struct Owned: ~Copyable, SequencedState {
+        var requested: [Int] = []
+        var line = ActionLine<Int>()
+
+        mutating func queueActions() -> Bool { line.move(&requested) }
+    }
+
+    @Test("Actions of a state that cannot be copied run in order")
+    func noncopyable() {
+        let state = LockedValue(Owned())
+        var performed: [Int] = []
+        let count = state.change { owned in
+            owned.requested = [1, 2]
+            return owned.requested.count
+        } perform: { action in
+            performed.append(action)
+        }
+        #expect(count == 2)
+        #expect(performed == [1, 2])
+    }
+
     @Test("A change within an action does not recurse, and its actions run last")
     func nested() {
         let state = LockedValue(Counter())
