@@ -13,9 +13,7 @@ final class GroupPort: Sendable {
         /// Counts how often the program left the group. Events posted before it left are dropped, except departures.
         var life = 0
         var names: [MemberID: PeerIdentity] = [:]
-        var expected: [UInt64: MemberID] = [:]
         var streams: [ChannelID: StreamState] = [:]
-        var waiters: [MemberID: [UInt64: CheckedContinuation<Bool, any Error>]] = [:]
         /// Called each time a send has to wait.
         var suspended: (@Sendable () -> Void)?
     }
@@ -68,15 +66,11 @@ final class GroupPort: Sendable {
         members.withLock { $0.names[member] = peer }
         switch state {
         case .connecting: post { .connecting(peer) }
-        case .connected:
-            stopExpecting(member)
-            post { .connected(peer) }
+        case .connected: post { .connected(peer) }
         case .suspended: post { .suspended(peer) }
         case .resumed: post { .resumed(peer) }
         case .notConnected(let reason):
-            stopExpecting(member)
             members.withLock { $0.names[member] = nil }
-            hasSpace(member)
             post { .notConnected(peer, PeerFailure(reason)) }
         }
     }
@@ -105,21 +99,6 @@ final class GroupPort: Sendable {
             case .down(let reason): .datagramLane(peer, .down(PeerFailure(reason)))
             }
         }
-    }
-
-    // MARK: Custom discovery
-
-    /// Records a member under its peer number, with which the program can cancel the connection attempt. The record is
-    /// removed when the attempt ends. The machine limits the number of attempts.
-    func expect(_ member: MemberID) {
-        members.withLock { $0.expected[member.peer.id] = member }
-    }
-
-    /// Removes and returns a recorded peer.
-    func expected(_ id: UInt64) -> MemberID? { members.withLock { $0.expected.removeValue(forKey: id) } }
-
-    private func stopExpecting(_ member: MemberID) {
-        members.withLock { if $0.expected[member.peer.id] == member { $0.expected[member.peer.id] = nil } }
     }
 
     // MARK: Trust
@@ -168,25 +147,12 @@ final class GroupPort: Sendable {
 
     // MARK: Room for messages
 
-    func wait(_ number: UInt64, for member: MemberID, _ continuation: CheckedContinuation<Bool, any Error>) {
-        let suspended = members.withLock { members in
-            members.waiters[member, default: [:]][number] = continuation
-            return members.suspended
-        }
-        // Not under the node's lock, like all group events.
-        if let suspended { queue.async(execute: suspended) }
+    /// Calls the handler for suspended sends on the group's queue.
+    func sendSuspended() {
+        if let suspended = members.withLock({ $0.suspended }) { queue.async(execute: suspended) }
     }
 
     func onSuspension(_ handler: @escaping @Sendable () -> Void) { members.withLock { $0.suspended = handler } }
-
-    func stopWaiting(_ number: UInt64, for member: MemberID) {
-        members.withLock { $0.waiters[member]?.removeValue(forKey: number) }?.resume(throwing: CancellationError())
-    }
-
-    func hasSpace(_ member: MemberID) {
-        let waiters = members.withLock { $0.waiters.removeValue(forKey: member) } ?? [:]
-        for waiter in waiters.values { waiter.resume(returning: false) }
-    }
 
     // MARK: Streams
 

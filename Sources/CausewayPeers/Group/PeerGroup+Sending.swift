@@ -28,40 +28,56 @@ extension PeerGroup {
         }
     }
 
+    /// Queues a reliable message of which only the newest per key matters. Returns when it is queued, or after a newer
+    /// one has replaced it.
+    ///
+    /// Cancellation: the message is not sent, and replaces no older one that still waits for space.
+    func sendLatest(_ message: Data, _ key: String, to peer: PeerIdentity) async throws {
+        let (member, bytes) = (member(peer), [UInt8](message))
+        let turn = node.withCore { core in core.groups.latest.begin(key, to: member) }
+        defer { node.withCore { core in core.groups.latest.end(turn) } }
+        while try await !sendOrWait(bytes, to: peer, turn) {}
+    }
+
     /// Sets a handler that runs on the group's queue each time a send suspends. For diagnosis and tests.
     package func onSuspendedSend(_ handler: @escaping @Sendable () -> Void) { port.onSuspension(handler) }
 
     private static let waiterNumbers = Atomic<UInt64>(0)
 
-    /// Queues a reliable message. If the queue is full, waits until it has space or the peer is gone, and returns `false`.
+    /// Queues a reliable message. If the queue is full, waits until it has space or the peer is gone, and returns
+    /// `false`.
     ///
-    /// - Parameters:
-    ///   - key: The message replaces a queued one with the same key.
-    ///   - isWanted: Whether the message is still to be sent. Asked when nothing else can be queued, so it must not send.
-    func sendOrWait(
-        _ bytes: [UInt8], to peer: PeerIdentity, key: String? = nil, isWanted: @escaping @Sendable () -> Bool = { true }
+    /// - Parameter turn: The message replaces a queued one with the same key, and is not sent if a newer one was.
+    private func sendOrWait(
+        _ bytes: [UInt8], to peer: PeerIdentity, _ turn: LatestSends.Turn? = nil
     ) async throws -> Bool {
         try Task.checkCancellation()
         let member = member(peer)
         let number = Self.waiterNumbers.add(1, ordering: .relaxed).newValue
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Bool, any Error>) in
-                // The wait is registered under the same lock as the refusal, so that the notification about space cannot come in between.
                 let result = node.apply { core, now -> SendResult in
-                    guard isWanted() else { return .queued }
-                    let result = core.mesh.send(bytes, to: member, reliably: true, key: key, at: now)
-                    if result == .full { port.wait(number, for: member, continuation) }
+                    if let turn, !core.groups.latest.isNewest(turn) { return .queued }
+                    let result = core.mesh.send(bytes, to: member, reliably: true, key: turn?.key, at: now)
+                    // In the transition that refused the message: see `SendWaits`.
+                    if result == .full { core.groups.waits.add(number, for: member, continuation) }
                     return result
                 }
                 guard result == .full else {
                     if let failure = PeerFailure(result) { return continuation.resume(throwing: failure) }
                     return continuation.resume(returning: true)
                 }
-                if Task.isCancelled { port.stopWaiting(number, for: member) }
+                port.sendSuspended()
+                if Task.isCancelled { stopWaiting(number, for: member) }
             }
         } onCancel: {
-            port.stopWaiting(number, for: member)
+            stopWaiting(number, for: member)
         }
+    }
+
+    private func stopWaiting(_ number: UInt64, for member: MemberID) {
+        let waiter = node.withCore { core in core.groups.waits.remove(number, for: member) }
+        waiter?.resume(throwing: CancellationError())
     }
 
     /// Opens a byte stream to a peer.

@@ -40,7 +40,7 @@ package final class PeerGroup: Sendable {
         session = node.apply { core, _ in
             core.listen(node)
             let session = core.mesh.openSession(options)
-            core.groups[session] = port
+            core.groups.add(port, for: session)
             return session
         }
         self.node = node
@@ -53,7 +53,7 @@ package final class PeerGroup: Sendable {
         node.apply { core, now in core.mesh.closeSession(session, at: now) }
         // `closeSession` has already posted the final events.
         node.apply { core, _ in
-            if let port = core.groups.removeValue(forKey: session) { core.retired.append(port) }
+            if let port = core.groups.remove(session) { core.retired.append(port) }
         }
     }
 
@@ -121,13 +121,15 @@ package final class PeerGroup: Sendable {
                         .notConnected(identity, PeerFailure(.invalid, "the connection data is not that of the peer"))
                     }
                 }
-                port.expect(member)
+                core.groups.expected.add(member)
             }
         }
     }
 
     package func cancelConnect(to peer: UInt64) {
-        guard let member = port.expected(peer) else { return }
-        node.apply { core, now in core.mesh.cancelConnect(member, at: now) }
+        node.apply { core, now in
+            guard let member = core.groups.expected.take(peer, in: session) else { return }
+            core.mesh.cancelConnect(member, at: now)
+        }
     }
 }

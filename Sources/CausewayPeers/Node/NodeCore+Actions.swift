@@ -15,7 +15,7 @@ extension NodeCore {
             case .pinned(let member, let entry): pinned(member, entry, node)
             case .unpinned(let key): node.pins.remove(key.id)
             case .refused(let info, let reason):
-                groups.values.forEach { $0.refused(PeerIdentity(info), PeerFailure(reason)) }
+                groups.ports.values.forEach { $0.refused(PeerIdentity(info), PeerFailure(reason)) }
             case .listenDatagrams(let id, let link, let secret): listenDatagrams(id, beside: link, secret, node)
             case .dialDatagrams(let id, let link, let port, let secret):
                 dialDatagrams(id, beside: link, port, secret, node)
@@ -33,13 +33,11 @@ extension NodeCore {
         case .sign(let link, let member, let message): groups[member.session]?.sign(link, message, node)
         case .judge(let member, let claim): groups[member.session]?.judge(member, claim, node)
         case .verification(let member, let event): groups[member.session]?.verification(member, event)
-        case .state(let member, let info, let state):
-            groups[member.session]?.changed(PeerIdentity(info), member, state)
-            reconfirm(member, state, node)
+        case .state(let member, let info, let state): changed(member, info, state, node)
         case .message(let member, let bytes, let isReliable):
             groups[member.session]?.received(bytes, member, isReliable: isReliable, node)
         case .datagramLane(let member, let state): groups[member.session]?.datagramLane(member, state)
-        case .space(let member): groups[member.session]?.hasSpace(member)
+        case .space(let member): resumeSends(to: member)
         case .streamOpened(let channel, let name): port(channel)?.streamOpened(channel, name, node)
         case .streamBytes(let channel, let bytes): port(channel)?.streamReceived(channel, bytes)
         case .streamEnded(let channel): port(channel)?.streamEnded(channel, nil)
@@ -58,6 +56,20 @@ extension NodeCore {
             .dialDatagrams, .datagram, .closeDatagrams:
             break
         }
+    }
+
+    /// A member's state changed: ends what waited for it.
+    private mutating func changed(_ member: MemberID, _ info: PeerInfo, _ state: MemberState, _ node: PeerNode) {
+        groups.expected.changed(member, state)
+        // The sends find that the member is gone.
+        if case .notConnected = state { resumeSends(to: member) }
+        groups[member.session]?.changed(PeerIdentity(info), member, state)
+        reconfirm(member, state, node)
+    }
+
+    /// Lets the sends that wait for a member try again.
+    private mutating func resumeSends(to member: MemberID) {
+        for waiter in groups.waits.removeAll(for: member) { waiter.resume(returning: false) }
     }
 
     /// Writes a recorded key. The program is notified of a pairing after its key is on the disk.

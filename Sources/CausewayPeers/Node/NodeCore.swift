@@ -22,7 +22,7 @@ struct NodeCore: ~Copyable, Sendable {
     var handshakes: [PeerLink] = []
     var dials = PeerDials()
     var datagrams = DatagramPorts()
-    var groups: [SessionID: GroupPort] = [:]
+    var groups = NodeGroups()
     var places = PeerPlaces()
     var service = NodeService()
     var searches = PeerSearches()
@@ -32,6 +32,20 @@ struct NodeCore: ~Copyable, Sendable {
     init(_ mesh: consuming PeerMesh) {
         self.mesh = mesh
     }
+}
+
+/// A node's groups, and what waits for events of their members.
+struct NodeGroups: Sendable {
+    private(set) var ports: [SessionID: GroupPort] = [:]
+    var expected = ExpectedPeers()
+    var waits = SendWaits()
+    var latest = LatestSends()
+
+    subscript(session: SessionID) -> GroupPort? { ports[session] }
+
+    mutating func add(_ port: GroupPort, for session: SessionID) { ports[session] = port }
+
+    mutating func remove(_ session: SessionID) -> GroupPort? { ports.removeValue(forKey: session) }
 }
 
 /// A node's listener and advertisements.

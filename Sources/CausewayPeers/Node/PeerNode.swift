@@ -87,6 +87,11 @@ package final class PeerNode: Sendable {
         return result
     }
 
+    /// Reads or changes the part of the state that neither concerns the machine nor requests actions.
+    func withCore<Result: Sendable>(_ body: (inout NodeCore) -> Result) -> Result {
+        core.withLock { core in body(&core) }
+    }
+
     /// Late, early and duplicate timers are harmless, so timers are only added for earlier deadlines and never cancelled.
     private func arm(_ core: inout NodeCore) {
         guard let deadline = core.mesh.deadline else { return }

@@ -53,7 +53,7 @@ extension PeerSession {
         case .datagram where delivery.isDatagram(of: message.count):
             try group.send(message, to: [peer], .unreliable)
         case .reliable, .datagram: try await group.send(message, to: [peer])
-        case .latest(let key): try await latest.send(message, key, to: peer, group)
+        case .latest(let key): try await group.sendLatest(message, key, to: peer)
         }
     }
 

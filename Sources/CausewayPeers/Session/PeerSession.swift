@@ -46,7 +46,6 @@ public final class PeerSession: Sendable {
     package let group: PeerGroup
     let service: String
     let outcomes: Outcomes
-    let latest = LatestValues()
     private let buffer: EventBuffer
     let translator: Translator
     private let advertisement: PeerAdvertisement?

@@ -1,0 +1,32 @@
+internal import CausewayPeerProtocols
+
+/// The peers to which groups connect with data of a program's own discovery, by their numbers: with them, the program
+/// can cancel the attempts. The machine limits the number of attempts.
+struct ExpectedPeers: Sendable {
+    private struct Slot: Hashable, Sendable {
+        let session: SessionID
+        let id: UInt64
+
+        init(_ session: SessionID, _ id: UInt64) { (self.session, self.id) = (session, id) }
+    }
+
+    private var members: [Slot: MemberID] = [:]
+
+    /// Records an attempt. It is removed when it ends.
+    mutating func add(_ member: MemberID) { members[Slot(member.session, member.peer.id)] = member }
+
+    /// Removes and returns a recorded peer.
+    mutating func take(_ id: UInt64, in session: SessionID) -> MemberID? {
+        members.removeValue(forKey: Slot(session, id))
+    }
+
+    /// Removes the attempt if the state ends it. Another peer with the same number does not end it.
+    mutating func changed(_ member: MemberID, _ state: MemberState) {
+        switch state {
+        case .connected, .notConnected:
+            let slot = Slot(member.session, member.peer.id)
+            if members[slot] == member { members[slot] = nil }
+        case .connecting, .suspended, .resumed: break
+        }
+    }
+}

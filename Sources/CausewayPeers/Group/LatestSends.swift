@@ -1,0 +1,40 @@
+internal import CausewayPeerProtocols
+
+/// The sends of which only the newest per key and member matters: it replaces an older one that is queued, and one that
+/// waits for space.
+///
+/// Part of the node's state: if a newer send came between the check and the queue, the older one would replace its
+/// message.
+struct LatestSends: Sendable {
+    fileprivate struct Slot: Hashable, Sendable {
+        let key: String
+        let member: MemberID
+    }
+
+    /// A send that is under way.
+    struct Turn: Sendable {
+        fileprivate let slot: Slot
+        fileprivate let number: UInt64
+
+        var key: String { slot.key }
+    }
+
+    private var lastNumber: UInt64 = 0
+    /// The numbers of the sends that are under way, in their order.
+    private var sends: [Slot: [UInt64]] = [:]
+
+    /// Records a new send. The caller must end it.
+    mutating func begin(_ key: String, to member: MemberID) -> Turn {
+        let slot = Slot(key: key, member: member)
+        lastNumber += 1
+        sends[slot, default: []].append(lastNumber)
+        return Turn(slot: slot, number: lastNumber)
+    }
+
+    func isNewest(_ turn: Turn) -> Bool { sends[turn.slot]?.last == turn.number }
+
+    mutating func end(_ turn: Turn) {
+        sends[turn.slot]?.removeAll { $0 == turn.number }
+        if sends[turn.slot]?.isEmpty == true { sends[turn.slot] = nil }
+    }
+}
