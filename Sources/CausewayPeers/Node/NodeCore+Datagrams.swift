@@ -14,14 +14,14 @@ extension NodeCore {
     mutating func listenDatagrams(
         _ id: DatagramLaneID, beside link: LinkID, _ secret: DatagramSecret, _ node: PeerNode
     ) {
-        let port = port(id, member: lines[link]?.link.remote, node)
+        let port = port(id, member: lines[link]?.remote, node)
         port.listen(PeerTransport.datagramParameters(secret))
     }
 
     mutating func dialDatagrams(
         _ id: DatagramLaneID, beside link: LinkID, _ number: UInt16, _ secret: DatagramSecret, _ node: PeerNode
     ) {
-        let remote = lines[link]?.link.remote
+        let remote = lines[link]?.remote
         let port = port(id, member: remote, node)
         guard case .hostPort(let host, _)? = remote, let number = NWEndpoint.Port(rawValue: number) else {
             return port.tellLater(.ended(.unreachable))

@@ -55,7 +55,7 @@ extension NodeCore {
             PeerKeyPair.digest(key).prefix(16).elementsEqual(digest)
         }
         let connection = NWConnection(to: candidate, using: parameters)
-        let link = link(connection, node, waits: false)
+        let link = node.link(connection, waits: false)
         race.running.append(link)
         dials[id] = race
         link.start()
@@ -84,12 +84,11 @@ extension NodeCore {
     }
 
     /// A dialled link has a TLS session: it wins its race.
-    mutating func dialled(_ link: PeerLink, _ session: PeerTransport.Session, _ now: Duration) {
+    mutating func dialled(_ link: PeerLink, _ facts: LinkFacts, _ remote: NWEndpoint?, _ now: Duration) {
         guard let id = dials.dial(of: link), let race = dials.remove(id) else { return link.close(abruptly: true) }
         for other in race.running where other !== link { other.close(abruptly: true) }
-        lines[id] = Line(link: link)
-        numbers[ObjectIdentifier(link)] = id
-        mesh.dialSucceeded(id, Self.facts(link, session), at: now)
+        keep(link, remote, id)
+        mesh.dialSucceeded(id, facts, at: now)
     }
 
     /// Returns whether the closed link was a dial's candidate. If so, starts the next candidate.

@@ -42,19 +42,11 @@ extension NodeCore {
 
     // MARK: Accepted connections
 
-    /// A link keeps the node alive until it is closed, so that a released group's last bytes are sent.
-    func link(_ connection: NWConnection, _ node: PeerNode, waits: Bool) -> PeerLink {
-        PeerLink(connection, queue: node.queue, waits: waits) { link, event in
-            node.apply { core, now in core.handle(event, of: link, node, now) }
-        }
-    }
-
-    mutating func accept(_ connection: NWConnection, _ node: PeerNode) {
-        let link = link(connection, node, waits: true)
+    mutating func accept(_ link: PeerLink, _ node: PeerNode, _ now: Duration) {
         // A flood of connections without a handshake must not keep peers out.
         if handshakes.count >= Self.handshakeLimit { handshakes.remove(at: crowdedHandshake()).close(abruptly: true) }
         handshakes.append(link)
-        dials.arrived(at: PeerNode.now)
+        dials.arrived(at: now)
         link.start()
         node.queue.call(after: Self.handshakeTime) { [weak node, weak link] in
             node?.apply { core, _ in
@@ -80,18 +72,16 @@ extension NodeCore {
         return true
     }
 
-    private mutating func opened(_ link: PeerLink, _ session: PeerTransport.Session, _ now: Duration) {
-        guard endHandshake(link) else { return dialled(link, session, now) }
-        guard let id = mesh.accepted(Self.facts(link, session), at: now) else { return link.close(abruptly: true) }
-        lines[id] = Line(link: link)
-        numbers[ObjectIdentifier(link)] = id
+    private mutating func opened(_ link: PeerLink, _ facts: LinkFacts, _ remote: NWEndpoint?, _ now: Duration) {
+        guard endHandshake(link) else { return dialled(link, facts, remote, now) }
+        guard let id = mesh.accepted(facts, at: now) else { return link.close(abruptly: true) }
+        keep(link, remote, id)
     }
 
-    static func facts(_ link: PeerLink, _ session: PeerTransport.Session) -> LinkFacts {
-        let key = PeerKeyPair.publicKey(ofCertificate: session.certificates[0]) ?? []
-        return LinkFacts(
-            exporter: session.exporter, fingerprint: PeerKeyPair.digest(key),
-            address: link.remote?.peerAddress ?? [], isLocal: link.remote?.isLoopback ?? false)
+    /// Records the link of a connection that the machine knows.
+    mutating func keep(_ link: PeerLink, _ remote: NWEndpoint?, _ id: LinkID) {
+        lines[id] = Line(link: link, remote: remote)
+        numbers[ObjectIdentifier(link)] = id
     }
 
     // MARK: Events
@@ -99,7 +89,7 @@ extension NodeCore {
     mutating func handle(_ event: PeerLink.Event, of link: PeerLink, _ node: PeerNode, _ now: Duration) {
         let name = ObjectIdentifier(link)
         switch event {
-        case .opened(let session): opened(link, session, now)
+        case .opened(let facts, let remote): opened(link, facts, remote, now)
         case .received(let bytes):
             guard let id = numbers[name] else { return }
             mesh.received(id, bytes, at: now)
@@ -122,6 +112,31 @@ extension NodeCore {
         lines[id] = nil
         link.close(abruptly: true)
         mesh.linkEnded(id, end, at: now)
+    }
+}
+
+extension PeerNode {
+    /// A link keeps the node alive until it is closed, so that a released group's last bytes are sent.
+    func link(_ connection: NWConnection, waits: Bool) -> PeerLink {
+        PeerLink(connection, queue: queue, waits: waits) { [self] link, event in
+            apply { core, now in core.handle(event, of: link, self, now) }
+        }
+    }
+
+    /// Begins the handshake of an accepted connection.
+    func accept(_ connection: NWConnection) {
+        let link = link(connection, waits: true)
+        apply { core, now in core.accept(link, self, now) }
+    }
+}
+
+extension PeerTransport.Session {
+    /// The connection's properties for the machine.
+    func facts(_ remote: NWEndpoint?) -> LinkFacts {
+        let key = PeerKeyPair.publicKey(ofCertificate: certificates[0]) ?? []
+        return LinkFacts(
+            exporter: exporter, fingerprint: PeerKeyPair.digest(key), address: remote?.peerAddress ?? [],
+            isLocal: remote?.isLoopback ?? false)
     }
 }
 

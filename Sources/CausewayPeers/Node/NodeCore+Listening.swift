@@ -1,4 +1,5 @@
 internal import CausewayPeerProtocols
+internal import Dispatch
 internal import Foundation
 internal import Network
 
@@ -7,22 +8,22 @@ extension NodeCore {
     mutating func listen(_ node: PeerNode) {
         guard service.phase == .idle else { return }
         service.phase = .starting
-        followNetwork(node)
+        service.networkWatch = node.followNetwork()
         let parameters = PeerTransport.parameters(node.local, queue: node.queue) { _ in true }
-        guard let listener = try? NWListener(using: parameters) else { return settle(port: 0, node) }
+        guard let listener = try? NWListener(using: parameters) else {
+            return node.queue.async { node.listens(on: 0) }
+        }
         let batch = AcceptBatch(of: listener)
         listener.newConnectionHandler = { [weak node, weak listener] connection in
             guard let node else { return connection.forceCancel() }
-            node.apply { core, _ in core.accept(connection, node) }
+            node.accept(connection)
             batch.took(listener)
         }
         listener.stateUpdateHandler = { [weak node, weak listener] state in
             guard let node else { return }
             switch state {
-            case .ready:
-                let port = listener?.port?.rawValue ?? 0
-                node.apply { core, _ in core.settle(port: port, node) }
-            case .failed, .waiting: node.apply { core, _ in core.settle(port: 0, node) }
+            case .ready: node.listens(on: listener?.port?.rawValue ?? 0)
+            case .failed, .waiting: node.listens(on: 0)
             case .setup, .cancelled: break
             @unknown default: break
             }
@@ -33,10 +34,10 @@ extension NodeCore {
 
     /// The listener has a port, or could not be opened (port 0). Without a listener, the node connects only to peers
     /// that it dials.
-    private mutating func settle(port: UInt16, _ node: PeerNode) {
+    fileprivate mutating func listens(on port: UInt16, _ addresses: [[UInt8]], _ node: PeerNode) {
         service.phase = .settled
         service.port = port
-        mesh.listens(on: port, addresses: LocalAddresses.current())
+        mesh.listens(on: port, addresses: addresses)
         let waiting = service.waiting
         service.waiting = []
         for work in waiting { work(&self, node) }
@@ -47,6 +48,14 @@ extension NodeCore {
         listen(node)
         if service.phase == .settled { return work(&self, node) }
         service.waiting.append(work)
+    }
+}
+
+extension PeerNode {
+    /// Runs on the node's queue, like the changes of the network, so that the newest addresses win.
+    fileprivate func listens(on port: UInt16) {
+        let addresses = LocalAddresses.current()
+        apply { core, _ in core.listens(on: port, addresses, self) }
     }
 }
 

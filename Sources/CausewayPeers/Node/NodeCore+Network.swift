@@ -35,22 +35,29 @@ struct LocalNetwork: Equatable, Sendable {
     }
 }
 
-extension NodeCore {
+extension PeerNode {
     /// Follows the interfaces and not the path: without a router the path stays unsatisfied while addresses come and go.
-    mutating func followNetwork(_ node: PeerNode) {
-        service.networkWatch = PathQuery.follow { [weak node] in
-            guard let queue = node?.queue else { return }
-            queue.async { [weak node] in
-                node?.apply { core, now in core.networkChanged(to: .current, at: now) }
-            }
+    func followNetwork() -> PathQuery.Watch {
+        PathQuery.follow { [weak self] in
+            guard let queue = self?.queue else { return }
+            queue.async { [weak self] in self?.networkChanged() }
         }
     }
 
-    private mutating func networkChanged(to network: LocalNetwork, at now: Duration) {
-        guard network != service.network else { return }
+    /// Runs on the node's queue.
+    private func networkChanged() {
+        let network = LocalNetwork.current
+        guard withCore({ core in core.service.network != network }) else { return }
+        let addresses = LocalAddresses.current()
+        apply { core, now in core.networkChanged(to: network, addresses, at: now) }
+    }
+}
+
+extension NodeCore {
+    fileprivate mutating func networkChanged(to network: LocalNetwork, _ addresses: [[UInt8]], at now: Duration) {
         let old = service.network
         service.network = network
-        if service.phase == .settled { mesh.listens(on: service.port, addresses: LocalAddresses.current()) }
+        if service.phase == .settled { mesh.listens(on: service.port, addresses: addresses) }
         if old.map({ network.hasMoved(from: $0) }) ?? true { mesh.networkChanged(at: now) }
     }
 }

@@ -8,6 +8,7 @@ struct NodeCore: ~Copyable, Sendable {
     /// The driver's state for one link of the machine.
     struct Line: Sendable {
         let link: PeerLink
+        let remote: NWEndpoint?
         /// Bytes that the transport has not accepted yet.
         var pendingByteCount = 0
     }

@@ -36,7 +36,7 @@ extension PeerNode {
         let batch = AcceptBatch(of: listener)
         listener.newConnectionHandler = { [weak self, weak listener] connection in
             guard let self else { return connection.forceCancel() }
-            apply { core, _ in core.accept(connection, self) }
+            accept(connection)
             batch.took(listener)
         }
         listener.stateUpdateHandler = { [weak listener] state in

@@ -1,3 +1,4 @@
+internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
 internal import Network
@@ -8,8 +9,8 @@ internal import Network
 /// has to wait.
 final class PeerLink: Sendable {
     enum Event: Sendable {
-        /// The handshake is complete.
-        case opened(PeerTransport.Session)
+        /// The handshake is complete. The remote endpoint is `nil` if it is not known.
+        case opened(LinkFacts, remote: NWEndpoint?)
         case received([UInt8])
         /// The transport accepted this number of bytes. The last 32 KiB may remain unreported.
         case sent(Int)
@@ -52,9 +53,6 @@ final class PeerLink: Sendable {
 
     private func handler(_ event: Event) { report(self, event) }
 
-    /// The remote address and port, as far as they are known.
-    var remote: NWEndpoint? { connection.currentPath?.remoteEndpoint }
-
     /// The remote endpoint, also before the connection is established.
     var endpoint: NWEndpoint { connection.endpoint }
 
@@ -82,7 +80,8 @@ final class PeerLink: Sendable {
             // The other side does not speak this protocol.
             return finish(nil)
         }
-        handler(.opened(session))
+        let remote = connection.currentPath?.remoteEndpoint
+        handler(.opened(session.facts(remote), remote: remote))
         resumeReading()
     }
 
