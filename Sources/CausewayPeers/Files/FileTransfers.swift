@@ -131,8 +131,11 @@ final class FileTransfers: Sendable {
 
     /// The program cancels. The machine notifies only the other side.
     func cancel(_ channel: ChannelID, _ node: PeerNode) {
-        node.apply { core, now in core.mesh.cancelResource(channel, at: now) }
-        failed(channel, PeerFailure(.cancelled))
+        node.apply { core, now in
+            core.mesh.cancelResource(channel, at: now)
+            // In order, because the file may not be added yet.
+            core.request(.run { self.failed(channel, PeerFailure(.cancelled)) })
+        }
     }
 
     /// The machine ended a transfer: it was cancelled, or the peer was lost.

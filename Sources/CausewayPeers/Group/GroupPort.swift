@@ -4,14 +4,16 @@ internal import Foundation
 
 /// Delivers events from a node to a group's program: on one serial queue, in the machine's order.
 ///
-/// The node calls this port under its lock. Objects that call the node when they are released (receipts, questions,
-/// streams) are created on the group's queue, so that none of them is released under the lock.
+/// The node's actions call this port in the order of its transitions, without its lock.
 final class GroupPort: Sendable {
     private struct Members {
         /// The members as reported to the program: changes on the group's queue, before the handler runs.
         var connected: [PeerIdentity] = []
         /// Counts how often the program left the group. Events posted before it left are dropped, except departures.
         var life = 0
+        /// The number of calls to leave whose place among the node's actions is not reached: an event that is posted
+        /// meanwhile belongs to the life that ended.
+        var pendingLeaves = 0
         var names: [MemberID: PeerIdentity] = [:]
         var streams: [ChannelID: StreamState] = [:]
         /// Called each time a send has to wait.
@@ -36,17 +38,27 @@ final class GroupPort: Sendable {
 
     var connectedPeers: [PeerIdentity] { members.withLock { $0.connected } }
 
-    /// Drops the events that are not delivered yet, except members' departures.
-    func endLife() { members.withLock { $0.life += 1 } }
+    /// The program leaves: drops the events that are not delivered yet, except members' departures. The node must call
+    /// ``left()`` before the events of the transition in which it leaves.
+    func beginLeaving() {
+        members.withLock { members in
+            members.life += 1
+            members.pendingLeaves += 1
+        }
+    }
+
+    /// All events of transitions before the leave were posted.
+    func left() { members.withLock { $0.pendingLeaves -= 1 } }
 
     // MARK: Members
 
     /// Calls the handler on the group's queue.
     func post(_ make: @escaping @Sendable () -> GroupEvent?) {
-        let life = members.withLock { $0.life }
+        let (life, isLeaving) = members.withLock { ($0.life, $0.pendingLeaves > 0) }
         queue.async { [self] in
             guard let event = make() else { return }
-            guard event.isLast || life == members.withLock({ $0.life }) else { return }
+            let isCurrent = members.withLock { !isLeaving && $0.life == life }
+            guard event.isLast || isCurrent else { return }
             note(event)
             handler(event)
         }
@@ -105,7 +117,7 @@ final class GroupPort: Sendable {
 
     func sign(_ link: LinkID, _ message: [UInt8], _ node: PeerNode) {
         let settings = settings
-        // Sign outside the node's lock. The machine waits for the result.
+        // Not on this thread, which performs the other actions of the node. The machine waits for the result.
         node.queue.async {
             let chain = settings.identity.map { CertificateProof.chain($0, settings.issuers) } ?? []
             let proof = settings.identity.map { CertificateProof.sign(message, with: $0) } ?? []

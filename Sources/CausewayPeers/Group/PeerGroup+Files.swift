@@ -30,7 +30,7 @@ extension PeerGroup {
                 let text = "\(PeerLimits.offers) files to the peer are open: wait for one before you send another"
                 return .failure(PeerFailure(.excess, text))
             }
-            files.add(file, channel)
+            core.request(.run { files.add(file, channel) })
             return .success(channel)
         }
         switch result {

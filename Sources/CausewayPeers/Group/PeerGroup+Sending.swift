@@ -88,6 +88,7 @@ extension PeerGroup {
         guard name.utf8.count <= PeerLimits.name else {
             throw PeerFailure(.invalid, "a stream's name has at most \(PeerLimits.name) bytes, not \(name.utf8.count)")
         }
+        let port = port
         let state = node.apply { core, now -> Result<StreamState, PeerFailure> in
             guard let channel = core.mesh.openStream(name, to: member, at: now) else {
                 guard core.mesh.isConnected(member) else { return .failure(PeerFailure(.notConnected)) }
@@ -95,7 +96,7 @@ extension PeerGroup {
                 return .failure(PeerFailure(.excess, text))
             }
             let state = StreamState(channel, port.queue)
-            port.add(state)
+            core.request(.run { port.add(state) })
             return .success(state)
         }
         return PeerOutputStream(try state.get(), node)

@@ -23,7 +23,10 @@ extension PeerGroup {
     }
 
     func forget(_ peer: PeerIdentity) {
-        node.apply { core, _ in core.mesh.forget(peer.id) }
-        node.pins.remove(peer.id)
+        node.apply { core, _ in
+            core.mesh.forget(peer.id)
+            // In order, because an earlier transition may have requested to record the key.
+            core.request(.unpin(peer.id))
+        }
     }
 }

@@ -38,7 +38,7 @@ package final class PeerGroup: Sendable {
         options.judges = settings.judgesCertificates
         options.hasCertificate = settings.identity != nil
         session = node.apply { core, _ in
-            core.listen(node)
+            core.listen()
             let session = core.mesh.openSession(options)
             core.groups.add(port, for: session)
             return session
@@ -48,13 +48,14 @@ package final class PeerGroup: Sendable {
     }
 
     deinit {
-        let session = session
-        port.endLife()
-        node.apply { core, now in core.mesh.closeSession(session, at: now) }
-        // `closeSession` has already posted the final events.
-        node.apply { core, _ in
-            if let port = core.groups.remove(session) { core.retired.append(port) }
+        let (session, port) = (session, port)
+        port.beginLeaving()
+        node.apply { core, now in
+            core.request(.run { port.left() })
+            core.mesh.closeSession(session, at: now)
         }
+        // The transition above has already requested the delivery of the final events.
+        _ = node.withCore { core in core.groups.remove(session) }
     }
 
     /// The connected peers according to the events so far.
@@ -73,19 +74,23 @@ package final class PeerGroup: Sendable {
     /// Invites a peer that a browser found. The result is reported as events.
     package func invite(_ peer: PeerIdentity, service: String, context: Data?, timeout: Duration) {
         let member = member(peer)
-        node.apply { core, _ in
-            core.whenListening(node) { core, _ in
+        node.apply { core, now in
+            core.whenListening(now) { core, now in
                 core.mesh.invite(
                     member, name: peer.name, endpoints: [], context: context.map { [UInt8]($0) },
-                    service: service, timeout: timeout, at: PeerNode.now)
+                    service: service, timeout: timeout, at: now)
             }
         }
     }
 
     /// Leaves the group. Peers are notified; the group may be used again.
     package func leave() {
-        port.endLife()
-        node.apply { core, now in core.mesh.leave(session, at: now) }
+        let (session, port) = (session, port)
+        port.beginLeaving()
+        node.apply { core, now in
+            core.request(.run { port.left() })
+            core.mesh.leave(session, at: now)
+        }
     }
 
     /// Makes the bytes that `peer` passes to ``connect(to:with:)``. The completion runs on the group's queue.
@@ -95,17 +100,10 @@ package final class PeerGroup: Sendable {
         for peer: UInt64, completion: @escaping @Sendable (Result<Data, PeerFailure>) -> Void
     ) {
         let (session, queue) = (session, port.queue)
-        node.apply { core, _ in
-            core.whenListening(node) { core, _ in
-                let port = core.service.port
-                guard port != 0 else {
-                    return queue.async { completion(.failure(PeerFailure(.network, "cannot open a listener"))) }
-                }
-                // The group may be released while the listener starts.
-                guard let data = core.mesh.connectionData(session, for: peer) else {
-                    return queue.async { completion(.failure(PeerFailure(.cancelled))) }
-                }
-                queue.async { completion(.success(Data(data))) }
+        node.apply { core, now in
+            core.whenListening(now) { core, _ in
+                let result = core.connectionData(session, for: peer)
+                core.request(.run { queue.async { completion(result) } })
             }
         }
     }
@@ -113,15 +111,14 @@ package final class PeerGroup: Sendable {
     /// Connects to a peer with the bytes that it made for the local peer.
     package func connect(to peer: UInt64, with data: Data) {
         let (session, port) = (session, port)
-        node.apply { core, _ in
-            core.whenListening(node) { core, _ in
-                guard let member = core.mesh.connect(session, to: peer, data: [UInt8](data), at: PeerNode.now) else {
-                    let identity = PeerIdentity(id: peer, fingerprint: [], name: "")
-                    return port.post {
-                        .notConnected(identity, PeerFailure(.invalid, "the connection data is not that of the peer"))
-                    }
+        node.apply { core, now in
+            core.whenListening(now) { core, now in
+                if let member = core.mesh.connect(session, to: peer, data: [UInt8](data), at: now) {
+                    return core.groups.expected.add(member)
                 }
-                core.groups.expected.add(member)
+                let identity = PeerIdentity(id: peer, fingerprint: [], name: "")
+                let failure = PeerFailure(.invalid, "the connection data is not that of the peer")
+                core.request(.run { port.post { .notConnected(identity, failure) } })
             }
         }
     }
@@ -131,5 +128,14 @@ package final class PeerGroup: Sendable {
             guard let member = core.groups.expected.take(peer, in: session) else { return }
             core.mesh.cancelConnect(member, at: now)
         }
+    }
+}
+
+extension NodeCore {
+    fileprivate mutating func connectionData(_ session: SessionID, for peer: UInt64) -> Result<Data, PeerFailure> {
+        guard service.port != 0 else { return .failure(PeerFailure(.network, "cannot open a listener")) }
+        // The group may be released while the listener starts.
+        guard let data = mesh.connectionData(session, for: peer) else { return .failure(PeerFailure(.cancelled)) }
+        return .success(Data(data))
     }
 }

@@ -55,7 +55,7 @@ final class DatagramPort: Sendable {
             completion: .contentProcessed { [weak self] _ in self?.tell(.sent(count)) })
     }
 
-    /// Reports an event later, because the node makes this call under its lock.
+    /// Reports an event on the queue, like all others.
     func tellLater(_ event: Event) { queue.async { [self] in report(event) } }
 
     func receive(from connection: NWConnection) {

@@ -1,95 +1,87 @@
 internal import CausewayPeerProtocols
+internal import CausewaySystem
 internal import Foundation
 internal import Network
 
-extension NodeCore {
-    /// Performs the machine's actions in order.
-    mutating func perform(_ node: PeerNode) {
-        while let action = mesh.nextAction() {
-            switch action {
-            case .dial(let id, let dial): start(dial, id, node)
-            case .output(let id): flush(id, at: PeerNode.now)
-            case .close(let id): close(id, node)
-            case .invited(let id, let info, let context): invited(id, info, context, node)
-            case .invitationEnded(let id, _): service.advertisements.forEach { $0.withdraw(id) }
-            case .pinned(let member, let entry): pinned(member, entry, node)
-            case .unpinned(let key): node.pins.remove(key.id)
-            case .refused(let info, let reason):
-                groups.ports.values.forEach { $0.refused(PeerIdentity(info), PeerFailure(reason)) }
-            case .listenDatagrams(let id, let link, let secret): listenDatagrams(id, beside: link, secret, node)
-            case .dialDatagrams(let id, let link, let port, let secret):
-                dialDatagrams(id, beside: link, port, secret, node)
-            case .datagram(let id, let bytes): datagrams[id]?.send(bytes)
-            case .closeDatagrams(let id): closeDatagrams(id)
-            default: deliver(action, node)
-            }
-        }
-        startDials(node)
+extension NodeCore: SequencedState {
+    mutating func queueActions() -> Bool {
+        guard !requested.isEmpty else { return false }
+        return line.move(&requested)
     }
 
-    /// Delivers an event to its group.
-    private mutating func deliver(_ action: PeerAction, _ node: PeerNode) {
+    /// Requests work outside the lock, after that of earlier transitions.
+    mutating func request(_ action: NodeAction) { requested.append(action) }
+
+    /// Takes the machine's actions in order: updates the state of the driver, and requests the work outside the lock.
+    /// Then sets the timer.
+    mutating func settle(_ node: PeerNode, at now: Duration) {
+        while let action = mesh.nextAction() { take(action, node, now) }
+        startDials(at: now)
+        arm()
+    }
+
+    private mutating func take(_ action: PeerAction, _ node: PeerNode, _ now: Duration) {
         switch action {
-        case .sign(let link, let member, let message): groups[member.session]?.sign(link, message, node)
-        case .judge(let member, let claim): groups[member.session]?.judge(member, claim, node)
-        case .verification(let member, let event): groups[member.session]?.verification(member, event)
-        case .state(let member, let info, let state): changed(member, info, state, node)
-        case .message(let member, let bytes, let isReliable):
-            groups[member.session]?.received(bytes, member, isReliable: isReliable, node)
-        case .datagramLane(let member, let state): groups[member.session]?.datagramLane(member, state)
+        case .dial(let id, let dial): add(dial, id, at: now)
+        case .output(let id): flush(id, at: now)
+        case .close(let id): close(id, at: now)
+        case .invited(let id, let info, let context): invited(id, info, context, now)
+        case .invitationEnded(let id, _): request(.invitationEnded(service.advertisements, id))
+        case .unpinned(let key): request(.unpin(key.id))
+        case .refused: for port in groups.ports.values { request(.deliver(action, port)) }
+        case .listenDatagrams(let id, let link, let secret): listenDatagrams(id, beside: link, secret, node)
+        case .dialDatagrams(let id, let link, let port, let secret):
+            dialDatagrams(id, beside: link, port, secret, node)
+        case .datagram(let id, let bytes): if let port = datagrams[id] { request(.datagram(port, bytes)) }
+        case .closeDatagrams(let id): closeDatagrams(id)
         case .space(let member): resumeSends(to: member)
-        case .streamOpened(let channel, let name): port(channel)?.streamOpened(channel, name, node)
-        case .streamBytes(let channel, let bytes): port(channel)?.streamReceived(channel, bytes)
-        case .streamEnded(let channel): port(channel)?.streamEnded(channel, nil)
-        case .streamFailed(let channel, let reason): port(channel)?.streamEnded(channel, PeerFailure(reason))
-        case .streamSpace(let channel, let count): port(channel)?.streamSpace(channel, count)
-        case .resourceOffered(let channel, let offer): port(channel)?.files.offered(channel, offer, node)
-        case .resourceWanted(let channel, let offset, let count):
-            port(channel)?.files.wanted(channel, offset, count, node)
-        case .resourceBytes(let channel, let offset, let bytes):
-            port(channel)?.files.received(channel, offset, bytes, node)
-        case .resourceComplete(let channel, let digest): port(channel)?.files.completed(channel, digest, node)
-        case .resourceDelivered(let channel): port(channel)?.files.delivered(channel)
-        case .resourceFailed(let channel, let reason):
-            port(channel)?.files.failed(channel, PeerFailure(ofTransfer: reason))
-        case .dial, .output, .close, .invited, .invitationEnded, .pinned, .unpinned, .refused, .listenDatagrams,
-            .dialDatagrams, .datagram, .closeDatagrams:
-            break
+        case .state(let member, _, let state):
+            endWaits(for: member, by: state)
+            deliver(action, to: member)
+            reconfirm(member, state, at: now)
+        case .sign(_, let member, _), .judge(let member, _), .verification(let member, _), .pinned(let member, _),
+            .message(let member, _, _), .datagramLane(let member, _):
+            deliver(action, to: member)
+        case .streamOpened(let channel, _), .streamBytes(let channel, _), .streamEnded(let channel),
+            .streamFailed(let channel, _), .streamSpace(let channel, _), .resourceOffered(let channel, _),
+            .resourceWanted(let channel, _, _), .resourceBytes(let channel, _, _), .resourceComplete(let channel, _),
+            .resourceDelivered(let channel), .resourceFailed(let channel, _):
+            deliver(action, to: channel.member)
         }
     }
 
-    /// A member's state changed: ends what waited for it.
-    private mutating func changed(_ member: MemberID, _ info: PeerInfo, _ state: MemberState, _ node: PeerNode) {
+    /// Requests the delivery of an event to its group. The group may end before that: then it still gets the event.
+    private mutating func deliver(_ action: PeerAction, to member: MemberID) {
+        if let port = groups[member.session] { request(.deliver(action, port)) }
+    }
+
+    /// Ends what waited for a member, if the state ends it.
+    private mutating func endWaits(for member: MemberID, by state: MemberState) {
         groups.expected.changed(member, state)
         // The sends find that the member is gone.
         if case .notConnected = state { resumeSends(to: member) }
-        groups[member.session]?.changed(PeerIdentity(info), member, state)
-        reconfirm(member, state, node)
     }
 
     /// Lets the sends that wait for a member try again.
     private mutating func resumeSends(to member: MemberID) {
-        for waiter in groups.waits.removeAll(for: member) { waiter.resume(returning: false) }
+        let waiters = groups.waits.removeAll(for: member)
+        if !waiters.isEmpty { request(.resume(waiters)) }
     }
 
-    /// Writes a recorded key. The program is notified of a pairing after its key is on the disk.
-    private func pinned(_ member: MemberID, _ entry: PinEntry, _ node: PeerNode) {
-        guard let port = groups[member.session] else { return }
-        let peer = port.peer(member)
-        node.pins.save(entry) { [weak port] failure in
-            if let failure { port?.unsaved(peer, failure) } else if entry.isPaired { port?.paired(peer) }
-        }
-    }
-
-    private func port(_ channel: ChannelID) -> GroupPort? { groups[channel.member.session] }
-
-    private mutating func invited(_ id: InvitationID, _ info: PeerInfo, _ context: [UInt8]?, _ node: PeerNode) {
+    private mutating func invited(_ id: InvitationID, _ info: PeerInfo, _ context: [UInt8]?, _ now: Duration) {
         // The inviter may not know the service type, for example if the program gave it the address.
         let type = mesh.service(of: id).lowercased()
         let advertisement = service.advertisements.last { type.isEmpty || $0.service == type }
-        guard let advertisement else {
-            return mesh.answer(id, with: nil, at: PeerNode.now)
-        }
-        advertisement.invited(id, PeerIdentity(info), context.map { Data($0) }, node)
+        guard let advertisement else { return mesh.answer(id, with: nil, at: now) }
+        request(.invited(advertisement, id, PeerIdentity(info), context.map { Data($0) }))
+    }
+
+    /// Late, early and duplicate timers are harmless, so timers are only added for earlier deadlines and never
+    /// cancelled.
+    private mutating func arm() {
+        guard let deadline = mesh.deadline else { return }
+        if let armed = service.armedFor, armed <= deadline { return }
+        service.armedFor = deadline
+        request(.arm(deadline))
     }
 }

@@ -14,25 +14,23 @@ extension NodeCore {
     mutating func listenDatagrams(
         _ id: DatagramLaneID, beside link: LinkID, _ secret: DatagramSecret, _ node: PeerNode
     ) {
-        let port = port(id, member: lines[link]?.remote, node)
-        port.listen(PeerTransport.datagramParameters(secret))
+        let port = addPort(id, beside: link, node)
+        request(.listenDatagrams(port, secret))
     }
 
     mutating func dialDatagrams(
         _ id: DatagramLaneID, beside link: LinkID, _ number: UInt16, _ secret: DatagramSecret, _ node: PeerNode
     ) {
-        let remote = lines[link]?.remote
-        let port = port(id, member: remote, node)
-        guard case .hostPort(let host, _)? = remote, let number = NWEndpoint.Port(rawValue: number) else {
-            return port.tellLater(.ended(.unreachable))
+        let port = addPort(id, beside: link, node)
+        guard case .hostPort(let host, _)? = port.member, let number = NWEndpoint.Port(rawValue: number) else {
+            return request(.run { port.tellLater(.ended(.unreachable)) })
         }
-        let place = NWEndpoint.hostPort(host: host, port: number)
-        let endpoint = datagrams.detour?(place) ?? place
-        port.add(NWConnection(to: endpoint, using: PeerTransport.datagramParameters(secret)))
+        request(.dialDatagrams(port, .hostPort(host: host, port: number), secret))
     }
 
-    private mutating func port(_ id: DatagramLaneID, member: NWEndpoint?, _ node: PeerNode) -> DatagramPort {
-        let port = DatagramPort(node.queue, member: member) { [weak node] event in
+    /// Adds the port of a lane before it is opened, so that its first event and its end find it.
+    private mutating func addPort(_ id: DatagramLaneID, beside link: LinkID, _ node: PeerNode) -> DatagramPort {
+        let port = DatagramPort(node.queue, member: lines[link]?.remote) { [weak node] event in
             node?.apply { core, now in core.handle(event, of: id, now) }
         }
         datagrams.ports[id] = port
@@ -51,8 +49,14 @@ extension NodeCore {
     }
 
     mutating func closeDatagrams(_ id: DatagramLaneID) {
-        guard let port = datagrams.ports.removeValue(forKey: id) else { return }
-        port.close()
-        retired.append(port)
+        if let port = datagrams.ports.removeValue(forKey: id) { request(.closeDatagrams(port)) }
+    }
+}
+
+extension PeerNode {
+    func dialDatagrams(_ port: DatagramPort, _ place: NWEndpoint, _ secret: DatagramSecret) {
+        let detour = withCore { core in core.datagrams.detour }
+        let endpoint = detour?(place) ?? place
+        port.add(NWConnection(to: endpoint, using: PeerTransport.datagramParameters(secret)))
     }
 }

@@ -5,32 +5,31 @@ internal import Foundation
 internal import Network
 
 extension NodeCore {
-    /// The delay between the starts of two candidates.
-    private static let spacing = Duration.milliseconds(400)
-    /// The maximum number of interfaces on which a link-local address is tried.
-    private static let interfaceLimit = 8
+    private static let pauses: [Duration] = [.milliseconds(200), .milliseconds(600)]
 
-    mutating func start(_ dial: PeerDial, _ id: LinkID, _ node: PeerNode) {
+    mutating func add(_ dial: PeerDial, _ id: LinkID, at now: Duration) {
         // The machine repeats dials for other purposes. A newly found peer may need a moment until it can be reached,
         // for example while its link comes up.
         let pauses = dial.purpose == .invitation ? Self.pauses : []
-        let race = PeerRace(dial: dial, candidates: candidates(dial), pauses: pauses)
-        dials.add(id, race, own: node.local.peer.key, at: PeerNode.now)
+        // The candidates are looked up when the dial starts.
+        dials.add(id, PeerRace(dial: dial, candidates: [], pauses: pauses), own: mesh.own.key, at: now)
     }
 
     /// Starts the dials that may start now.
-    mutating func startDials(_ node: PeerNode) {
-        while let id = dials.nextToStart(at: PeerNode.now) { next(id, node) }
-        guard let time = dials.timeToLook(at: PeerNode.now) else { return }
-        node.queue.call(after: time + .milliseconds(1)) { [weak node] in
-            node?.apply { core, _ in core.dials.isAwaited = false }
-        }
+    mutating func startDials(at now: Duration) {
+        while let id = dials.nextToStart(at: now) { request(.beginRound(id)) }
+        if let time = dials.timeToLook(at: now) { request(.checkDials(time)) }
     }
 
-    private static let pauses: [Duration] = [.milliseconds(200), .milliseconds(600)]
+    /// Begins a round over all candidates, unless the dial has ended meanwhile.
+    mutating func beginRound(_ id: LinkID, _ interfaces: ArraySlice<NWInterface>) {
+        guard let race = dials[id], race.candidates.isEmpty, !race.isRunning else { return }
+        let candidates = candidates(race.dial, interfaces)
+        dials[id]?.candidates = candidates
+        next(id)
+    }
 
-    private func candidates(_ dial: PeerDial) -> [NWEndpoint] {
-        let interfaces = LocalNetwork.current.linkLocalInterfaces.prefix(Self.interfaceLimit)
+    private func candidates(_ dial: PeerDial, _ interfaces: ArraySlice<NWInterface>) -> [NWEndpoint] {
         let given = dial.endpoints.flatMap { NWEndpoint.candidates($0, interfaces) }
         let found = places.endpoints(of: dial.peer)
         // For an invitation, try discovered endpoints first. For other purposes, the addresses from the introduction or
@@ -38,64 +37,32 @@ extension NodeCore {
         return dial.purpose == .invitation ? found + given : given + found
     }
 
-    /// Starts the next candidate. If none is left and none is running, the dial failed.
-    private mutating func next(_ id: LinkID, _ node: PeerNode) {
-        guard var race = dials[id] else { return }
-        guard let candidate = race.takeCandidate() else {
-            guard race.running.isEmpty else { return }
-            if !race.pauses.isEmpty { return again(id, node) }
-            dials.remove(id)
-            // Asynchronously: otherwise the machine would dial again within this call, fail again, and so on.
-            return node.queue.async {
-                node.apply { core, now in core.mesh.dialFailed(id, at: now) }
-            }
+    /// Starts the next candidate. If none is left and none is running, begins another round, or the dial failed.
+    mutating func next(_ id: LinkID) {
+        if let endpoint = dials[id]?.takeCandidate(), let race = dials[id] {
+            let start = PeerRace.Start(
+                endpoint: endpoint, peer: race.dial.peer, count: race.startCount, isLast: race.candidates.isEmpty)
+            return request(.dial(id, start))
         }
-        let digest = race.dial.peer.digestBytes
-        let parameters = PeerTransport.parameters(node.local, queue: node.queue) { key in
-            PeerKeyPair.digest(key).prefix(16).elementsEqual(digest)
-        }
-        let connection = NWConnection(to: candidate, using: parameters)
-        let link = node.link(connection, waits: false)
-        race.running.append(link)
-        dials[id] = race
-        link.start()
-        guard !race.candidates.isEmpty else { return }
-        let startCount = race.startCount
-        node.queue.call(after: Self.spacing) {
-            node.apply { core, _ in
-                // If a candidate has started since, because this one failed, a timer that runs now could end the dial during a pause.
-                guard core.dials[id]?.startCount == startCount else { return }
-                core.next(id, node)
-            }
-        }
-    }
-
-    /// Begins another round after a pause, unless the dial was cancelled meanwhile.
-    private mutating func again(_ id: LinkID, _ node: PeerNode) {
-        guard let pause = dials[id]?.pauses.removeFirst() else { return }
-        node.queue.call(after: pause) {
-            node.apply { core, _ in
-                guard let race = core.dials[id], race.candidates.isEmpty, race.running.isEmpty else { return }
-                let candidates = core.candidates(race.dial)
-                core.dials[id]?.candidates = candidates
-                core.next(id, node)
-            }
-        }
+        guard dials[id]?.isRunning == false else { return }
+        if let pause = dials[id]?.takePause() { return request(.pause(id, pause)) }
+        dials.remove(id)
+        request(.dialFailed(id))
     }
 
     /// A dialled link has a TLS session: it wins its race.
     mutating func dialled(_ link: PeerLink, _ facts: LinkFacts, _ remote: NWEndpoint?, _ now: Duration) {
-        guard let id = dials.dial(of: link), let race = dials.remove(id) else { return link.close(abruptly: true) }
-        for other in race.running where other !== link { other.close(abruptly: true) }
+        guard let id = dials.dial(of: link), let race = dials.remove(id) else { return request(.cancel(link)) }
+        for other in race.running where other !== link { request(.cancel(other)) }
         keep(link, remote, id)
         mesh.dialSucceeded(id, facts, at: now)
     }
 
     /// Returns whether the closed link was a dial's candidate. If so, starts the next candidate.
-    mutating func raceLost(_ link: PeerLink, _ node: PeerNode, _ now: Duration) -> Bool {
+    mutating func raceLost(_ link: PeerLink) -> Bool {
         guard let id = dials.dial(of: link) else { return false }
-        dials[id]?.running.removeAll { $0 === link }
-        next(id, node)
+        dials[id]?.remove(link)
+        next(id)
         return true
     }
 }

@@ -10,49 +10,42 @@ extension NodeCore {
     private static let pendingLimit = 262_144
     /// The maximum number of accepted connections in the TLS handshake.
     private static let handshakeLimit = 64
-    private static let handshakeTime = Duration.seconds(5)
-    /// The time limit for a closed link's last bytes.
-    private static let closingTime = Duration.seconds(2)
 
     // MARK: Writing
 
     mutating func flush(_ id: LinkID, at now: Duration) {
-        guard var line = lines[id] else { return }
-        while line.pendingByteCount < Self.pendingLimit,
+        guard var entry = lines[id] else { return }
+        while entry.pendingByteCount < Self.pendingLimit,
             let bytes = mesh.takeOutput(id, atMost: Self.pieceSize, at: now)
         {
-            line.pendingByteCount += bytes.count
-            line.link.write(bytes)
+            entry.pendingByteCount += bytes.count
+            request(.write(entry.link, bytes))
         }
-        lines[id] = line
+        lines[id] = entry
     }
 
-    mutating func close(_ id: LinkID, _ node: PeerNode) {
+    mutating func close(_ id: LinkID, at now: Duration) {
         if let race = dials.remove(id) {
-            race.running.forEach { $0.close(abruptly: true) }
-            return retired.append(race)
+            for link in race.running { request(.cancel(link)) }
+            return
         }
-        guard let line = lines.removeValue(forKey: id) else { return }
-        while let bytes = mesh.takeOutput(id, atMost: Self.pieceSize, at: PeerNode.now) { line.link.write(bytes) }
-        numbers[ObjectIdentifier(line.link)] = nil
-        line.link.close(abruptly: false)
-        node.queue.call(after: Self.closingTime) { line.link.close(abruptly: true) }
-        retired.append(line)
+        guard let entry = lines.removeValue(forKey: id) else { return }
+        while let bytes = mesh.takeOutput(id, atMost: Self.pieceSize, at: now) { request(.write(entry.link, bytes)) }
+        numbers[ObjectIdentifier(entry.link)] = nil
+        request(.end(entry.link))
     }
 
     // MARK: Accepted connections
 
-    mutating func accept(_ link: PeerLink, _ node: PeerNode, _ now: Duration) {
+    mutating func accept(_ link: PeerLink, _ now: Duration) {
         // A flood of connections without a handshake must not keep peers out.
-        if handshakes.count >= Self.handshakeLimit { handshakes.remove(at: crowdedHandshake()).close(abruptly: true) }
+        if handshakes.count >= Self.handshakeLimit {
+            let crowded = handshakes.remove(at: crowdedHandshake())
+            request(.cancel(crowded))
+        }
         handshakes.append(link)
         dials.arrived(at: now)
-        link.start()
-        node.queue.call(after: Self.handshakeTime) { [weak node, weak link] in
-            node?.apply { core, _ in
-                if let link, core.endHandshake(link) { link.close(abruptly: true) }
-            }
-        }
+        request(.accept(link))
     }
 
     /// The index of the oldest handshake from the address with the most handshakes.
@@ -66,15 +59,15 @@ extension NodeCore {
     }
 
     /// Ends a connection's handshake state. Returns whether it was in the handshake.
-    private mutating func endHandshake(_ link: PeerLink) -> Bool {
+    mutating func endHandshake(_ link: PeerLink) -> Bool {
         guard let index = handshakes.firstIndex(where: { $0 === link }) else { return false }
-        retired.append(handshakes.remove(at: index))
+        handshakes.remove(at: index)
         return true
     }
 
     private mutating func opened(_ link: PeerLink, _ facts: LinkFacts, _ remote: NWEndpoint?, _ now: Duration) {
         guard endHandshake(link) else { return dialled(link, facts, remote, now) }
-        guard let id = mesh.accepted(facts, at: now) else { return link.close(abruptly: true) }
+        guard let id = mesh.accepted(facts, at: now) else { return request(.cancel(link)) }
         keep(link, remote, id)
     }
 
@@ -86,23 +79,22 @@ extension NodeCore {
 
     // MARK: Events
 
-    mutating func handle(_ event: PeerLink.Event, of link: PeerLink, _ node: PeerNode, _ now: Duration) {
+    mutating func handle(_ event: PeerLink.Event, of link: PeerLink, _ now: Duration) {
         let name = ObjectIdentifier(link)
         switch event {
         case .opened(let facts, let remote): opened(link, facts, remote, now)
         case .received(let bytes):
             guard let id = numbers[name] else { return }
             mesh.received(id, bytes, at: now)
-            link.resumeReading()
+            request(.read(link))
         case .sent(let count):
             guard let id = numbers[name], lines[id] != nil else { return }
             lines[id]?.pendingByteCount -= count
             flush(id, at: now)
         case .ended: ended(link, .closedByPeer, now)
         case .closed(let isLocalFailure):
-            retired.append(link)
             if endHandshake(link) { return }
-            if raceLost(link, node, now) { return }
+            if raceLost(link) { return }
             ended(link, isLocalFailure ? .failed : .closedByPeer, now)
         }
     }
@@ -110,23 +102,8 @@ extension NodeCore {
     private mutating func ended(_ link: PeerLink, _ end: LinkEnd, _ now: Duration) {
         guard let id = numbers.removeValue(forKey: ObjectIdentifier(link)) else { return }
         lines[id] = nil
-        link.close(abruptly: true)
+        request(.cancel(link))
         mesh.linkEnded(id, end, at: now)
-    }
-}
-
-extension PeerNode {
-    /// A link keeps the node alive until it is closed, so that a released group's last bytes are sent.
-    func link(_ connection: NWConnection, waits: Bool) -> PeerLink {
-        PeerLink(connection, queue: queue, waits: waits) { [self] link, event in
-            apply { core, now in core.handle(event, of: link, self, now) }
-        }
-    }
-
-    /// Begins the handshake of an accepted connection.
-    func accept(_ connection: NWConnection) {
-        let link = link(connection, waits: true)
-        apply { core, now in core.accept(link, self, now) }
     }
 }
 

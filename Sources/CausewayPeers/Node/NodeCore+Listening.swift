@@ -5,57 +5,66 @@ internal import Network
 
 extension NodeCore {
     /// Opens the node's listener, once. It advertises no service: peers learn its port from links and introductions.
-    mutating func listen(_ node: PeerNode) {
+    mutating func listen() {
         guard service.phase == .idle else { return }
         service.phase = .starting
-        service.networkWatch = node.followNetwork()
-        let parameters = PeerTransport.parameters(node.local, queue: node.queue) { _ in true }
-        guard let listener = try? NWListener(using: parameters) else {
-            return node.queue.async { node.listens(on: 0) }
-        }
-        let batch = AcceptBatch(of: listener)
-        listener.newConnectionHandler = { [weak node, weak listener] connection in
-            guard let node else { return connection.forceCancel() }
-            node.accept(connection)
-            batch.took(listener)
-        }
-        listener.stateUpdateHandler = { [weak node, weak listener] state in
-            guard let node else { return }
-            switch state {
-            case .ready: node.listens(on: listener?.port?.rawValue ?? 0)
-            case .failed, .waiting: node.listens(on: 0)
-            case .setup, .cancelled: break
-            @unknown default: break
-            }
-        }
-        service.listener = listener
-        listener.start(queue: node.queue)
+        request(.listen)
     }
 
     /// The listener has a port, or could not be opened (port 0). Without a listener, the node connects only to peers
     /// that it dials.
-    fileprivate mutating func listens(on port: UInt16, _ addresses: [[UInt8]], _ node: PeerNode) {
+    ///
+    /// - Returns: The work that waited, for the caller to release: it may hold the program's objects.
+    fileprivate mutating func listens(on port: UInt16, _ addresses: [[UInt8]], at now: Duration) -> [Waiting] {
         service.phase = .settled
         service.port = port
         mesh.listens(on: port, addresses: addresses)
         let waiting = service.waiting
         service.waiting = []
-        for work in waiting { work(&self, node) }
+        for work in waiting { work(&self, now) }
+        return waiting
     }
 
     /// Runs work as soon as the port is known.
-    mutating func whenListening(_ node: PeerNode, _ work: @escaping Waiting) {
-        listen(node)
-        if service.phase == .settled { return work(&self, node) }
+    mutating func whenListening(_ now: Duration, _ work: @escaping Waiting) {
+        listen()
+        if service.phase == .settled { return work(&self, now) }
         service.waiting.append(work)
     }
 }
 
 extension PeerNode {
+    func openListener() {
+        let watch = followNetwork()
+        withCore { core in core.service.networkWatch = watch }
+        let parameters = PeerTransport.parameters(local, queue: queue) { _ in true }
+        guard let listener = try? NWListener(using: parameters) else {
+            return queue.async { [self] in listens(on: 0) }
+        }
+        let batch = AcceptBatch(of: listener)
+        listener.newConnectionHandler = { [weak self, weak listener] connection in
+            guard let self else { return connection.forceCancel() }
+            accept(connection)
+            batch.took(listener)
+        }
+        listener.stateUpdateHandler = { [weak self, weak listener] state in
+            guard let self else { return }
+            switch state {
+            case .ready: listens(on: listener?.port?.rawValue ?? 0)
+            case .failed, .waiting: listens(on: 0)
+            case .setup, .cancelled: break
+            @unknown default: break
+            }
+        }
+        withCore { core in core.service.listener = listener }
+        listener.start(queue: queue)
+    }
+
     /// Runs on the node's queue, like the changes of the network, so that the newest addresses win.
-    fileprivate func listens(on port: UInt16) {
+    private func listens(on port: UInt16) {
         let addresses = LocalAddresses.current()
-        apply { core, _ in core.listens(on: port, addresses, self) }
+        let waiting = apply { core, now in core.listens(on: port, addresses, at: now) }
+        withExtendedLifetime(waiting) {}
     }
 }
 

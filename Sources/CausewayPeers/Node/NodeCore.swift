@@ -1,9 +1,12 @@
 internal import Causeway
 internal import CausewayPeerProtocols
+internal import CausewaySystem
 internal import Dispatch
 internal import Network
 
 /// A node's state: the machine, and the driver's resources for it. Only ``PeerNode`` accesses it, under its lock.
+///
+/// A transition changes only this state, and requests all other work: see ``NodeAction``.
 struct NodeCore: ~Copyable, Sendable {
     /// The driver's state for one link of the machine.
     struct Line: Sendable {
@@ -14,7 +17,7 @@ struct NodeCore: ~Copyable, Sendable {
     }
 
     /// Work that waits until the listener has a port or failed.
-    typealias Waiting = @Sendable (inout NodeCore, PeerNode) -> Void
+    typealias Waiting = @Sendable (inout NodeCore, Duration) -> Void
 
     var mesh: PeerMesh
     var lines: [LinkID: Line] = [:]
@@ -27,8 +30,9 @@ struct NodeCore: ~Copyable, Sendable {
     var places = PeerPlaces()
     var service = NodeService()
     var searches = PeerSearches()
-    /// Objects to release after the lock: their deinitializers may call the node.
-    var retired: [any Sendable] = []
+    var line = ActionLine<NodeAction>(keepsStorage: true)
+    /// The actions of the current transition. Keeps its storage.
+    var requested: [NodeAction] = []
 
     init(_ mesh: consuming PeerMesh) {
         self.mesh = mesh

@@ -26,7 +26,7 @@ extension PeerNode {
                     txtRecord: announcement.record)),
             using: parameters)
         apply { core, _ in
-            core.listen(self)
+            core.listen()
             core.service.advertisements.append(port)
         }
         guard let listener else {

@@ -3,20 +3,46 @@ internal import Network
 
 /// The attempts to reach one peer: candidates start one after another, and the first TLS session wins.
 struct PeerRace: Sendable {
+    /// A candidate to start.
+    struct Start: Sendable {
+        let endpoint: NWEndpoint
+        let peer: PeerKey
+        /// The number of candidates started so far.
+        let count: Int
+        let isLast: Bool
+    }
+
     let dial: PeerDial
     var candidates: [NWEndpoint]
-    var running: [PeerLink] = []
+    private(set) var running: [PeerLink] = []
     /// The delays before each further round over all candidates.
-    var pauses: [Duration] = []
+    private(set) var pauses: [Duration] = []
     /// The number of started candidates. A candidate's timer starts the next one only if none has started since.
     private(set) var startCount = 0
+    /// The number of candidates that were taken and have no link yet.
+    private(set) var linklessCount = 0
 
-    /// Removes and returns the candidate to start; `nil` if none is left.
+    /// Whether a candidate was taken and has not failed.
+    var isRunning: Bool { linklessCount > 0 || !running.isEmpty }
+
+    /// Removes and returns the candidate to start; `nil` if none is left. The caller must add its link.
     mutating func takeCandidate() -> NWEndpoint? {
         guard !candidates.isEmpty else { return nil }
         startCount += 1
+        linklessCount += 1
         return candidates.removeFirst()
     }
+
+    /// Adds the link of a taken candidate.
+    mutating func add(_ link: PeerLink) {
+        linklessCount -= 1
+        running.append(link)
+    }
+
+    mutating func remove(_ link: PeerLink) { running.removeAll { $0 === link } }
+
+    /// Removes and returns the delay before the next round; `nil` if there is none.
+    mutating func takePause() -> Duration? { pauses.isEmpty ? nil : pauses.removeFirst() }
 }
 
 /// A node's dials, of which only a few run at a time.
@@ -52,6 +78,13 @@ struct PeerDials: Sendable {
     subscript(id: LinkID) -> PeerRace? {
         get { races[id] }
         _modify { yield &races[id] }
+    }
+
+    /// Adds the link of a dial's candidate. Returns `false` if the dial has ended.
+    mutating func add(_ link: PeerLink, to id: LinkID) -> Bool {
+        guard races[id] != nil else { return false }
+        races[id]?.add(link)
+        return true
     }
 
     /// The dial for which a link is a candidate.

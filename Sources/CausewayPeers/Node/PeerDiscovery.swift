@@ -51,25 +51,30 @@ struct PeerSearches: Sendable {
 extension NodeCore {
     /// Checks the service instances of a member that is suspended or was lost without a goodbye. Also starts a search
     /// for a lost member.
-    mutating func reconfirm(_ member: MemberID, _ state: MemberState, _ node: PeerNode) {
+    mutating func reconfirm(_ member: MemberID, _ state: MemberState, at now: Duration) {
         switch state {
-        case .suspended: PeerDiscovery.reconfirm(places.endpoints(of: member.peer))
+        case .suspended: request(.reconfirm(places.endpoints(of: member.peer)))
         case .notConnected(.lost), .notConnected(.unreachable):
-            PeerDiscovery.reconfirm(places.endpoints(of: member.peer))
-            if searches.begin(member.peer, at: PeerNode.now) { Self.scheduleSearch(node) }
+            request(.reconfirm(places.endpoints(of: member.peer)))
+            if searches.begin(member.peer, at: now) { request(.search) }
         case .connected: searches.end(member.peer)
         case .connecting, .resumed, .notConnected: break
         }
     }
 
-    private static func scheduleSearch(_ node: PeerNode) {
-        node.queue.call(after: PeerSearches.spacing) { [weak node] in
-            guard let node else { return }
-            node.apply { core, now in
-                let wanted = core.searches.due(at: now)
-                for peer in wanted { PeerDiscovery.reconfirm(core.places.endpoints(of: peer)) }
-                if !wanted.isEmpty { scheduleSearch(node) }
-            }
+    /// Queries for the peers that are still lost.
+    fileprivate mutating func search(at now: Duration) {
+        let wanted = searches.due(at: now)
+        for peer in wanted { request(.reconfirm(places.endpoints(of: peer))) }
+        if !wanted.isEmpty { request(.search) }
+    }
+}
+
+extension PeerNode {
+    /// Continues the searches later.
+    func scheduleSearch() {
+        queue.call(after: PeerSearches.spacing) { [weak self] in
+            self?.apply { core, now in core.search(at: now) }
         }
     }
 }

@@ -1,13 +1,14 @@
 internal import Causeway
 internal import CausewayPeerProtocols
+internal import CausewaySystem
 internal import Dispatch
 package import Network
 
 /// One local peer on the network: its listener, its advertisements, its browsers, and its groups.
 ///
-/// All methods may be called from any thread. Every event and call takes the lock, passes the event to the machine, and performs the
-/// machine's actions in order. No program code runs under the lock: events are delivered on the queue of a group, an advertisement or a
-/// browser.
+/// All methods may be called from any thread. Every event and call is a transition of the state under the lock. The
+/// actions that it requests, such as writes and the delivery of events, are performed in the order of the transitions,
+/// by one thread at a time, without the lock. Program code runs on the queue of a group, an advertisement or a browser.
 package final class PeerNode: Sendable {
     package let local: LocalPeer
     /// The queue for connections, the listener and timers.
@@ -72,19 +73,19 @@ package final class PeerNode: Sendable {
     /// Monotonic time, for the machine.
     static var now: Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
 
-    /// Changes the state, then performs the machine's actions, and sets the timer.
+    /// Changes the state and takes the machine's actions, then performs what was requested.
+    ///
+    /// If another thread performs actions, or if an action called this function, the requested actions are performed in
+    /// order after the return. So a caller may rely on the result and on the state, but not on the actions.
     @discardableResult
     func apply<Result: Sendable>(_ change: (inout NodeCore, Duration) -> Result) -> Result {
-        let (result, retired) = core.withLock { core in
-            let result = change(&core, Self.now)
-            core.perform(self)
-            arm(&core)
-            let retired = core.retired
-            core.retired = []
-            return (result, retired)
-        }
-        withExtendedLifetime(retired) {}
-        return result
+        core.change(
+            { core in
+                let now = Self.now
+                let result = change(&core, now)
+                core.settle(self, at: now)
+                return result
+            }, perform: perform)
     }
 
     /// Reads or changes the part of the state that neither concerns the machine nor requests actions.
@@ -92,42 +93,36 @@ package final class PeerNode: Sendable {
         core.withLock { core in body(&core) }
     }
 
-    /// Late, early and duplicate timers are harmless, so timers are only added for earlier deadlines and never cancelled.
-    private func arm(_ core: inout NodeCore) {
-        guard let deadline = core.mesh.deadline else { return }
-        if let armed = core.service.armedFor, armed <= deadline { return }
-        core.service.armedFor = deadline
-        queue.call(after: deadline - Self.now) { [weak self] in
-            self?.apply { core, now in
-                if core.service.armedFor == deadline { core.service.armedFor = nil }
-                core.mesh.advance(to: now)
-            }
-        }
-    }
-
     /// Passes the node's listening port to the completion as soon as it is known; 0 if it cannot listen. The completion runs on the node's
     /// queue.
     package func whenListening(_ completion: @escaping @Sendable (UInt16) -> Void) {
-        apply { core, _ in
-            core.whenListening(self) { core, node in
+        apply { core, now in
+            core.whenListening(now) { [queue] core, _ in
                 let port = core.service.port
-                node.queue.async { completion(port) }
+                core.request(.run { queue.async { completion(port) } })
             }
         }
     }
 
     /// Cuts all connections, as a network loss does. For tests.
     package func cutLinks() {
-        apply { core, _ in core.lines.values.forEach { $0.link.close(abruptly: true) } }
+        apply { core, _ in
+            for line in core.lines.values { core.request(.cancel(line.link)) }
+        }
     }
 
     /// Makes new datagram lanes dial another endpoint. For tests.
     package func detourDatagrams(_ detour: (@Sendable (NWEndpoint) -> NWEndpoint)?) {
-        apply { core, _ in core.datagrams.detour = detour }
+        // The old closure is released after the lock.
+        let old = withCore { core in
+            defer { core.datagrams.detour = detour }
+            return core.datagrams.detour
+        }
+        withExtendedLifetime(old) {}
     }
 
     /// Adds a peer's address, for example if no browser found the peer.
     package func learn(_ endpoint: NWEndpoint, of peer: PeerIdentity) {
-        apply { core, _ in core.places.learn(endpoint, of: peer.key) }
+        withCore { core in core.places.learn(endpoint, of: peer.key) }
     }
 }

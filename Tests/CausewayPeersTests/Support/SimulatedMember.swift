@@ -63,7 +63,9 @@ final class SimulatedMember {
                 hasMoved = true
                 node.apply { core, now in core.mesh.received(remote, bytes, at: now) }
             }
-            // The group answers an invitation on this queue.
+            // A timer on the node's queue may perform the actions of this thread, and the group answers an invitation
+            // on its own queue.
+            node.queue.sync {}
             answers.sync {}
             while let bytes = node.apply({ core, now in core.mesh.takeOutput(remote, atMost: 65_536, at: now) }) {
                 hasMoved = true

@@ -1,0 +1,54 @@
+internal import Causeway
+internal import CausewayPeerProtocols
+internal import Dispatch
+internal import Network
+
+extension PeerNode {
+    /// The delay between the starts of two candidates.
+    private static let spacing = Duration.milliseconds(400)
+    /// The maximum number of interfaces on which a link-local address is tried.
+    private static let interfaceLimit = 8
+
+    /// Looks up the candidates of a dial, and begins a round over them.
+    func beginRound(_ id: LinkID) {
+        let interfaces = LocalNetwork.current.linkLocalInterfaces.prefix(Self.interfaceLimit)
+        apply { core, _ in core.beginRound(id, interfaces) }
+    }
+
+    /// Starts a candidate, and later the next one.
+    func dial(_ id: LinkID, _ start: PeerRace.Start) {
+        let digest = start.peer.digestBytes
+        let parameters = PeerTransport.parameters(local, queue: queue) { key in
+            PeerKeyPair.digest(key).prefix(16).elementsEqual(digest)
+        }
+        let link = link(NWConnection(to: start.endpoint, using: parameters), waits: false)
+        // The machine may have ended the dial since the request, or an earlier candidate has won. The link is recorded
+        // before its first event.
+        guard withCore({ core in core.dials.add(link, to: id) }) else { return }
+        link.start()
+        guard !start.isLast else { return }
+        queue.call(after: Self.spacing) { [self] in
+            apply { core, _ in
+                // If a candidate has started since, because this one failed, a timer that runs now could end the dial
+                // during a pause.
+                guard core.dials[id]?.startCount == start.count else { return }
+                core.next(id)
+            }
+        }
+    }
+
+    /// Reports asynchronously that a dial failed: otherwise the machine would dial again within this call, fail again,
+    /// and so on.
+    func failLater(_ id: LinkID) {
+        queue.async { [self] in
+            apply { core, now in core.mesh.dialFailed(id, at: now) }
+        }
+    }
+
+    /// Looks later whether another dial may start.
+    func checkDials(after time: Duration) {
+        queue.call(after: time + .milliseconds(1)) { [weak self] in
+            self?.apply { core, _ in core.dials.isAwaited = false }
+        }
+    }
+}
