@@ -1,4 +1,5 @@
 import Causeway
+import Dispatch
 import Testing
 
 @testable import CausewayPeerProtocols
@@ -44,6 +45,27 @@ struct PeerDialsTests {
         race.candidates = places
         #expect(race.takeCandidate() == places[0])
         #expect(!timers.contains(race.startCount))
+    }
+
+    @Test("A dial is running while its candidate has no link yet, and takes no link after its end")
+    func linkless() {
+        var dials = PeerDials()
+        #expect(Self.add([1], to: &dials, at: .zero) == [1])
+        let (id, place) = (LinkID(1), NWEndpoint.hostPort(host: .ipv4(.loopback), port: 1))
+        dials[id]?.candidates = [place]
+        let taken = dials[id]?.takeCandidate()
+        #expect(taken == place)
+        #expect(dials[id]?.isRunning == true)
+        let link = PeerLink(NWConnection(to: place, using: .tcp), queue: DispatchQueue(label: "link")) { _, _ in }
+        let isAdded = dials.add(link, to: id)
+        #expect(isAdded)
+        #expect(dials.dial(of: link) == id)
+        #expect(dials[id]?.isRunning == true)
+        dials[id]?.remove(link)
+        #expect(dials[id]?.isRunning == false)
+        dials.remove(id)
+        let isAddedLate = dials.add(link, to: id)
+        #expect(!isAddedLate)
     }
 
     @Test("A few dials start at once, to smaller and larger peers")
