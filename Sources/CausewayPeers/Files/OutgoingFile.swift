@@ -47,9 +47,13 @@ final class OutgoingFile: Sendable {
 
     /// Reads a block, and opens the file for the first one.
     ///
-    /// - Throws: ``PeerFailure`` with `file`, also if the file was truncated.
+    /// - Throws: ``PeerFailure`` with `file`, also if the file was truncated; with `violation` for an offset behind the end.
     func read(_ offset: UInt64, _ count: Int) throws(PeerFailure) -> Block {
-        let wanted = Int(clamping: min(UInt64(count), source.size - min(offset, source.size)))
+        // The peer chose the offset. `FileHandle.seek` traps for one over `Int64.max`.
+        guard offset <= source.size else {
+            throw PeerFailure(.violation, "the peer requested bytes behind the end of \(source.url.path)")
+        }
+        let wanted = Int(clamping: min(UInt64(count), source.size - offset))
         do {
             let block = try state.withLock { try read(offset, wanted, &$0) }
             progress.completedUnitCount = Int64(clamping: offset + UInt64(wanted))

@@ -1,0 +1,25 @@
+import CausewayPeerProtocols
+import Foundation
+import Testing
+
+@testable import CausewayPeers
+
+@Suite("Files of peers on the disk")
+struct PeerFileTests {
+    @Test("A block behind the end of a sent file is refused, and the one at the end is empty")
+    func offsets() throws {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).txt")
+        defer { try? FileManager.default.removeItem(at: url) }
+        try Data("abc".utf8).write(to: url)
+        let source = OutgoingFile.Source(url: url, size: 3, hasDigest: false)
+        let file = OutgoingFile(source, Progress(totalUnitCount: 3), { _, _ in }, { _ in })
+        defer { file.close() }
+        for offset in [4, 1 << 63, .max] as [UInt64] {
+            #expect(throws: PeerFailure(.violation)) { try file.read(offset, 10) }
+        }
+        let last = try file.read(3, 10)
+        #expect(last.bytes == [] && last.isLast)
+        let whole = try file.read(0, 10)
+        #expect(whole.bytes == Array("abc".utf8) && whole.isLast)
+    }
+}
