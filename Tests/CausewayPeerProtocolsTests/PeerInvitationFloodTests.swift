@@ -91,6 +91,24 @@ struct PeerInvitationFloodTests {
         }
     }
 
+    @Test("A repeated INVITE gives a question no more time, and the question ends with its link")
+    func repeated() throws {
+        var subject = Subject()
+        let peer = HostilePeer(3)
+        let accepted = subject.invite(peer)
+        let link = try #require(accepted)
+        let first = subject.asked.first
+        let question = try #require(first)
+        let again = peer.bytes(PeerBodies.invite(nil, timeout: .seconds(300)))
+        subject.mesh.received(link, again, at: subject.now + .seconds(200))
+        subject.mesh.advance(to: subject.now + .seconds(202))
+        let isAsked = subject.mesh.isAsked(question.id)
+        #expect(isAsked && subject.mesh.linkCount == 1)
+        for time in 301...303 { subject.mesh.advance(to: subject.now + .seconds(time)) }
+        let isStillAsked = subject.mesh.isAsked(question.id)
+        #expect(!isStillAsked && subject.mesh.linkCount == 0)
+    }
+
     @Test("A peer with a recorded key takes the place of an unknown one, and no unknown one takes its place")
     func recorded() {
         var subject = Subject()

@@ -119,6 +119,8 @@ extension PeerMesh {
         guard let hello = link.hello, !link.isDialler, hello.handle != .none, hello.target == nil else {
             throw PeerReason.protocolViolation
         }
+        // A repeated INVITE must not extend the time for the answer. If the link ended for it, the question would stay.
+        guard !invitations.isPending(id) else { return }
         let key = hello.peer.key
         let context = try PeerBodies.context(payload)
         let service = try PeerFields(payload).text(3) ?? ""
