@@ -109,6 +109,27 @@ struct PeerInvitationFloodTests {
         #expect(!isStillAsked && subject.mesh.linkCount == 0)
     }
 
+    @Test("A member that repeats INVITE and reads nothing has one answer in its queue")
+    func member() throws {
+        var subject = Subject()
+        let peer = HostilePeer(3)
+        let accepted = subject.invite(peer)
+        let link = try #require(accepted)
+        let first = subject.asked.first
+        let question = try #require(first)
+        subject.mesh.answer(question.id, with: subject.session, at: subject.now)
+        let certificates = peer.bytes(PeerFrame(.certificate)) + peer.bytes(PeerFrame(.certified))
+        subject.mesh.received(link, certificates, at: subject.now)
+        while subject.mesh.takeOutput(link, atMost: 65_536, at: subject.now) != nil {}
+        let invitation = peer.bytes(PeerBodies.invite(nil, timeout: .seconds(30)))
+        for _ in 0..<1_000 { subject.mesh.received(link, invitation, at: subject.now) }
+        var reader = PeerFrameReader()
+        while let bytes = subject.mesh.takeOutput(link, atMost: 65_536, at: subject.now) { reader.append(bytes) }
+        var answers: [PeerFrameType] = []
+        while let frame = try reader.next() { answers.append(frame.type) }
+        #expect(answers == [.accept])
+    }
+
     @Test("A peer with a recorded key takes the place of an unknown one, and no unknown one takes its place")
     func recorded() {
         var subject = Subject()

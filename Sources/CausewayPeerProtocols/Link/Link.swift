@@ -61,8 +61,9 @@ struct LinkOutput: Sendable {
     var isEmpty: Bool { urgent.isEmpty && last == nil && farewell == nil }
 
     mutating func append(_ frame: PeerFrame) {
-        // One queued PONG answers any number of PINGs.
-        if frame.type == .pong, urgent.contains(where: { $0.type == .pong }) { return }
+        // One queued PONG answers any number of PINGs, and one ACCEPT any number of INVITEs.
+        let isAnswer = frame.type == .pong || frame.type == .accept
+        if isAnswer, urgent.contains(where: { $0.type == frame.type }) { return }
         urgent.append(frame)
     }
 
