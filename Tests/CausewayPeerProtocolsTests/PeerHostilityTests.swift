@@ -130,6 +130,19 @@ struct PeerHostilityTests {
         #expect(mesh.linkCount == 0)
     }
 
+    @Test("Bytes after a malformed frame are not kept while the link says goodbye")
+    func bytesAfterFailure() throws {
+        var mesh = mesh()
+        let accepted = mesh.accepted(HostilePeer(3).facts, at: .zero)
+        let link = try #require(accepted)
+        mesh.received(link, HostilePeer(3).hello() + [0x7E, 0, 0, 0, 0, 0, 0, 0], at: .zero)
+        for _ in 0..<100 { mesh.received(link, [UInt8](repeating: 0x7E, count: 65_536), at: .zero) }
+        #expect(mesh.linkCount == 1)
+        #expect(mesh.bufferedByteCount == 0)
+        let last = reason(&mesh, link)
+        #expect(last == .protocolViolation)
+    }
+
     @Test("A changed key of a known peer is refused")
     func changedKey() {
         var mesh = mesh()

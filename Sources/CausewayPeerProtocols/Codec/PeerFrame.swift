@@ -47,7 +47,7 @@ package struct PeerFrame: Equatable, Sendable {
 }
 
 /// Splits a link's bytes into frames. The caller takes all complete frames after each ``append(_:)``, so the buffer
-/// holds at most one incomplete frame.
+/// holds at most one incomplete frame. After a failure it holds nothing.
 package struct PeerFrameReader: Sendable {
     package enum Failure: Error, Equatable, Sendable {
         /// An unknown type that may not be skipped.
@@ -58,6 +58,8 @@ package struct PeerFrameReader: Sendable {
 
     private var pending: [UInt8] = []
     private var position = 0
+    /// Whether a header was invalid: the start of the next frame is unknown, so further bytes are dropped.
+    private var hasFailed = false
 
     package init() {}
 
@@ -67,6 +69,7 @@ package struct PeerFrameReader: Sendable {
     var nextType: UInt8? { bufferedByteCount > 0 ? pending[position] : nil }
 
     package mutating func append(_ bytes: some Collection<UInt8>) {
+        guard !hasFailed else { return }
         if position > 0 {
             pending.removeFirst(position)
             position = 0
@@ -82,8 +85,8 @@ package struct PeerFrameReader: Sendable {
             let channel = UInt16(pending[position + 2]) << 8 | UInt16(pending[position + 3])
             let length = Int(pending[(position + 4)..<(position + 8)].bigEndianInteger)
             let kind = PeerFrameType(rawValue: type)
-            guard kind != nil || type & 0x80 != 0 else { throw .unknownType }
-            guard length <= PeerFrame.maximumPayload(of: type) else { throw .tooLarge }
+            guard kind != nil || type & 0x80 != 0 else { throw fail(.unknownType) }
+            guard length <= PeerFrame.maximumPayload(of: type) else { throw fail(.tooLarge) }
             guard bufferedByteCount >= PeerFrame.headerByteCount + length else { return nil }
             let start = position + PeerFrame.headerByteCount
             position = start + length
@@ -93,5 +96,10 @@ package struct PeerFrameReader: Sendable {
                 payload: Array(pending[start..<position]))
         }
         return nil
+    }
+
+    private mutating func fail(_ failure: Failure) -> Failure {
+        (pending, position, hasFailed) = ([], 0, true)
+        return failure
     }
 }
