@@ -51,7 +51,8 @@ struct Outboxes {
         let frame = outbox.frames[outbox.first].take()
         outbox.first += 1
         outbox.byteCount -= (frame?.count ?? 0) + Self.frameOverhead
-        if outbox.isEmpty || outbox.first > 64 {
+        // Half of the frames at least, so that each one is moved once on average.
+        if outbox.isEmpty || outbox.first > max(64, outbox.frames.count / 2) {
             outbox.frames.removeFirst(outbox.first)
             outbox.first = 0
         }

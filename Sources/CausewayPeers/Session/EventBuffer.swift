@@ -121,7 +121,8 @@ extension EventBuffer.State {
         let entry = entries[first].take()
         if entry?.event.isDiscovery == true { discoveryCount -= 1 }
         first += 1
-        if first == entries.count || first > 64 {
+        // Half of the entries at least, so that each one is moved once on average.
+        if first == entries.count || first > max(64, entries.count / 2) {
             entries.removeFirst(first)
             first = 0
         }
