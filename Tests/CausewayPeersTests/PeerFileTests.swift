@@ -22,4 +22,23 @@ struct PeerFileTests {
         let whole = try file.read(0, 10)
         #expect(whole.bytes == Array("abc".utf8) && whole.isLast)
     }
+
+    @Test(
+        "A received file can have any name of at most 255 bytes",
+        arguments: [
+            String(repeating: "a", count: 255),
+            String(repeating: "a", count: 60) + ".part",
+            // One character of five bytes.
+            String(repeating: "e\u{302}\u{301}", count: 51),
+            "file.part",
+        ])
+    func names(_ name: String) throws {
+        let file = IncomingFile(ResourceOffer(name: name, size: 2), nil)
+        defer { file.end(keepsPart: false) }
+        let offset = try file.create()
+        try file.write([1, 2], at: offset)
+        let url = try file.finish(nil)
+        #expect(url.lastPathComponent == name)
+        #expect(try Data(contentsOf: url) == Data([1, 2]))
+    }
 }

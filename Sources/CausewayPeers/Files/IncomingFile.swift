@@ -26,8 +26,10 @@ final class IncomingFile: Sendable {
         directory = root.appendingPathComponent("causeway-peers-\(UUID().uuidString)", isDirectory: true)
     }
 
-    /// Names of 255 bytes leave no space for a suffix.
-    private var part: URL { claim?.url ?? directory.appendingPathComponent(String(name.prefix(60)) + ".part") }
+    /// File names have at most 255 bytes, and the part must not have the file's own name.
+    private var part: URL {
+        claim?.url ?? directory.appendingPathComponent(name.utf8.count <= 250 ? "\(name).part" : "file.part")
+    }
 
     /// Opens the file. Returns the number of bytes that it already has.
     func create() throws(PeerFailure) -> UInt64 {
