@@ -23,6 +23,9 @@ package final class PeerOutputStream: Sendable {
         return node.apply { core, now in core.mesh.write(channel, [UInt8](data), at: now) }
     }
 
+    /// Whether the stream was closed or has failed, and accepts no more bytes.
+    package var hasEnded: Bool { state.hasEnded }
+
     /// The number of bytes that ``write(_:)`` would accept.
     package var space: Int {
         let channel = state.channel

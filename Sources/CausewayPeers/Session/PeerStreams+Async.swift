@@ -52,7 +52,7 @@ public final class PeerWriter: Sendable {
 
     /// Writes bytes, and suspends while the receiver's window of 256 KiB is full. For one task at a time.
     ///
-    /// - Throws: ``PeerFailure`` if the receiver reset the stream or is gone.
+    /// - Throws: ``PeerFailure`` if the receiver reset the stream or is gone, with `invalid` after ``finish()``.
     ///
     /// Cancellation: throws `CancellationError`. The stream then has only part of the bytes. Release the writer, which
     /// resets the stream.
@@ -62,12 +62,18 @@ public final class PeerWriter: Sendable {
             try Task.checkCancellation()
             let count = try stream.write(Data(rest.prefix(65_536)))
             rest = rest.dropFirst(count)
-            if count == 0 { await signal.wait() }
+            guard count == 0 else { continue }
+            // A finished stream gets no space.
+            guard !stream.hasEnded else { throw PeerFailure(.invalid, "the stream is finished") }
+            await signal.wait()
         }
     }
 
-    /// Ends the stream after the written bytes.
-    public func finish() { stream.close() }
+    /// Ends the stream after the written bytes. A write that waits in another task throws.
+    public func finish() {
+        stream.close()
+        signal.raise()
+    }
 }
 
 /// A byte stream's receiving end. A reader released before the end resets the stream.
