@@ -32,6 +32,23 @@ struct PeerMeshTests {
         #expect(one.mesh.linkCount == 0 && two.mesh.linkCount == 0)
     }
 
+    @Test("Messages that are queued when a peer leaves arrive, also if they exceed the window")
+    func leaveWithQueue() {
+        let network = PeerNetwork(2, seed: 3)
+        let (one, two) = (network.peers[0], network.peers[1])
+        network.invite(0, 1)
+        network.run(.seconds(1))
+        let message = [UInt8](repeating: 1, count: 1 << 20)
+        for _ in 0..<20 {
+            _ = network.call(0) { $0.mesh.send(message, to: $0.member(two), reliably: true, at: network.now) }
+        }
+        network.call(0) { $0.mesh.leave($0.session, at: network.now) }
+        network.run(.seconds(2))
+        #expect(two.inbox[one.key]?.count == 20)
+        #expect(two.history.last == "notConnected(CausewayPeerProtocols.PeerReason.left)")
+        #expect(one.mesh.linkCount == 0 && two.mesh.linkCount == 0)
+    }
+
     @Test("Both invite 1,000 times: connected each time, at most one question each, no other state")
     func bothInvite() {
         for seed in 0..<1_000 {

@@ -87,6 +87,11 @@ struct MemberTraffic: Sendable {
             || nextChannel(isPeek: true) != nil
     }
 
+    /// Whether content waits until the peer acknowledges frames or permits more message bytes.
+    var awaitsAcknowledgment: Bool {
+        !outbox.isEmpty || !queue.hasRoom && streams.outgoing.values.contains { $0.nextSize != nil }
+    }
+
     private mutating func nextChannel(isPeek: Bool = false) -> Channel? {
         var taken = LaneScheduler<Channel>()
         swap(&taken, &scheduler)

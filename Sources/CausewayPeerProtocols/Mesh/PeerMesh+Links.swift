@@ -117,6 +117,8 @@ extension PeerMesh {
         case .leaving:
             var ignored: Deque<PeerAction> = []
             if let frame = links[id]?.output.farewell?.nextFrame(at: now, &ignored) { return frame }
+            // The rest follows an acknowledgment, or is dropped when the time of the link is over.
+            if links[id]?.output.farewell?.awaitsAcknowledgment == true { return nil }
             links[id]?.output.farewell = nil
             return links[id]?.output.nextLast()
         case .dialing, .greeting, .lobby, .joining: return nil
