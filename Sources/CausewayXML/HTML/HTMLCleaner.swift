@@ -131,6 +131,8 @@ package struct HTMLCleaner {
             }
             guard HTMLRules.attributes.contains(name) || (isForeign && HTMLRules.foreignAttributes.contains(name))
             else { continue }
+            // An animation sets its target to any text, for example a link to a script.
+            guard name != "attributeName" || HTMLRules.mayAnimate(attribute.value) else { continue }
             result.append(HTMLAttribute(name: name, value: value(attribute.value, of: name, in: element)))
         }
         if element == "svg", !result.contains(where: { $0.name == "xmlns" }) {

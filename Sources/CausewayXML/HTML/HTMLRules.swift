@@ -94,6 +94,9 @@ enum HTMLRules {
         separators stretchy bevelled close notation open src symmetric
         """)
 
+    /// Whether an animation may change an attribute: one that is permitted with every value.
+    static func mayAnimate(_ name: String) -> Bool { foreignAttributes.contains(name) && !references.contains(name) }
+
     /// CSS properties that are permitted with every harmless value.
     static let styles = set(
         """

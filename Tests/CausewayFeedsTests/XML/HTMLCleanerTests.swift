@@ -24,6 +24,20 @@ struct HTMLCleanerTests {
         #expect(HTMLCleaner.clean(html, base: "http://a.example/b/c") == expected)
     }
 
+    @Test(
+        "An animation in SVG keeps its target only if every value of the target is safe",
+        arguments: [
+            ("attributeName='href' to='javascript:x()'", "to=\"javascript:x()\""),
+            ("attributeName='xlink:href' to='a'", "to=\"a\""), ("attributeName='hr&#101;f' to='a'", "to=\"a\""),
+            ("attributeName='onclick' to='x()'", "to=\"x()\""),
+            ("attributeName='fill' to='red'", "attributeName=\"fill\" to=\"red\""),
+        ])
+    func animations(attributes: String, expected: String) {
+        let html = "<svg><a><set \(attributes)/>b</a></svg>"
+        let cleaned = "<svg xmlns=\"http://www.w3.org/2000/svg\"><a><set \(expected)></set>b</a></svg>"
+        #expect(HTMLCleaner.clean(html, base: nil) == cleaned)
+    }
+
     @Test("Attributes after the 64th of a tag are dropped, also if those before occur twice")
     func manyAttributes() {
         let html = "<a \(String(repeating: "title=b ", count: 64))href='c' lang=d>e</a> f"
