@@ -56,6 +56,17 @@ struct EngineTests {
         #expect(bench.arrivals.map(\.name) == ["POST http://b.example:8080/v1/a", "PUT https://api.example/v1/c"])
     }
 
+    @Test("A path or a query that contains a URL stays below the base URL")
+    func urlInPath() async throws {
+        let bench = try Bench()
+        let engine = try await bench.open()
+        let paths: [RequestPath] = ["a?to=app://b", "c/d://e", "https://f.example/g"]
+        for path in paths { try await engine.enqueue(ClientRequest("POST", path)) }
+        try await bench.drain(engine)
+        #expect(bench.arrivals.map(\.name) == paths.map { "POST https://api.example/v1/\($0)" })
+        #expect(engine.reports.isEmpty)
+    }
+
     @Test(
         "O5: POST, PUT, PATCH and DELETE wait without a way, survive a restart, and are replayed in order, each with one key"
     )

@@ -31,13 +31,15 @@ extension OfflineEngine {
             fields.append(StoredMessage.Field(name: "Content-Type", value: form.contentType))
             stored = try await store(try await bytes(of: form))
         }
-        let size = fields.reduce(frozen.target.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+        // A path that looks like a URL gets a slash in front, which has no effect on the request.
+        let target = !frozen.isAbsolute && Self.isAbsolute(frozen.target) ? "/" + frozen.target : frozen.target
+        let size = fields.reduce(target.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count }
         guard size <= Self.headByteCount else {
             await remove(stored)
             throw OfflineError(.full, "the target and the fields have more than \(Self.headByteCount) bytes")
         }
         return StoredMessage(
-            method: frozen.method, target: frozen.target, origin: Place(frozen).text, fields: fields, body: stored)
+            method: frozen.method, target: target, origin: Place(frozen).text, fields: fields, body: stored)
     }
 
     private func store(_ content: [UInt8]) async throws(OfflineError) -> StoredMessage.Body {
@@ -107,6 +109,11 @@ extension OfflineEngine {
 
     private static func newContentName() -> String { JournalDirectory.contentPrefix + newKey() }
 
+    /// Whether a stored target is a URL, and not a path and query below the client's base URL, which may contain URLs.
+    private static func isAbsolute(_ target: String) -> Bool {
+        target.utf8.starts(with: "http://".utf8) || target.utf8.starts(with: "https://".utf8)
+    }
+
     // MARK: Sending
 
     /// Returns an operation's request, or the reason why it cannot be sent.
@@ -131,7 +138,7 @@ extension OfflineEngine {
         // The value is a Structured Field string, with quotation marks (RFC 8941 §3.3.3).
         headers["Idempotency-Key"] = "\"\(operation.key)\""
         var frozen = FrozenRequest(
-            method: message.method, target: message.target, isAbsolute: message.target.contains("://"),
+            method: message.method, target: message.target, isAbsolute: Self.isAbsolute(message.target),
             headers: headers, isIdempotent: operation.rules.isIdempotent)
         let place = Place(message.origin)
         (frozen.host, frozen.port, frozen.usesTLS) = (place.host, place.port, place.usesTLS)
