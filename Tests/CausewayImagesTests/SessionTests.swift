@@ -1,7 +1,8 @@
-import CausewayImages
 import CausewayURLLoading
 import Foundation
 import Testing
+
+@testable import CausewayImages
 
 @Suite("Images by URLSession")
 struct SessionTests {
@@ -45,5 +46,15 @@ struct SessionTests {
         let text = Data(TestImages.png(width: 2, height: 2)).base64EncodedString()
         let data = try #require(URL(string: "data:image/png;base64,\(text)"))
         #expect(try await loader.image(for: ImageRequest(data)).bitmap.width == 2)
+    }
+
+    @Test("A fetch returns if its task ended before it waits, for example because its caller was cancelled")
+    func endedEarly() async throws {
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.invalidateAndCancel() }
+        let task = session.dataTask(with: URLRequest(url: address("a")))
+        let fetch = SessionFetch(FetchSink(head: { _ in true }, piece: { _ in true }))
+        fetch.urlSession(session, task: task, didCompleteWithError: URLError(.cancelled))
+        await #expect(throws: URLError.self) { try await fetch.run(task) }
     }
 }

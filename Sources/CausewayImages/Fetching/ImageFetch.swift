@@ -42,29 +42,36 @@ final class SessionFetch: NSObject, URLSessionDataDelegate, Sendable {
     private struct State {
         var continuation: CheckedContinuation<Void, any Error>?
         var isStopped = false
+        /// The result of a task that ended before the caller waited for it, for example after a cancellation.
+        var end: Result<Void, any Error>?
     }
 
     private let sink: FetchSink
     private let state = LockedValue(State())
 
-    private init(_ sink: FetchSink) { self.sink = sink }
+    init(_ sink: FetchSink) { self.sink = sink }
 
     /// Returns a function that fetches through a session.
+    static func by(_ session: URLSession) -> ImageFetch {
+        { request, sink in try await SessionFetch(sink).run(session.dataTask(with: request)) }
+    }
+
+    /// Runs a session task.
     ///
     /// Cancellation: cancels the task and throws `URLError.cancelled`.
-    static func by(_ session: URLSession) -> ImageFetch {
-        { request, sink in
-            let fetch = SessionFetch(sink)
-            let task = session.dataTask(with: request)
-            task.delegate = fetch
-            try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { continuation in
-                    fetch.state.withLock { $0.continuation = continuation }
-                    task.resume()
+    func run(_ task: URLSessionTask) async throws {
+        task.delegate = self
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                let end = state.withLock { state in
+                    state.continuation = state.end == nil ? continuation : nil
+                    return state.end
                 }
-            } onCancel: {
-                task.cancel()
+                if let end { return continuation.resume(with: end) }
+                task.resume()
             }
+        } onCancel: {
+            task.cancel()
         }
     }
 
@@ -84,10 +91,12 @@ final class SessionFetch: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let (continuation, isStopped) = state.withLock { state in
+        let (continuation, end) = state.withLock { state in
+            let end: Result<Void, any Error> = if let error, !state.isStopped { .failure(error) } else { .success(()) }
+            state.end = end
             defer { state.continuation = nil }
-            return (state.continuation, state.isStopped)
+            return (state.continuation, end)
         }
-        if let error, !isStopped { continuation?.resume(throwing: error) } else { continuation?.resume() }
+        continuation?.resume(with: end)
     }
 }
