@@ -169,7 +169,7 @@ struct FeedFetch: Sendable {
             count += piece.count
             guard count <= options.maximumByteCount else {
                 bytes.task.cancel()
-                throw FeedError(.tooLarge, "the document has more than \(options.maximumByteCount) bytes")
+                throw tooLarge(options)
             }
             parser.append(piece)
             piece.removeAll(keepingCapacity: true)
@@ -178,8 +178,13 @@ struct FeedFetch: Sendable {
                 break
             }
         }
+        guard count + piece.count <= options.maximumByteCount else { throw tooLarge(options) }
         parser.append(piece)
         result.feed = try parser.finish()
         return result
+    }
+
+    private static func tooLarge(_ options: FeedReader.Options) -> FeedError {
+        FeedError(.tooLarge, "the document has more than \(options.maximumByteCount) bytes")
     }
 }

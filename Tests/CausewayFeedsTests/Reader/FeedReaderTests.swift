@@ -98,4 +98,20 @@ struct FeedReaderTests {
             for try await _ in Self.updates(Server([.failure(URLError(.cannotFindHost))])) {}
         }
     }
+
+    @Test("A document over the maximum size is an error, however short it is")
+    func maximumSize() async throws {
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.invalidateAndCancel() }
+        let document = Data("<rss version='2.0'><channel><title>a</title></channel></rss>".utf8)
+        let url = try #require(URL(string: "data:text/xml;base64,\(document.base64EncodedString())"))
+        var options = FeedReader.Options()
+        options.maximumByteCount = document.count
+        let feed = try await FeedReader(url: url, session: session, options: options).load().feed
+        #expect(feed?.title?.value == "a")
+        options.maximumByteCount -= 1
+        let reader = FeedReader(url: url, session: session, options: options)
+        let error = await #expect(throws: FeedError.self) { try await reader.load() }
+        #expect(error?.code == .tooLarge)
+    }
 }
