@@ -38,6 +38,19 @@ struct XMLTests {
         }
     }
 
+    @Test("A text that arrives in many pieces is one node, between elements and around comments")
+    func longText() throws {
+        let long = String(repeating: "ž", count: 100_000)
+        var limits = XMLTree.Limits()
+        limits.nodes = 4
+        let root = try XMLTree(parsing: Data("<a>\(long)<!-- c -->\(long)<b/>\(long)</a>".utf8), limits: limits).root
+        let expected: [XMLTree.Node] = [
+            .text(long + long), .element(XMLTree.Element(name: XMLTree.Name("b"))), .text(long),
+        ]
+        let isEqual = root.children == expected
+        #expect(isEqual)
+    }
+
     @Test("M3: an XML document becomes a tree with names, namespaces, attributes and texts")
     func tree() throws {
         let text = """

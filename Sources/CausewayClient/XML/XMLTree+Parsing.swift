@@ -45,6 +45,8 @@ struct XMLTreeBuilder {
     private let nodeLimit: Int
     private var nodeCount = 0
     private var open: [XMLTree.Element] = []
+    /// The text after the last tag. It grows in place: joining the pieces in the tree would copy all of them for each.
+    private var text = ""
     private(set) var root: XMLTree.Element?
 
     init(nodeLimit: Int) { self.nodeLimit = nodeLimit }
@@ -56,9 +58,11 @@ struct XMLTreeBuilder {
         guard !isFull else { return }
         switch event {
         case .startElement(let name, let attributes):
+            endText()
             nodeCount += 1 + attributes.count
             open.append(XMLTree.Element(name: name, attributes: attributes))
         case .endElement:
+            endText()
             guard let element = open.popLast() else { return }
             if open.isEmpty {
                 // A recovered document can have several roots. The first one counts.
@@ -66,16 +70,17 @@ struct XMLTreeBuilder {
             } else {
                 open[open.count - 1].children.append(.element(element))
             }
-        case .text(let text):
+        case .text(let piece):
             guard !open.isEmpty else { return }
-            if case .text(let before)? = open[open.count - 1].children.last {
-                open[open.count - 1].children.removeLast()
-                open[open.count - 1].children.append(.text(before + text))
-            } else {
-                nodeCount += 1
-                open[open.count - 1].children.append(.text(text))
-            }
+            if text.isEmpty { nodeCount += 1 }
+            text += piece
         }
+    }
+
+    private mutating func endText() {
+        guard !text.isEmpty, !open.isEmpty else { return }
+        open[open.count - 1].children.append(.text(text))
+        text = ""
     }
 }
 
