@@ -24,7 +24,7 @@ extension HTTPClient {
             let session = session
             let exchange = try await perform(prepared, call: call, discarding: { Self.remove($0) }) { request in
                 let (content, response) = try await Transfer(progress: progress).run(
-                    session.downloadTask(with: request))
+                    session.downloadTask(with: Self.request(request, carrying: prepared.source)))
                 guard case .file(let file) = content else { throw URLError(.cannotCreateFile) }
                 return (file, response)
             }
@@ -96,6 +96,14 @@ extension HTTPClient {
     private func loadBytes(
         _ request: URLRequest, _ source: RequestBody.Source
     ) async throws -> (URLSession.AsyncBytes, HTTPURLResponse) {
+        let request = try Self.request(request, carrying: source)
+        let (bytes, response) = try await session.bytes(for: request)
+        guard let http = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+        return (bytes, http)
+    }
+
+    /// Returns a request with its content as a stream, for tasks that are no uploads.
+    private static func request(_ request: URLRequest, carrying source: RequestBody.Source) throws -> URLRequest {
         var request = request
         switch source {
         case .none, .data: break
@@ -104,9 +112,7 @@ extension HTTPClient {
             request.setValue(form.contentType, forHTTPHeaderField: "Content-Type")
             request.httpBodyStream = try form.makeInputStream()
         }
-        let (bytes, response) = try await session.bytes(for: request)
-        guard let http = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
-        return (bytes, http)
+        return request
     }
 
     private static func place(

@@ -92,6 +92,36 @@ extension Loopback {
             }
         }
 
+        @Test("A download sends the content of its request, from memory, a file or a form")
+        func contents() async throws {
+            var routes = HTTPServerRoutes()
+            routes.post("/echo") { request in
+                let body = try await request.body.collect(upTo: 1 << 24)
+                return HTTPServerResponse(body: .data(Data(body)))
+            }
+            try await TestServer.run(routes: routes) { _, port in
+                try await withDirectory { directory in
+                    let file = directory.appendingPathComponent("sent")
+                    try Data("from a file".utf8).write(to: file)
+                    var form = MultipartForm()
+                    form.append("Ann", name: "author")
+                    let client = try loopbackClient(port)
+                    let bodies: [(body: RequestBody, content: Data)] = [
+                        (.text("text"), Data("text".utf8)), (.file(file), Data("from a file".utf8)),
+                        (.multipart(form), try form.encoded()),
+                    ]
+                    for (body, content) in bodies {
+                        var request = ClientRequest("POST", "echo")
+                        request.body = body
+                        let response = try await client.download(request) { _ in
+                            directory.appendingPathComponent("received")
+                        }
+                        #expect(try Data(contentsOf: response.value) == content)
+                    }
+                }
+            }
+        }
+
         @Test("U5: a failure, a refusal and a cancellation leave the old file; a repetition replaces it")
         func u5() async throws {
             let gate = Gate()
