@@ -7,9 +7,9 @@ enum Destination {
     ///
     /// - Throws: ``HTTPClientError/Code/file``; the temporary file is removed then.
     static func place(_ temporary: URL, at destination: URL) throws(HTTPClientError) {
-        // In the destination's directory, a rename is atomic. The temporary file can be on another file system.
-        let near = destination.deletingLastPathComponent()
-            .appendingPathComponent(".\(destination.lastPathComponent).\(UUID().uuidString).part")
+        // In the destination's directory, a rename is atomic. The temporary file can be on another file system. The
+        // intermediate name does not contain the destination's, which can have the maximum length.
+        let near = destination.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).part")
         let files = FileManager.default
         do {
             try files.moveItem(at: temporary, to: near)
