@@ -126,6 +126,24 @@ struct LimitTests {
         #expect(await updates.next() == Reachability(.cellular))
     }
 
+    @Test("A change while the state is read is the last one that is reported, to old and to new readers")
+    func lateChanges() async throws {
+        let network = ScriptedNetwork(Reachability(.wired))
+        let client = try ScriptedServer { _, _ in try answer() }.client(reachability: network) {
+            $0.concurrencyLimits = ConcurrencyLimits(unmetered: 4, expensive: 1, constrained: 1)
+        }
+        var old = client.reachabilityUpdates.makeAsyncIterator()
+        #expect(client.gate?.limit == 4)
+        network.changeLate(to: Reachability(.wired, isExpensive: true))
+        network.change(to: Reachability(.wifi))
+        let last = await old.next()
+        #expect(last == Reachability(.wired, isExpensive: true) && client.gate?.limit == 1)
+        network.changeLate(to: Reachability(.cellular))
+        var new = client.reachabilityUpdates.makeAsyncIterator()
+        let (first, next) = (await new.next(), await old.next())
+        #expect(first == Reachability(.cellular) && next == Reachability(.cellular))
+    }
+
     @Test("RE2: this computer reaches itself", arguments: ["127.0.0.1", "localhost", "[::1]"])
     func loopback(_ host: String) {
         let state = SystemReachability(host: host).current()

@@ -61,6 +61,8 @@ func failure(_ call: () async throws -> Void) async -> HTTPClientError? {
 final class ScriptedNetwork: ReachabilitySource {
     private struct State {
         var now: Reachability
+        /// The state after the next reading.
+        var late: Reachability?
         var followers: [@Sendable () -> Void] = []
     }
 
@@ -68,7 +70,17 @@ final class ScriptedNetwork: ReachabilitySource {
 
     init(_ now: Reachability) { state = LockedValue(State(now: now)) }
 
-    func current() -> Reachability { state.withLock { $0.now } }
+    func current() -> Reachability {
+        let (now, late) = state.withLock { state in
+            defer { state.late = nil }
+            return (state.now, state.late)
+        }
+        if let late { change(to: late) }
+        return now
+    }
+
+    /// Changes the state after its next reading, before the reader gets the old one.
+    func changeLate(to new: Reachability) { state.withLock { $0.late = new } }
 
     func follow(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         state.withLock { $0.followers.append(body) }

@@ -66,10 +66,8 @@ public final class HTTPClient: Sendable {
             if let limits { gate?.setLimit(limits.limit(on: now)) }
         }
         self.gate = gate
-        if let limits {
-            gate?.setLimit(limits.limit(on: network.current))
-            network.start()
-        }
+        // Sets the gate's limit, too.
+        if limits != nil { network.start() }
     }
 
     deinit { session.finishTasksAndInvalidate() }

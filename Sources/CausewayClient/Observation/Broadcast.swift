@@ -17,12 +17,9 @@ package final class Broadcast<Element: Sendable>: Sendable {
 
     /// Returns a sequence of the values from now on. A slow reader misses the oldest values.
     ///
-    /// - Parameters:
-    ///   - capacity: The maximum number of buffered values.
-    ///   - first: The sequence's first value; `nil` for none.
-    package func stream(capacity: Int, first: Element? = nil) -> AsyncStream<Element> {
+    /// - Parameter capacity: The maximum number of buffered values.
+    package func stream(capacity: Int) -> AsyncStream<Element> {
         let (stream, feed) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(capacity))
-        if let first { feed.yield(first) }
         let listener = state.withLock { state -> UInt64? in
             guard !state.hasEnded else { return nil }
             state.lastListener += 1

@@ -38,18 +38,22 @@ struct SystemReachability: ReachabilitySource {
 /// Follows the network state while something needs it.
 final class NetworkWatch: Sendable {
     private struct State {
+        var isStarted = false
+        /// Whether a thread evaluates the state, and must do so again because it may have changed meanwhile.
+        var isEvaluating = false
+        var mustRepeat = false
         var last: Reachability?
         var cancel: (@Sendable () -> Void)?
     }
 
     private let source: any ReachabilitySource
     private let state = LockedValue(State())
-    private let changes = Broadcast<Reachability>()
+    private let changes = ValueBroadcast<Reachability>()
     private let changed: @Sendable (Reachability) -> Void
 
     /// - Parameters:
     ///   - source: The source.
-    ///   - changed: Called after each detected change.
+    ///   - changed: Called with the state when the network is first followed, and after each detected change.
     init(_ source: any ReachabilitySource, changed: @escaping @Sendable (Reachability) -> Void) {
         self.source = source
         self.changed = changed
@@ -63,32 +67,48 @@ final class NetworkWatch: Sendable {
     /// Returns a sequence of the current state and each change.
     func updates() -> AsyncStream<Reachability> {
         start()
-        return changes.stream(capacity: 1, first: source.current())
+        return changes.stream { source.current() }
     }
 
     /// Begins to follow the network. Further calls have no effect.
     func start() {
-        let now = source.current()
         let isFirst = state.withLock { state in
-            guard state.last == nil else { return false }
-            state.last = now
-            return true
+            defer { state.isStarted = true }
+            return !state.isStarted
         }
         guard isFirst else { return }
         let cancel = source.follow { [weak self] in self?.evaluate() }
         state.withLock { $0.cancel = cancel }
-        // The network may have changed before the source was followed.
         evaluate()
     }
 
+    /// Compares the state with the last one. One thread at a time does so, so that a late thread does not report an
+    /// older state last.
     private func evaluate() {
-        let now = source.current()
-        let isNew = state.withLock { state in
-            defer { state.last = now }
-            return state.last != now
+        while begin() {
+            let now = source.current()
+            let isNew = state.withLock { state in
+                defer { state.last = now }
+                return state.last != now
+            }
+            if isNew {
+                changed(now)
+                changes.changed { source.current() }
+            }
+            let mustRepeat = state.withLock { state in
+                state.isEvaluating = false
+                return state.mustRepeat
+            }
+            guard mustRepeat else { return }
         }
-        guard isNew else { return }
-        changed(now)
-        changes.send { now }
+    }
+
+    /// Returns whether this thread evaluates the state. Otherwise another one does, and repeats it.
+    private func begin() -> Bool {
+        state.withLock { state in
+            state.mustRepeat = state.isEvaluating
+            defer { state.isEvaluating = true }
+            return !state.isEvaluating
+        }
     }
 }

@@ -12,6 +12,8 @@ final class RequestGate: Sendable {
 
     init(limit: Int) { state = LockedValue(State(queue: AdmissionQueue(limit: limit))) }
 
+    /// The maximum number of running requests.
+    var limit: Int { state.withLock { $0.queue.limit } }
     /// The number of waiting requests.
     var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
 

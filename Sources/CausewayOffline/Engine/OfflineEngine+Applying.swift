@@ -30,7 +30,7 @@ extension OfflineEngine {
         }
         for interrupt in applied.interrupts { interrupt.raise() }
         for event in applied.events { broadcast.send { event } }
-        if applied.number > 0 { changes.send { operations } }
+        if applied.number > 0 { changes.changed { operations } }
         return applied
     }
 
@@ -109,7 +109,7 @@ extension OfflineEngine {
         }
         for waiter in waiters.values { waiter.resume(returning: result) }
         broadcast.send { OfflineEvent(id: OfflineOperation.ID(report.id), kind: .ended(report.outcome)) }
-        changes.send { operations }
+        changes.changed { operations }
     }
 
     /// Returns records for the whole state, and the number of the last submitted record that they include.

@@ -42,7 +42,7 @@ extension OfflineEngine {
         } catch {
             state.withLock { state in state.queue.notStored(id) }
             await remove(message.body)
-            changes.send { operations }
+            changes.changed { operations }
             throw error as? OfflineError ?? Self.error(error as? ReplayRefusal)
         }
         state.withLock { state in

@@ -76,7 +76,7 @@ public final class OfflineEngine: Sendable {
     let clocks: EngineClocks
     let signal = Signal()
     let broadcast = Broadcast<OfflineEvent>()
-    let changes = Broadcast<[OfflineOperation]>()
+    let changes = ValueBroadcast<[OfflineOperation]>()
 
     init(
         client: HTTPClient, configuration: Configuration, content: Journal.Content, medium: any JournalMedium,
@@ -178,7 +178,7 @@ public final class OfflineEngine: Sendable {
     }
 
     /// The operations now and after each change. A slow reader gets only the latest list.
-    public var operationUpdates: AsyncStream<[OfflineOperation]> { changes.stream(capacity: 1, first: operations) }
+    public var operationUpdates: AsyncStream<[OfflineOperation]> { changes.stream { operations } }
 
     /// Future changes. At most 256 are buffered; a slow reader misses the oldest.
     public var events: AsyncStream<OfflineEvent> { broadcast.stream(capacity: 256) }
