@@ -161,6 +161,23 @@ struct LoaderTests {
         #expect(server.requests.map { $0.value(forHTTPHeaderField: "If-Range") } == [nil, "\"x\"", "\"x\""])
     }
 
+    @Test("A server that sends less than the range is asked for the rest")
+    func shortRange() async throws {
+        let file = PlainDecoder.file(padding: 94)
+        let server = ScriptedImages { request, number, sink in
+            let start = request.value(forHTTPHeaderField: "Range").flatMap { Int($0.dropFirst(6).dropLast()) } ?? 0
+            let end = start == 0 ? 40 : start + 30
+            var fields = ["etag": "\"x\""]
+            if start > 0 { fields["content-range"] = "bytes \(start)-\(end - 1)/100" }
+            _ = sink.head(ResponseHead(status: start > 0 ? 206 : 200, fields: fields))
+            _ = sink.piece(Data(file[start..<end]))
+            if number == 1 { throw URLError(.networkConnectionLost) }
+        }
+        let image = try await server.loader().image(for: Self.request)
+        #expect(image.bitmap.width == 2)
+        #expect(server.requests.map { $0.value(forHTTPHeaderField: "Range") } == [nil, "bytes=40-", "bytes=70-"])
+    }
+
     @Test("A range that does not fit is fetched again from the start", arguments: [416, 206, 200])
     func startsAgain(_ status: Int) async throws {
         let file = PlainDecoder.file(padding: 94)

@@ -64,6 +64,11 @@ extension ImageLoader {
             return try await attempt(request, record, context)
         }
         if let failure = collector.failure { throw failure }
+        // A server may send less than the range (RFC 9110 §15.3.7). Another attempt asks for the rest.
+        if head.status == 206, let total = head.contentRange?.total, collector.bytes.count < total {
+            keep(collector.resumable, for: key)
+            throw URLError(.networkConnectionLost)
+        }
         return try await finish(request, record, head, collector.bytes)
     }
 
