@@ -25,6 +25,13 @@ public final class SCNetworkReachability: Sendable {
 
     fileprivate init(_ target: Target) { self.target = target }
 
+    /// Returns the address in a socket address, with the interface of its zone: the path to a link-local address
+    /// depends on it (RFC 4007 §6).
+    static func address(_ found: sockaddr_in6) -> IPv6Address? {
+        let interface = found.sin6_scope_id == 0 ? nil : NWInterface(index: Int(found.sin6_scope_id))
+        return withUnsafeBytes(of: found.sin6_addr) { IPv6Address(Data($0), interface) }
+    }
+
     /// Maximum time for a name lookup, in seconds.
     private static let lookupLimit = 5
 
@@ -168,9 +175,9 @@ public func SCNetworkReachabilityCreateWithAddress(
         if ipv4 == IPv4Address("169.254.0.0") { return SCNetworkReachability(.links) }
         return SCNetworkReachability(.endpoint(.hostPort(host: .ipv4(ipv4), port: .any)))
     case AF_INET6:
-        let found = bytes.loadUnaligned(as: sockaddr_in6.self).sin6_addr
-        guard let ipv6 = withUnsafeBytes(of: found, { IPv6Address(Data($0)) }) else { return nil }
-        if ipv6 == .any { return SCNetworkReachability(.everywhere) }
+        let found = bytes.loadUnaligned(as: sockaddr_in6.self)
+        guard let ipv6 = SCNetworkReachability.address(found) else { return nil }
+        if ipv6.rawValue == IPv6Address.any.rawValue { return SCNetworkReachability(.everywhere) }
         return SCNetworkReachability(.endpoint(.hostPort(host: .ipv6(ipv6), port: .any)))
     default: return StatusMemory.failed(with: kSCStatusInvalidArgument)
     }

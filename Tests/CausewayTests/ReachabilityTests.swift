@@ -1,3 +1,4 @@
+import Causeway
 import CausewaySystem
 import Foundation
 @testable import SystemConfiguration
@@ -40,6 +41,16 @@ struct ReachabilityTests {
             }
         }
         #expect(try flags(other).contains([.reachable, .isLocalAddress]))
+    }
+
+    @Test("The zone of an IPv6 address is its interface")
+    func zone() {
+        var ipv6 = sockaddr_in6()
+        ipv6.sin6_addr = in6addr_loopback
+        #expect(SCNetworkReachability.address(ipv6) == IPv6Address.loopback)
+        ipv6.sin6_scope_id = if_nametoindex("lo")
+        let interface = SCNetworkReachability.address(ipv6)?.interface
+        #expect(interface?.name == "lo")
     }
 
     @Test("An invalid destination has no reachability")
