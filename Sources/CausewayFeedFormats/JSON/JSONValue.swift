@@ -191,7 +191,10 @@ struct JSONReader: Sendable {
     private mutating func unit() -> UInt32? {
         guard index + 4 <= bytes.count else { return nil }
         let digits = bytes[index..<(index + 4)]
-        guard let value = UInt32(String(decoding: digits, as: UTF8.self), radix: 16) else { return nil }
+        // `UInt32` would accept a sign.
+        guard digits.first != 0x2B, digits.first != 0x2D,
+            let value = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
+        else { return nil }
         index += 4
         return value
     }

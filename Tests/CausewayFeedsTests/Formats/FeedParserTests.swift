@@ -223,6 +223,14 @@ struct FeedParserTests {
     }
 
     @Test(
+        "An escape in JSON has four hexadecimal digits",
+        arguments: [("\\u0041", "A"), ("\\u+041", "\u{FFFD}+041"), ("\\u-000", "\u{FFFD}-000")])
+    func jsonEscapes(escape: String, text: String) throws {
+        let feed = try Self.feed("{\"items\":[],\"title\":\"\(escape)\"}")
+        #expect(feed.title?.value == text)
+    }
+
+    @Test(
         "A violation of JSON has its line and column",
         arguments: [("{\"items\":[]\n\n x", 3, 2), ("{\"items\":[],x", 1, 13)])
     func jsonPlace(document: String, line: Int, column: Int) throws {
