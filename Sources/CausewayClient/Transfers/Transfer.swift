@@ -95,13 +95,16 @@ final class Transfer: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let (continuation, result, last) = state.withLock { state in
+        let (continuation, result, last, unused) = state.withLock { state in
             let result = Self.result(state, task.response as? HTTPURLResponse, error)
             state.end = result
             defer { state.continuation = nil }
             let isComplete = if case .success = result { true } else { false }
-            return (state.continuation, result, isComplete ? state.track.completed() : nil)
+            // A task that is cancelled after its last byte fails, although there is a file.
+            let unused = isComplete ? nil : state.file.flatMap { try? $0.get() }
+            return (state.continuation, result, isComplete ? state.track.completed() : nil, unused)
         }
+        if let unused { try? FileManager.default.removeItem(at: unused) }
         if let last { report?(last) }
         continuation?.resume(with: result)
     }
