@@ -2,7 +2,7 @@ internal import CausewayWire
 
 /// This host's registrations, the records with which they answer queries, and the goodbyes for removed records.
 ///
-/// A change returns the records with which a registration answers no longer, so that the caller can remove them from
+/// A change returns the records with which this host answers no longer, so that the caller can remove them from
 /// waiting answers.
 struct RegisteredRecords: Sendable {
     /// The probes and announcements that are due.
@@ -88,10 +88,11 @@ struct RegisteredRecords: Sendable {
         guard let registration = registrations[id] else { return [] }
         registrations[id] = nil
         let records = registration.records
-        guard registration.isAnswering else { return records }
-        own.remove(registration.content)
-        goodbyes.add(records)
-        return records
+        if registration.isAnswering {
+            own.remove(registration.content)
+            goodbyes.add(records)
+        }
+        return unanswered(records)
     }
 
     /// Replaces a registration's records. New unique names are probed first.
@@ -109,7 +110,7 @@ struct RegisteredRecords: Sendable {
             goodbyes.add(isRenamed ? old.records : left)
         }
         add(new, id)
-        return gone
+        return unanswered(old.records)
     }
 
     /// Changes a registration's state, and updates ``own``.
@@ -124,8 +125,11 @@ struct RegisteredRecords: Sendable {
             return []
         }
         own.remove(registration.content)
-        return registration.records
+        return unanswered(registration.records)
     }
+
+    /// Returns those of the records that no registration answers with. Another registration may share a record.
+    private func unanswered(_ records: [DNSRecord]) -> [DNSRecord] { records.filter { own.held($0) != $0 } }
 
     // MARK: Goodbyes
 

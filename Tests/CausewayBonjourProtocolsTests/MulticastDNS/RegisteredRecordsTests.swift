@@ -37,6 +37,24 @@ struct RegisteredRecordsTests {
         }
     }
 
+    @Test("A change of a registration leaves the records that another registration shares")
+    func shared() {
+        let listing = DNSRecord(MulticastDNS.types, .ptr, timeToLive: 4_500, .name(Printer.type))
+        var registered = RegisteredRecords()
+        for (number, name) in ["Printer", "Other"].enumerated() {
+            let content = RecordSet(Printer.records(name) + [listing])
+            let id = RegistrationID(rawValue: Printer.id.rawValue + UInt64(number))
+            registered.add(MulticastRegistration(content, phase: .established), id)
+        }
+        var (renewed, updated) = (registered, registered)
+        let removed = registered.remove(Printer.id)
+        #expect(removed == Printer.records())
+        let paused = renewed.change(Printer.id) { $0.conflicted(retry: .seconds(1)) }
+        #expect(paused == Printer.records())
+        let replaced = updated.update(Printer.id, RecordSet(Printer.records(port: 7)), at: .zero)
+        #expect(replaced == [Printer.records()[1]])
+    }
+
     @Test("A probing registration ignores the first conflict, and loses its name at the second")
     func probing() {
         var registration = Self.registration(.probing(sent: 0, next: .zero))

@@ -53,6 +53,41 @@ struct SharedRecordTests {
         #expect(present.count < 12)
     }
 
+    /// Returns a link whose host has two registrations with the listing.
+    private static func pair() -> VirtualLink {
+        let wire = VirtualLink(1)
+        for number in 1...2 {
+            wire.hosts[0].link.register(
+                records(number), RegistrationID(rawValue: UInt64(number)), isKnownUnique: true, at: wire.now)
+        }
+        wire.run(for: .seconds(30))
+        return wire
+    }
+
+    @Test("When one of two registrations ends, their common record is still the answer to an earlier query")
+    func waiting() {
+        let wire = Self.pair()
+        let before = wire.packets.count
+        wire.inject(DNSMessage.query(DNSQuestion(Self.types, .ptr)))
+        wire.hosts[0].link.unregister(RegistrationID(rawValue: 1), at: wire.now)
+        wire.run(for: .seconds(2))
+        #expect(wire.packets[before...].filter { $0.message.answers.contains(Self.listing) }.count == 1)
+    }
+
+    // RFC 6762 §6.
+    @Test("When one of two registrations ends, their common record is still multicast at most once per second")
+    func spacing() {
+        let wire = Self.pair()
+        let before = wire.packets.count
+        wire.inject(DNSMessage.query(DNSQuestion(Self.types, .ptr)))
+        wire.run(for: .milliseconds(200))
+        wire.hosts[0].link.unregister(RegistrationID(rawValue: 1), at: wire.now)
+        wire.inject(DNSMessage.query(DNSQuestion(Self.types, .ptr)))
+        wire.run(for: .seconds(3))
+        let times = wire.packets[before...].filter { $0.message.answers.contains(Self.listing) }.map(\.time)
+        #expect(times.count == 2 && times[1] - times[0] >= .seconds(1))
+    }
+
     @Test("Thousands of registrations that start together are announced in several batches at the same time")
     func crowd() {
         let count = 2_000
