@@ -30,7 +30,8 @@ extension BonjourEngine {
         }
     }
 
-    private func adopt(_ snapshot: NetworkSnapshot) {
+    /// Opens, updates and closes links so that they match the network.
+    func adopt(_ snapshot: NetworkSnapshot) {
         guard !isIdle else {
             // Unused links only keep cached records, which are useless on another network. Close them.
             if state.value.network?.restDue != nil { rest() }
@@ -52,8 +53,9 @@ extension BonjourEngine {
             } else {
                 join(facts)
             }
-            state.value.links[facts.interface.index]?.hostAddresses = own
         }
+        // Two interfaces may be on one link, so a link must know the addresses of all, even if its own stay the same.
+        for link in state.value.links.values { link.hostAddresses = own }
         state.value.network?.hasLooked = true
         settle()
     }

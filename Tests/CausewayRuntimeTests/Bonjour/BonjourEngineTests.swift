@@ -1,6 +1,8 @@
+import CausewayBonjourProtocols
 @testable import CausewayRuntime
 import CausewaySystem
 import CausewayTestKit
+import CausewayTypes
 import CausewayWire
 import Testing
 
@@ -21,6 +23,36 @@ struct BonjourEngineTests {
             loop.advance(by: .milliseconds(5))
             #expect(completions.withLock { $0 } == count)
             loop.batch { #expect(engine.state.value.network == nil) }
+        }
+    }
+
+    /// Returns an interface with an index that no interface of the host has, so that no socket is opened on it.
+    private static func interface(_ index: Int, _ address: String) -> NetworkSnapshot.Interface {
+        NetworkSnapshot.Interface(
+            interface: NWInterface(name: "test\(index)", index: index, type: .wiredEthernet),
+            link: NetlinkLink(index: index, hardwareType: 1, flags: [.up, .running, .multicast]),
+            addresses: [
+                NetlinkAddress(
+                    interfaceIndex: index, address: .ipv4(IPv4Address(address)!), prefixLength: 24, flags: [])
+            ])
+    }
+
+    @Test("A link knows this host's addresses on other links, also if only those have changed")
+    func hostAddresses() {
+        let (first, second) = (Self.interface(2_000_001, "10.0.0.1"), Self.interface(2_000_002, "10.0.0.2"))
+        let index = first.interface.index
+        let loop = ManualLoop()
+        let engine = BonjourEngine(on: loop, hostLabel: "test", scope: .agent(on: [index]))
+        loop.batch {
+            engine.state.value.asking[QuestionID(rawValue: 1)] = BonjourEngine.Asking(
+                question: DNSQuestion("a.local", .a), interfaceIndex: nil, handler: { _ in })
+            engine.state.value.links[index] = LinkDriver(first)
+            for interfaces in [[first], [first, second]] {
+                engine.adopt(NetworkSnapshot(interfaces: interfaces))
+                let known = engine.state.value.links[index]?.hostAddresses
+                #expect(known == Set(interfaces.flatMap { $0.addresses.map(\.address) }))
+            }
+            engine.state.value.links = [:]
         }
     }
 }
