@@ -182,10 +182,13 @@ package struct MulticastLink: Sendable {
         _ bytes: Span<UInt8>, _ arrival: MulticastArrival, isSelf: Bool = false, at now: Duration
     ) {
         if isSelf, forgetEcho(bytes) { return }
-        guard let message = try? DNSMessage(parsing: bytes), message.operation == 0,
+        guard var message = try? DNSMessage(parsing: bytes), message.operation == 0,
             message.responseCode == .noError
         else { return }
         reach(now)
+        // A packet can repeat a question hundreds of times. Each copy would cost a walk over all records of its name.
+        var seen: Set<DNSQuestion> = []
+        if message.questions.count > 1 { message.questions.removeAll { !seen.insert($0).inserted } }
         guard message.flags.contains(.isResponse) else {
             // A query from this host, received over the other address family or sent by another process, does not show
             // which records other hosts know.

@@ -80,6 +80,18 @@ struct MulticastFloodTests {
         #expect(inbox.count * 9_000 <= MulticastInbox.byteLimit / 2)
     }
 
+    @Test("A query that repeats a question hundreds of times is answered like one with a single question")
+    func repeatedQuestion() {
+        let wire = VirtualLink.settled()
+        let before = wire.packets.count
+        var query = DNSMessage()
+        query.questions = [DNSQuestion](repeating: DNSQuestion(Printer.type, .ptr), count: 200)
+        wire.inject(query, from: MulticastPeer(Self.hostile.address, port: 40_000))
+        let replies = wire.packets[before...].map(\.message)
+        #expect(replies.map(\.questions) == [[DNSQuestion(Printer.type, .ptr)]])
+        #expect(replies.map(\.answers.count) == [1])
+    }
+
     @Test("Thousands of answers for one peer do not delay others, and are bounded")
     func fairness() {
         var pacer = PacketPacer()
