@@ -121,9 +121,11 @@ struct MulticastQuerier: ReturningMachine, Sendable {
         var added: [DNSRecord] = []
         var removed: [DNSRecord] = []
         var related: Set<DNSName> = []
+        // One flush per name and type is enough: the message's other records with them are inserted below.
+        var flushed: Set<RecordCache.Key> = []
         for records in [message.answers, message.authorities, message.additionals] {
             for record in records where record.flushesCache && isWanted(record, related) {
-                cache.flush(around: record, at: now)
+                if flushed.insert(RecordCache.Key(record)).inserted { cache.flush(around: record, at: now) }
             }
         }
         for record in message.answers + message.additionals where record.recordClass == .internet {
@@ -155,7 +157,7 @@ struct MulticastQuerier: ReturningMachine, Sendable {
             guard case .next(_, let types) = record.data else { continue }
             for question in queries.questions(for: record.name)
             where question.type != .any && !types.contains(question.type) {
-                guard !types.contains(.cname), cache.answers(to: question, at: now).isEmpty else { continue }
+                guard !types.contains(.cname), !cache.hasAnswer(to: question, at: now) else { continue }
                 let wasSettled = queries.isSettled(question)
                 queries.settle(question, for: .seconds(Int64(record.timeToLive)), at: now)
                 if !wasSettled { actions += queries.listeners(of: question).map { .denied($0) } }
@@ -227,7 +229,7 @@ struct MulticastQuerier: ReturningMachine, Sendable {
         for record in removed where record.flushesCache {
             // The unique answer has expired: restart the query series.
             for question in queries.interested(in: record) where queries.isSettled(question) {
-                if cache.answers(to: question, at: now).isEmpty { queries.begin(question, at: now) }
+                if !cache.hasAnswer(to: question, at: now) { queries.begin(question, at: now) }
             }
         }
         let refreshed = queries.refreshing(aging, at: now)

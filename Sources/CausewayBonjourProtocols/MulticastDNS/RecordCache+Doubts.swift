@@ -15,9 +15,10 @@ extension RecordCache {
             $0.flushesCache && $0.timeToLive > 0 && $0.type != .nsec
         }
         var doubted: [DNSQuestion] = []
+        var examined: Set<DNSQuestion> = []
         for record in records {
             let question = DNSQuestion(record.name, record.type)
-            guard !doubted.contains(question) else { continue }
+            guard examined.insert(question).inserted else { continue }
             let said = Set(records.filter { question.matches($0) }.map(\.data))
             let rivals = self[record.name, record.type].filter { entry in
                 entry.record.flushesCache && entry.expires > now && entry.source != source

@@ -84,6 +84,13 @@ struct RecordCache: Sendable {
         keys(of: question).flatMap { entries(of: $0) }.filter { $0.expires > now }
     }
 
+    /// Whether there is an unexpired answer to a question. Unlike ``answers(to:at:)``, this method copies no entries.
+    func hasAnswer(to question: DNSQuestion, at now: Duration) -> Bool {
+        keys(of: question).contains { key in
+            groups[key]?.values.contains { slot in slots[slot].map { $0.expires > now } ?? false } ?? false
+        }
+    }
+
     /// Returns the known answers for a query: records with more than half of their lifetime left (RFC 6762 §7.1).
     func knownAnswers(to questions: [DNSQuestion], at now: Duration) -> [DNSRecord] {
         questions.flatMap { question in

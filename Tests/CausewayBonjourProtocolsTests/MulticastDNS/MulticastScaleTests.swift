@@ -91,6 +91,39 @@ struct MulticastScaleTests {
         #expect(wire.known(1, to: 0).contains(honest))
     }
 
+    /// A walk over all records for each of them would visit about a hundred million.
+    @Test("Thousands of records of one name are flushed, denied and expire without a walk over all of them for each")
+    func walks() {
+        let wire = VirtualLink(1)
+        wire.hosts[0].link.ask(Self.browse, Self.id, at: wire.now)
+        wire.run(for: .milliseconds(500))
+        func pointer(_ name: String, _ time: UInt32) -> DNSRecord {
+            let instance = DNSName(name, in: Printer.type)!
+            return DNSRecord(Printer.type, .ptr, flushesCache: true, timeToLive: time, .name(instance))
+        }
+        for start in stride(from: 0, to: 10_000, by: 1_000) {
+            let range = start..<(start + 1_000)
+            wire.inject(Self.answer(range.map { pointer("x\($0)", $0 % 2 == 0 ? 2 : 4_500) }))
+        }
+        let denial = DNSRecord(
+            Printer.type, .nsec, flushesCache: true, timeToLive: 120, .next(Printer.type, types: [.txt]))
+        wire.inject(Self.answer([DNSRecord](repeating: denial, count: 1_000)))
+        #expect(Self.present(wire) == 10_000)
+        wire.run(for: .seconds(3))
+        #expect(Self.present(wire) == 5_000)
+        wire.inject(Self.answer((0..<1_000).map { pointer("y\($0)", 4_500) }))
+        wire.run(for: .seconds(2))
+        #expect(Self.present(wire) == 1_000)
+    }
+
+    /// Returns the number of records that were reported and not removed.
+    private static func present(_ wire: VirtualLink) -> Int {
+        wire.hosts[0].events.reduce(0) { count, event in
+            guard case .changed(_, let added, let removed) = event else { return count }
+            return count + added.count - removed.count
+        }
+    }
+
     @Test("Names without a query take no cache space")
     func unwanted() {
         let wire = VirtualLink(1)
