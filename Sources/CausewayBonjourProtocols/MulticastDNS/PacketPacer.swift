@@ -4,9 +4,10 @@ internal import DequeModule
 /// Limits the sending rate, so that the receivers' socket buffers do not overflow, for example when thousands of
 /// services are announced or queried at once.
 ///
-/// This type reads no clock. Multicast and unicast messages alternate. Queries cannot make the multicast queue grow
-/// without limit, because each record is multicast at most once per second (RFC 6762 §6). The number of waiting unicast
-/// messages is limited: a peer that gets no reply asks again.
+/// This type reads no clock. Multicast and unicast messages alternate. Other hosts' queries cannot make the multicast
+/// queue grow without limit, because each record is multicast at most once per second (RFC 6762 §6). This host's own
+/// queries can, because each lists all known answers, so the queue holds at most ``byteLimit`` bytes. The number of
+/// waiting unicast messages is limited, too: a peer that gets no reply asks again.
 package struct PacketPacer: Sendable {
     /// Maximum number of messages sent at once after a pause.
     package static let burst = 48
@@ -18,6 +19,9 @@ package struct PacketPacer: Sendable {
     /// Maximum number of waiting messages for one peer.
     package static let replyShare = 256
 
+    /// Maximum number of bytes in waiting multicast messages.
+    package static let byteLimit = 32 << 20
+
     /// A message and its destination; `nil` for the multicast group.
     package typealias Outgoing = (bytes: [UInt8], peer: MulticastPeer?)
 
@@ -25,6 +29,8 @@ package struct PacketPacer: Sendable {
     private static let pause: Duration = .milliseconds(10)
 
     private var waiting = Deque<[UInt8]>()
+    /// The bytes in ``waiting``.
+    private var byteCount = 0
     private var replies: [MulticastPeer: Deque<[UInt8]>] = [:]
     /// Peers with waiting messages, each once, in round-robin order.
     private var turns = Deque<MulticastPeer>()
@@ -38,7 +44,12 @@ package struct PacketPacer: Sendable {
 
     package var isEmpty: Bool { waiting.isEmpty && replyCount == 0 }
 
-    package mutating func add(_ message: [UInt8]) { waiting.append(message) }
+    /// Queues a multicast message, or drops it at the limit.
+    package mutating func add(_ message: [UInt8]) {
+        guard byteCount + message.count <= Self.byteLimit else { return }
+        byteCount += message.count
+        waiting.append(message)
+    }
 
     /// Queues a unicast message, or drops it at the limits.
     package mutating func add(_ message: [UInt8], to peer: MulticastPeer) {
@@ -82,7 +93,11 @@ package struct PacketPacer: Sendable {
     /// Removes and returns the next message. Alternates between multicast and unicast messages while both are waiting.
     private mutating func next() -> Outgoing? {
         isReplyNext = waiting.isEmpty || (!isReplyNext && replyCount > 0)
-        guard isReplyNext else { return waiting.popFirst().map { ($0, nil) } }
+        guard isReplyNext else {
+            guard let message = waiting.popFirst() else { return nil }
+            byteCount -= message.count
+            return (message, nil)
+        }
         guard let peer = turns.popFirst(), let message = replies[peer]?.popFirst() else { return nil }
         replyCount -= 1
         if replies[peer]?.isEmpty == true { replies[peer] = nil } else { turns.append(peer) }

@@ -164,6 +164,17 @@ struct MulticastScaleTests {
         #expect(now - .seconds(100) >= least && now - .seconds(100) <= least + .milliseconds(20))
     }
 
+    @Test("The bytes that wait to be multicast are bounded, and sent ones make space")
+    func bounded() {
+        var pacer = PacketPacer()
+        let message = [UInt8](repeating: 0, count: PacketPacer.byteLimit / 64)
+        for _ in 0..<2 {
+            for _ in 0..<100 { pacer.add(message) }
+            let sent = pacer.takeAll(at: .zero).count
+            #expect(sent == 64)
+        }
+    }
+
     @Test("Before its deadline the pacer sends nothing; messages that were sent without rate limit count against it")
     func paceEarly() {
         var pacer = PacketPacer()
