@@ -12,6 +12,9 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
         var incoming: [UInt8] = []
     }
 
+    /// The maximum number of system calls to read in one turn of the loop.
+    private static let budget = 16
+
     let server: DNSServer
     private let loop: any EventLoop
     private let report: @Sendable (DNSTransports.Event) -> Void
@@ -81,7 +84,8 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
     }
 
     private func read() {
-        while let descriptor = state.value.socket.descriptor {
+        for _ in 0..<Self.budget {
+            guard let descriptor = state.value.socket.descriptor else { return }
             var result = IOResult.wouldBlock
             let bytes = [UInt8](unsafeUninitializedCapacity: 16_384) { buffer, count in
                 result = Socket.receive(descriptor, into: UnsafeMutableRawBufferPointer(buffer))
@@ -98,16 +102,25 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
             case .failed(let code): return end(code)
             }
         }
+        // A server may send without a pause: let the loop's other work and its timers run first.
+        loop.execute { self.ready(for: .readable) }
     }
 
     /// Removes complete messages from the buffer and reports those that answer a pending query. A length precedes each
     /// message (RFC 1035 §4.2.2). At most one incomplete message remains.
     private func deliver() {
-        while state.value.incoming.count >= 2 {
-            let count = Int(state.value.incoming[0]) << 8 | Int(state.value.incoming[1])
-            guard state.value.incoming.count >= count + 2 else { return }
-            let message = Array(state.value.incoming[2..<(count + 2)])
-            state.value.incoming.removeFirst(count + 2)
+        var rest = state.value.incoming[...]
+        var messages: [ArraySlice<UInt8>] = []
+        while let high = rest.first, let low = rest.dropFirst().first {
+            let count = Int(high) << 8 | Int(low)
+            guard rest.count >= count + 2 else { break }
+            messages.append(rest.dropFirst(2).prefix(count))
+            rest = rest.dropFirst(count + 2)
+        }
+        guard !messages.isEmpty else { return }
+        // A report may send, and read again after a failure, so the buffer must already hold the rest only.
+        state.value.incoming = Array(rest)
+        for message in messages.map({ Array($0) }) {
             if let exchange = state.value.socket.exchange(answeredBy: message) { report(.received(message, exchange)) }
         }
     }

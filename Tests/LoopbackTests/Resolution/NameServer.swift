@@ -77,6 +77,19 @@ final class NameServer: Sendable {
         }
     }
 
+    /// Accepts a TCP connection, and sends messages that answer nothing until the peer closes it: some long ones, and
+    /// then millions of empty ones.
+    ///
+    /// - Parameter begun: Called when the peer has read some. The long ones fill the kernel's buffers, and cost the
+    ///   peer little: a slow one might give up before it has read as many bytes of empty messages.
+    func floodStream(_ begun: @Sendable () -> Void) async throws {
+        let stream = try await listener.accept()
+        let long = Data([0xFF, 0xFF]) + Data(count: 0xFFFF)
+        for _ in 0..<128 { try await stream.write(long) }
+        begun()
+        while !Task.isCancelled { try await stream.write(Data(count: 1 << 20)) }
+    }
+
     var heard: [Heard] { log.heard.withLock { $0 } }
 
     /// Opens both sockets on one port, which may take several attempts.

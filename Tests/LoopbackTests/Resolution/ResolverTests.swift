@@ -143,6 +143,25 @@ extension Loopback {
             try await eventually("every socket is closed") { await engine.openSockets == 0 }
         }
 
+        @Test("A server that floods a TCP connection with empty messages does not delay other lookups")
+        func flooded() async throws {
+            let server = try NameServer { query, _ in
+                var message = query.loopbackResponse()
+                if query.questions[0].name == "flood.example" { message.flags.insert(.isTruncated) }
+                return message
+            }
+            let begun = LockedValue(false)
+            let flood = Task { try await server.floodStream { begun.withLock { $0 = true } } }
+            defer { flood.cancel() }
+            let directory = try ResolverDirectory()
+            let engine = engine(server, directory)
+            let lookup = engine.resolve(NameRequest("flood.example", families: [.ipv4])) { _ in }
+            defer { lookup.cancel() }
+            try await eventually("the flood has begun") { begun.withLock { $0 } }
+            let outcome = await engine.outcome(of: "www.example.com", families: [.ipv4])
+            #expect(outcome.addresses == [.ipv4(bits: 0x7F00_0001, port: 0)])
+        }
+
         @Test("A cancelled lookup leaks nothing")
         func cancelled() async throws {
             let server = try NameServer { _, _ in nil }
