@@ -21,6 +21,8 @@ struct SleepProxyList: Sendable {
     private var proxies: [DNSName: Proxy] = [:]
     /// The addresses of the proxies' hosts. A host without an entry is not queried.
     private var addresses: [DNSName: [DNSRecordData]] = [:]
+    /// Whether the limit has excluded a proxy since all were asked for.
+    private var hasExcluded = false
 
     var count: Int { proxies.count }
 
@@ -44,7 +46,7 @@ struct SleepProxyList: Sendable {
 
     private static func isBetter(_ left: (key: DNSName, value: Proxy), _ right: (key: DNSName, value: Proxy)) -> Bool {
         guard left.value.metrics == right.value.metrics else { return left.value.metrics < right.value.metrics }
-        return left.key.description < right.key.description
+        return left.key.wire.lexicographicallyPrecedes(right.key.wire)
     }
 
     /// Whether `left` is preferred to `right`. IPv4 is preferred to IPv6, because an IPv4 address needs no scope.
@@ -67,6 +69,7 @@ struct SleepProxyList: Sendable {
         case .ptr:
             for case .name(let name) in removed.map(\.data) { forget(name, &actions) }
             for case .name(let name) in added.map(\.data) { adopt(name, &actions) }
+            askAgain(question, &actions)
             locateBest(&actions)
         case .srv:
             guard let before = proxies[question.name], before.isLocated else { return }
@@ -86,7 +89,16 @@ struct SleepProxyList: Sendable {
             let metrics = SleepProxyMetrics(label)
         else { return }
         proxies[name] = Proxy(metrics: metrics)
-        if proxies.count > SleepProxyClient.proxyLimit, let worst { forget(worst, &actions) }
+        guard proxies.count > SleepProxyClient.proxyLimit, let worst else { return }
+        forget(worst, &actions)
+        hasExcluded = true
+    }
+
+    /// Asks for all proxies again when few are left that excluded others: the cache reports each record only once.
+    private mutating func askAgain(_ question: DNSQuestion, _ actions: inout [SleepProxyClient.Action]) {
+        guard hasExcluded, proxies.count < SleepProxyClient.locatedLimit else { return }
+        hasExcluded = false
+        actions += [.stop(question), .ask(question)]
     }
 
     private mutating func forget(_ name: DNSName, _ actions: inout [SleepProxyClient.Action]) {

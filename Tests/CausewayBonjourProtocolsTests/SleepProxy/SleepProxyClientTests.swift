@@ -119,6 +119,28 @@ struct SleepProxyClientTests {
         #expect(client.proxies.count == SleepProxyClient.proxyLimit && client.reachable.first == Self.peer(1))
     }
 
+    @Test("C109: a proxy that better ones have excluded is asked for again when few of them are left")
+    func excluded() {
+        var client = Self.client([Self.second])
+        let names = (10..<74).map { "60-35-60-\($0).1 P" }
+        for (number, name) in names.enumerated() { Self.add(name, number + 10, to: &client) }
+        _ = client.takeActions()
+        let question = DNSQuestion(SleepProxyClient.type, .ptr)
+        let lists = names.map { name in
+            DNSRecord(SleepProxyClient.type, .ptr, timeToLive: 4_500, .name(DNSName(name, in: SleepProxyClient.type)!))
+        }
+        client.changed(question, added: [], removed: Array(lists[16...]))
+        #expect(!client.takeActions().contains(.ask(question)))
+        client.changed(question, added: [], removed: [lists[15]])
+        let actions = client.takeActions()
+        #expect(actions.suffix(2) == [.stop(question), .ask(question)])
+        // The cache then reports all proxies.
+        Self.add(Self.second, 0, to: &client)
+        #expect(client.reachable == (Array(10..<25) + [0]).map(Self.peer))
+        client.changed(question, added: [], removed: [lists[0]])
+        #expect(!client.takeActions().contains(.ask(question)))
+    }
+
     @Test("C108 C109: the update that registers a record, byte by byte")
     func message() throws {
         var client = Self.client([Self.best])
