@@ -141,7 +141,17 @@ struct MulticastQuerier: ReturningMachine, Sendable {
                 queries.settle(question, for: ContinuousQueries.longestInterval, at: now)
             }
         }
+        restartQueries(for: removed, at: now)
         return changes(added: added, removed: removed) + denials(in: message, at: now)
+    }
+
+    /// Restarts the query series of settled questions whose unique answer has left the cache.
+    private mutating func restartQueries(for removed: [DNSRecord], at now: Duration) {
+        for record in removed where record.flushesCache {
+            for question in queries.interested(in: record) where queries.isSettled(question) {
+                if !cache.hasAnswer(to: question, at: now) { queries.begin(question, at: now) }
+            }
+        }
     }
 
     private func isWanted(_ record: DNSRecord, _ related: Set<DNSName>) -> Bool {
@@ -226,12 +236,7 @@ struct MulticastQuerier: ReturningMachine, Sendable {
             }
         }
         var actions = changes(added: [], removed: removed)
-        for record in removed where record.flushesCache {
-            // The unique answer has expired: restart the query series.
-            for question in queries.interested(in: record) where queries.isSettled(question) {
-                if !cache.hasAnswer(to: question, at: now) { queries.begin(question, at: now) }
-            }
-        }
+        restartQueries(for: removed, at: now)
         let refreshed = queries.refreshing(aging, at: now)
         actions += dueMessages(refreshed, own, at: now).map { .send($0) }
         return actions

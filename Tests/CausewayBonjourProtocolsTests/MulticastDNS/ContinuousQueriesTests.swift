@@ -68,4 +68,27 @@ struct ContinuousQueriesTests {
         #expect(!queries.holds(Printer.type))
         #expect(queries.earliestDue == nil)
     }
+
+    @Test("When a flood displaces a unique record from the cache, its question is asked again at once")
+    func displaced() {
+        let location = Printer.records()[1]
+        var querier = MulticastQuerier(random: SplitMix64(seed: 1))
+        _ = querier.ask(DNSQuestion(Printer.instance, .srv), Self.first, at: .zero)
+        _ = querier.ask(DNSQuestion("flood.local", .txt), Self.second, at: .zero)
+        _ = querier.advance(to: .seconds(1))
+        var message = DNSMessage()
+        message.answers = [location]
+        _ = querier.heard(message, from: nil, at: .seconds(1))
+        var isDisplaced = false
+        for number in 0..<20_000 where !isDisplaced {
+            let text = [UInt8(number >> 8), UInt8(number & 0xFF)] + [UInt8](repeating: 0, count: 60_000)
+            message.answers = [DNSRecord("flood.local", .txt, timeToLive: 4_500, .text(text))]
+            let sender = InternetAddress.ipv4(IPv4Address(bits: 0x0A00_0064 + UInt32(number % 4)))
+            for case .changed(_, _, let removed) in querier.heard(message, from: sender, at: .seconds(1)) {
+                isDisplaced = isDisplaced || removed.contains(location)
+            }
+        }
+        #expect(isDisplaced)
+        #expect(querier.deadline == .seconds(1))
+    }
 }
