@@ -1,7 +1,8 @@
 public import Causeway
 
 extension ServiceDiscovery {
-    /// Browses for services of a type and follows changes.
+    /// Browses for services of a type and follows changes. A service on several interfaces is added with the first, and
+    /// removed with the last one.
     ///
     /// - Parameters:
     ///   - type: The type, such as `_http._tcp`; with a subtype, `_ipp._tcp,_color`.
@@ -36,6 +37,7 @@ extension ServiceDiscovery {
     }
 
     /// Queries the IPv4 and IPv6 addresses of a host and follows changes. Link-local IPv6 addresses include their interface.
+    /// Another address that several interfaces report is added with the first, and removed with the last one.
     ///
     /// - Throws: `.dns(kDNSServiceErr_BadParam)` for an invalid name.
     public static func addresses(

@@ -97,11 +97,18 @@ extension ServiceDiscovery {
                 }
                 return { question.stop() }
             }
+            let found = LockedValue(FoundElements<Element>())
             let watching = RecordWatch(name, type, interfaceIndex: interface?.index).follow { events in
                 let changes = events.compactMap { event -> Change<Element>? in
                     switch event {
-                    case .added(let record): meaning(Record(record)).map { .added($0) }
-                    case .removed(let record): meaning(Record(record)).map { .removed($0) }
+                    case .added(let record):
+                        meaning(Record(record)).flatMap { element in
+                            found.withLock { $0.changed(.added(element), on: record.interface.index) }
+                        }
+                    case .removed(let record):
+                        meaning(Record(record)).flatMap { element in
+                            found.withLock { $0.changed(.removed(element), on: record.interface.index) }
+                        }
                     case .denied: nil
                     }
                 }

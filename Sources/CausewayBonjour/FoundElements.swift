@@ -1,0 +1,25 @@
+/// The links on which each element was found.
+///
+/// A host can be connected to one network by two interfaces, for example by a cable and by Wi-Fi. An element is
+/// therefore added with its first link, and removed with its last one.
+struct FoundElements<Element: Hashable & Sendable>: Sendable {
+    /// The indices of the interfaces, by element.
+    private var interfaces: [Element: Set<Int>] = [:]
+
+    /// Processes a change on one interface. Returns the change for the program; `nil` if the element remains available.
+    mutating func changed(
+        _ change: ServiceDiscovery.Change<Element>, on interface: Int
+    ) -> ServiceDiscovery.Change<Element>? {
+        switch change {
+        case .added(let element):
+            let isNew = interfaces[element] == nil
+            interfaces[element, default: []].insert(interface)
+            return isNew ? change : nil
+        case .removed(let element):
+            interfaces[element]?.remove(interface)
+            guard interfaces[element]?.isEmpty ?? true else { return nil }
+            interfaces[element] = nil
+            return change
+        }
+    }
+}
