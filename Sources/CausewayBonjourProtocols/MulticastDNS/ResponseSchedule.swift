@@ -42,7 +42,11 @@ struct ResponseSchedule: Sendable {
         let known = own.known(in: message.answers)
         pending.arrived(known, at: arrival.peer)
         let answers = collect(message, arrival, own, knowing: known, at: now)
-        if !arrival.isFull { return answers.isEmpty ? .unanswered : .legacy(answers.unicast + answers.multicast) }
+        if !arrival.isFull {
+            // An address beyond the link may be forged, to direct replies at another host (RFC 6762 §11).
+            guard !answers.isEmpty, arrival.isOnLink else { return .unanswered }
+            return .legacy(answers.unicast + answers.multicast)
+        }
         if message.questions.isEmpty {
             pending.suppress(Array(known), of: arrival.peer)
             if message.flags.contains(.isTruncated) {

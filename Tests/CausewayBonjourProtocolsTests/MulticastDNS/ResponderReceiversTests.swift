@@ -123,6 +123,18 @@ struct ResponderReceiversTests {
         Issue.record("no reply")
     }
 
+    @Test("C69: a legacy resolver from another network, whose address may be forged, gets no reply")
+    func offLinkResolver() {
+        let wire = VirtualLink.settled()
+        let before = wire.packets.count
+        let resolver = MulticastPeer(.ipv4(IPv4Address("192.0.2.1")!), port: 40_000)
+        wire.inject(DNSMessage.query(DNSQuestion(Printer.instance, .srv)), from: resolver, isOnLink: false)
+        wire.run(for: .seconds(2))
+        #expect(wire.packets.count == before)
+        wire.inject(DNSMessage.query(DNSQuestion(Printer.instance, .srv)), from: resolver)
+        #expect(wire.packets.count == before + 1)
+    }
+
     @Test("C69: a querier from another network is answered by multicast, even if it requests unicast")
     func offLink() {
         let wire = VirtualLink.settled()
