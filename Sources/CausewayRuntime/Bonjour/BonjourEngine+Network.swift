@@ -32,10 +32,11 @@ extension BonjourEngine {
 
     /// Opens, updates and closes links so that they match the network.
     func adopt(_ snapshot: NetworkSnapshot) {
-        guard !isIdle else {
-            // Unused links only keep cached records, which are useless on another network. Close them.
-            if state.value.network?.restDue != nil { rest() }
-            return
+        if isIdle {
+            guard let network = state.value.network else { return }
+            // Unused links only keep cached records, which are useless on another network. Close them. Links that still
+            // send goodbyes follow the network, because a program may use them again before they close.
+            if network.restDue != nil { return rest() }
         }
         let usable = scope.interfaces.map { snapshot.interfaces(of: $0) } ?? snapshot.multicastInterfaces
         for (index, link) in state.value.links where !usable.contains(where: { $0.interface.index == index }) {

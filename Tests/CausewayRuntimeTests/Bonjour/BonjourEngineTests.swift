@@ -55,4 +55,22 @@ struct BonjourEngineTests {
             engine.state.value.links = [:]
         }
     }
+
+    @Test("While goodbyes are pending, links follow the network, because a program may use them again")
+    func changesBeforeRest() {
+        let first = Self.interface(2_000_001, "10.0.0.1")
+        let index = first.interface.index
+        let loop = ManualLoop()
+        let engine = BonjourEngine(on: loop, hostLabel: "test", scope: .agent(on: [index]))
+        let id = engine.advertise(ServiceDescription(name: "a", type: "_t._tcp", port: 9)) { _ in }
+        engine.withdraw(id)
+        loop.runUntilIdle()
+        loop.batch {
+            engine.state.value.links[index] = LinkDriver(first)
+            engine.adopt(NetworkSnapshot())
+            #expect(engine.state.value.links.isEmpty)
+        }
+        loop.advance(by: .milliseconds(5))
+        loop.batch { #expect(engine.state.value.network == nil) }
+    }
 }
