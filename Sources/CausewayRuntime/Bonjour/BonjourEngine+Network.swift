@@ -57,6 +57,8 @@ extension BonjourEngine {
         }
         // Two interfaces may be on one link, so a link must know the addresses of all, even if its own stay the same.
         for link in state.value.links.values { link.hostAddresses = own }
+        // A link on which names were still probed may have gone.
+        for id in state.value.advertising.keys { reportIfSettled(id) }
         state.value.network?.hasLooked = true
         settle()
     }

@@ -59,18 +59,19 @@ extension BonjourEngine {
         case .denied(let id):
             let event = QuestionEvent(interface: link.interface, added: [], removed: [], isDenied: true)
             state.value.asking[id]?.handler(event)
-        case .established(let id): established(id, link)
+        case .established(let id): reportIfSettled(id, on: link.interface.index)
         case .conflicted(let id, let name): conflicted(id, name)
         }
     }
 
-    private func established(_ id: RegistrationID, _ link: LinkDriver) {
-        guard let advertising = state.value.advertising[id], var settled = advertising.settled else { return }
-        settled.insert(link.interface.index)
-        let isSettled = state.value.links.values.allSatisfy {
-            !advertising.concerns($0) || !$0.canAnswer || settled.contains($0.interface.index)
-        }
-        state.value.advertising[id]?.settled = isSettled ? nil : settled
+    /// Reports the registration if its name has passed probing on all its links.
+    ///
+    /// - Parameter interface: The interface on which it has just passed; `nil` if links have changed.
+    func reportIfSettled(_ id: RegistrationID, on interface: Int? = nil) {
+        guard var advertising = state.value.advertising[id], !advertising.isTold else { return }
+        let links = state.value.links.values.filter { advertising.concerns($0) && $0.canAnswer }
+        let isSettled = advertising.passed(on: interface, of: Set(links.map(\.interface.index)))
+        state.value.advertising[id]?.settled = advertising.settled
         if isSettled { advertising.handler(.registered(name: advertising.service.name)) }
     }
 

@@ -40,6 +40,19 @@ package final class BonjourEngine: Sendable {
         var settled: Set<Int>? = []
 
         var isTold: Bool { settled == nil }
+
+        /// Records that the name has passed probing on an interface, or that interfaces have gone.
+        ///
+        /// - Parameter awaited: The interfaces on which the service is registered.
+        /// - Returns: Whether the name has now passed on all of them for the first time.
+        mutating func passed(on interface: Int? = nil, of awaited: Set<Int>) -> Bool {
+            guard var passed = settled else { return false }
+            if let interface { passed.insert(interface) }
+            passed.formIntersection(awaited)
+            let isSettled = !passed.isEmpty && passed == awaited
+            settled = isSettled ? nil : passed
+            return isSettled
+        }
     }
 
     /// The registration for the host's name.

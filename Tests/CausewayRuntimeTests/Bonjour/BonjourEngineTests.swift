@@ -56,6 +56,17 @@ struct BonjourEngineTests {
         }
     }
 
+    @Test("A name is registered when it has passed probing on all links that are left")
+    func passes() {
+        let service = ServiceDescription(name: "a", type: "_t._tcp", port: 9)
+        var advertising = BonjourEngine.Advertising(service: service, handler: { _ in })
+        let steps: [(Int?, Set<Int>)] = [
+            (nil, []), (nil, [1, 2]), (1, [1, 2]), (nil, []), (1, [1, 2]), (nil, [1]), (1, [1]),
+        ]
+        let told = steps.map { advertising.passed(on: $0.0, of: $0.1) }
+        #expect(told == [false, false, false, false, false, true, false])
+    }
+
     @Test("While goodbyes are pending, links follow the network, because a program may use them again")
     func changesBeforeRest() {
         let first = Self.interface(2_000_001, "10.0.0.1")
