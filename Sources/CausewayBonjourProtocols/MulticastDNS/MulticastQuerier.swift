@@ -160,7 +160,7 @@ struct MulticastQuerier: ReturningMachine, Sendable {
     }
 
     /// Processes NSEC records, which list a name's types (RFC 6762 §6.1). Questions for other types pause while the
-    /// NSEC record is valid.
+    /// NSEC record is valid, for at most ``ContinuousQueries/longestInterval``.
     private mutating func denials(in message: DNSMessage, at now: Duration) -> [MulticastAction] {
         var actions: [MulticastAction] = []
         for record in message.answers + message.additionals where record.timeToLive > 0 && record.flushesCache {
@@ -169,7 +169,8 @@ struct MulticastQuerier: ReturningMachine, Sendable {
             where question.type != .any && !types.contains(question.type) {
                 guard !types.contains(.cname), !cache.hasAnswer(to: question, at: now) else { continue }
                 let wasSettled = queries.isSettled(question)
-                queries.settle(question, for: .seconds(Int64(record.timeToLive)), at: now)
+                let pause = min(.seconds(Int64(record.timeToLive)), ContinuousQueries.longestInterval)
+                queries.settle(question, for: pause, at: now)
                 if !wasSettled { actions += queries.listeners(of: question).map { .denied($0) } }
             }
         }

@@ -91,4 +91,19 @@ struct ContinuousQueriesTests {
         #expect(isDisplaced)
         #expect(querier.deadline == .seconds(1))
     }
+
+    @Test("A denial postpones the next query by an hour at most, even if it claims to be valid for decades")
+    func longDenial() {
+        let name: DNSName = "beta.local"
+        var querier = MulticastQuerier(random: SplitMix64(seed: 1))
+        _ = querier.ask(DNSQuestion(name, .a), Self.first, at: .zero)
+        _ = querier.advance(to: .seconds(1))
+        var message = DNSMessage()
+        message.answers = [
+            DNSRecord(name, .nsec, flushesCache: true, timeToLive: UInt32(Int32.max), .next(name, types: [.txt]))
+        ]
+        let told = querier.heard(message, from: nil, at: .seconds(1))
+        #expect(told == [.denied(Self.first)])
+        #expect(querier.deadline == .seconds(3_601))
+    }
 }
