@@ -1,6 +1,9 @@
+internal import CausewayWire
+
 /// Limits the work that a peer can cause without useful messages: resets, pings, settings and empty frames.
 ///
-/// Each budget refills over time, so that normal use of a long-lived connection does not exhaust it. RFC 9113 §10.5 lists the attacks.
+/// Each budget refills over time, so that normal use of a long-lived connection does not exhaust it. RFC 9113 §10.5
+/// lists the attacks.
 struct HTTP2FloodGuard: Sendable {
     struct Budget: Sendable {
         /// The maximum number of units.
@@ -37,12 +40,27 @@ struct HTTP2FloodGuard: Sendable {
     }
 
     /// Streams that the peer reset, or that this side reset or refused because of an invalid or excessive frame.
-    var resets: Budget
+    private var resets: Budget
     /// Frames that do not advance a message.
-    var chores: Budget
+    private var chores: Budget
 
     init(burst: Int, perSecond: Int) {
         resets = Budget(burst: burst, perSecond: perSecond)
         chores = Budget(burst: burst, perSecond: perSecond)
     }
+
+    /// Charges for a frame that does not advance a message.
+    mutating func chargeChore(_ what: String, at now: Duration) throws(HTTP2Violation) {
+        guard chores.take(at: now) else { throw HTTP2Violation(.enhanceYourCalm, "too many \(what)") }
+    }
+
+    /// Charges for a stream that the peer resets, or that this side resets or refuses because of an invalid or
+    /// excessive frame.
+    mutating func chargeReset(at now: Duration) throws(HTTP2Violation) {
+        guard resets.take(at: now) else { throw HTTP2Violation(.enhanceYourCalm, "too many streams reset") }
+    }
+
+    /// Records a DATA frame that this side sends. The peer usually answers it with WINDOW_UPDATE frames for the stream
+    /// and the connection. They cost two units, which are restored in advance.
+    mutating func sentContent() { chores.restore(2) }
 }

@@ -6,13 +6,19 @@ struct HTTP2Input: Sendable {
     private var decoder: HPACKDecoder
     private var assembly: HTTP2FieldBlockAssembly?
 
-    init(limits: HPACKDecoder.Limits) { decoder = HPACKDecoder(limits: limits) }
+    init(_ configuration: HTTP2Configuration) {
+        var limits = HPACKDecoder.Limits()
+        limits.listSize = configuration.settings.maxHeaderListSize ?? limits.listSize
+        limits.fieldCount = configuration.maximumFieldCount
+        decoder = HPACKDecoder(limits: limits)
+    }
 
     /// Whether a field block has not ended. Only its CONTINUATION frames may follow (RFC 9113 §4.3).
     var isInsideBlock: Bool { assembly != nil }
     /// Whether all received frames and field blocks are complete.
     var isComplete: Bool { reader.isBetweenFrames && assembly == nil }
-    /// The maximum encoded field block length in bytes. Encoding adds almost nothing to the decoded fields, whose size is also limited.
+    /// The maximum encoded field block length in bytes. Encoding adds almost nothing to the decoded fields, whose size
+    /// is also limited.
     private var maximumBlockCount: Int { max(decoder.limits.listSize, reader.maximumFrameSize) }
 
     // MARK: Limits
@@ -31,7 +37,18 @@ struct HTTP2Input: Sendable {
 
     mutating func append(_ bytes: ArraySlice<UInt8>) { reader.append(bytes) }
 
-    mutating func next() throws(HTTP2Violation) -> HTTP2FrameReader.Item? { try reader.next() }
+    /// Returns the next frame or piece of content; `nil` if more bytes are needed. A field block is not interrupted by
+    /// other frames (RFC 9113 §4.3).
+    mutating func next() throws(HTTP2Violation) -> HTTP2FrameReader.Item? {
+        guard let item = try reader.next() else { return nil }
+        guard isInsideBlock else { return item }
+        switch item {
+        case .data: throw HTTP2Violation(.protocolError, "DATA frame inside a field block")
+        case .frame(_, .continuation): return item
+        case .frame(let header, _):
+            throw HTTP2Violation(.protocolError, "\(header.name) frame inside a field block")
+        }
+    }
 
     /// Discards incomplete frames and field blocks.
     mutating func discard() {

@@ -1,19 +1,33 @@
-internal import CausewayWire
+import CausewayProtocols
 
-/// The frames to send, in creation order, except DATA frames with content.
+internal import CausewayWire
+internal import DequeModule
+
+/// What a connection gives to its owner, in creation order: events, and the frames to send, except DATA frames with
+/// content.
 struct HTTP2Output: Sendable {
     /// The maximum length in bytes of unsent PING and SETTINGS acknowledgments. It bounds the memory used for a peer
     /// that does not read.
-    static let maximumReplyCount = 64 << 10
-
-    private(set) var control: [UInt8] = []
-    private var encoder = HPACKEncoder()
-    /// Bytes of acknowledgments in ``control``.
-    private(set) var replyCount = 0
+    private static let maximumReplyCount = 64 << 10
     /// The maximum payload to send, in bytes. Every peer accepts payloads of this size.
     private static let maximumFrameSize = HTTP2FrameReader.defaultMaximumFrameSize
-    /// The connection window: content bytes that the peer permits on all streams together.
-    var window = 65535
+
+    private var events = InlineFirstQueue<HTTP2Connection.Event>()
+    private var control: [UInt8] = []
+    private var encoder = HPACKEncoder()
+    /// Bytes of acknowledgments in ``control``.
+    private var replyCount = 0
+
+    /// Bytes of queued frames.
+    var controlByteCount: Int { control.count }
+
+    // MARK: Events
+
+    mutating func report(_ event: HTTP2Connection.Event) { events.append(event) }
+
+    mutating func takeEvent() -> HTTP2Connection.Event? { events.popFirst() }
+
+    // MARK: Frames
 
     mutating func append(raw bytes: some Sequence<UInt8>) { control.append(contentsOf: bytes) }
 
@@ -22,16 +36,51 @@ struct HTTP2Output: Sendable {
     }
 
     /// Appends an acknowledgment for a frame from the peer.
-    mutating func reply(_ frame: HTTP2Frame) {
+    ///
+    /// - Throws: A connection error if too many are queued because the peer does not read them.
+    mutating func reply(_ frame: HTTP2Frame) throws(HTTP2Violation) {
         let start = control.count
         append(frame)
         replyCount += control.count - start
+        guard replyCount <= Self.maximumReplyCount else {
+            throw HTTP2Violation(.enhanceYourCalm, "answers that are not read")
+        }
     }
+
+    /// Removes and returns the queued frames.
+    mutating func takeControl() -> [UInt8] {
+        defer { control = [] }
+        replyCount = 0
+        return control
+    }
+
+    // MARK: Field blocks
 
     mutating func setHeaderTableSize(_ size: Int) { encoder.setMaximumTableSize(size) }
 
-    /// Appends a field block as a HEADERS frame, with CONTINUATION frames if it is longer than one frame (RFC 9113 §4.3).
-    mutating func appendBlock(
+    mutating func append(_ head: HTTP2RequestHead, on streamID: HTTP2StreamID, endsStream: Bool) {
+        appendBlock(on: streamID, endsStream: endsStream) { encoder, bytes in
+            head.encode(with: &encoder, to: &bytes)
+        }
+    }
+
+    mutating func append(_ head: HTTP2ResponseHead, on streamID: HTTP2StreamID, endsStream: Bool) {
+        appendBlock(on: streamID, endsStream: endsStream) { encoder, bytes in
+            head.encode(with: &encoder, to: &bytes)
+        }
+    }
+
+    /// Appends a trailer section, which ends the stream.
+    mutating func append(trailers fields: FieldSection, on streamID: HTTP2StreamID) {
+        appendBlock(on: streamID, endsStream: true) { encoder, bytes in
+            encoder.beginBlock(&bytes)
+            fields.encode(with: &encoder, to: &bytes)
+        }
+    }
+
+    /// Appends a field block as a HEADERS frame, with CONTINUATION frames if it is longer than one frame
+    /// (RFC 9113 §4.3).
+    private mutating func appendBlock(
         on streamID: HTTP2StreamID, endsStream: Bool, _ encode: (inout HPACKEncoder, inout [UInt8]) -> Void
     ) {
         let start = control.count
@@ -57,12 +106,5 @@ struct HTTP2Output: Sendable {
             rest = rest.dropFirst(Self.maximumFrameSize)
             append(.continuation(part, endsHeaders: rest.isEmpty), on: streamID)
         }
-    }
-
-    /// Removes and returns the queued bytes.
-    mutating func takeControl() -> [UInt8] {
-        defer { control = [] }
-        replyCount = 0
-        return control
     }
 }

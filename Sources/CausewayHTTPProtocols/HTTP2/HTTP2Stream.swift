@@ -29,36 +29,198 @@ struct HTTP2Stream: Sendable {
         case trailers(FieldSection)
     }
 
+    /// Content to send in one DATA frame.
+    struct Part: Sendable {
+        let content: ByteChain
+        let priority: HTTPPriority
+        /// Whether no content is left.
+        let isLast: Bool
+        /// Whether the frame ends the message.
+        let endsStream: Bool
+        /// Whether more content can be sent.
+        let hasMore: Bool
+
+        /// Appends the frame.
+        func serialize(streamID: HTTP2StreamID, into chunk: inout ByteChain) {
+            let header = HTTP2FrameHeader(
+                length: content.count, type: .data, flags: endsStream ? .endStream : [], streamID: streamID)
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(HTTP2FrameHeader.byteCount + min(content.count, ByteChain.coalescedLength))
+            header.serialize(into: &bytes)
+            chunk.append(bytes)
+            chunk.append(content)
+        }
+    }
+
     let id: HTTP2StreamID
-    var sending: Sending
-    var receiving: Receiving
+    private(set) var sending: Sending
+    private(set) var receiving: Receiving
     /// The flow-control window for the peer's content.
-    var receiveWindow: HTTP2ReceiveWindow
+    private var receiveWindow: HTTP2ReceiveWindow
     /// Bytes that the peer permits this side to send. Can become negative when the peer reduces its initial window
     /// (RFC 9113 §6.9.2).
-    var sendWindow: Int
+    private(set) var sendWindow: Int
     /// Content that waits for flow-control window or its turn in the schedule.
-    var queue = ByteChain()
-    var ending = Ending.none
-    var length = HTTP2ContentLength()
-    var priority = HTTPPriority()
+    private var queue = ByteChain()
+    private(set) var ending = Ending.none
+    private var length = HTTP2ContentLength()
+    private(set) var priority = HTTPPriority()
     /// Whether the stream is in the schedule.
-    var isScheduled = false
-    var method = HTTP2MethodKind.other
+    private(set) var isScheduled = false
+    private var method = HTTP2MethodKind.other
     /// The waiting request; `nil` after it was sent.
-    var request: HTTP2WaitingRequest?
+    private(set) var request: HTTP2WaitingRequest?
+
+    init(
+        id: HTTP2StreamID, sending: Sending, receiving: Receiving, receiveWindow: HTTP2ReceiveWindow, sendWindow: Int
+    ) {
+        self.id = id
+        self.sending = sending
+        self.receiving = receiving
+        self.receiveWindow = receiveWindow
+        self.sendWindow = sendWindow
+    }
 
     /// Whether the stream is still idle and does not count toward the concurrent stream limit (RFC 9113 §5.1.2).
     var isWaiting: Bool { sending == .waiting }
     var isClosed: Bool { sending == .ended && receiving == .ended }
     /// Whether content can be sent, if the connection window permits.
     var isSendable: Bool { sending == .content && !queue.isEmpty && sendWindow > 0 }
+    /// Whether the program can add content to the message.
+    var permitsContent: Bool { ending == .none && (sending == .content || request?.endsStream == false) }
+    /// The number of content bytes that wait to be sent.
+    var queuedByteCount: Int { queue.count }
+    /// Whether a server's response is complete, and the request is not.
+    var canDrain: Bool { sending == .ended && receiving == .content }
+
+    private static func priority(_ fields: FieldSection) -> HTTPPriority {
+        guard let place = fields.index(of: "priority") else { return HTTPPriority() }
+        return HTTPPriority(parsing: fields[place].value)
+    }
 }
 
+// MARK: - Sending
+
 extension HTTP2Stream {
+    /// Records the head of a client's request, which is not sent yet.
+    mutating func requested(_ head: HTTP2RequestHead) {
+        priority = Self.priority(head.fields)
+        method = HTTP2MethodKind(head)
+    }
+
+    /// Keeps a request until the server permits the stream.
+    mutating func wait(with head: HTTP2RequestHead, endsStream: Bool) {
+        request = HTTP2WaitingRequest(head, endsStream: endsStream)
+    }
+
+    /// Records that the request head was sent.
+    mutating func sentRequest(endsStream: Bool, sendWindow: Int) {
+        request = nil
+        sending = endsStream ? .ended : .content
+        self.sendWindow = sendWindow
+    }
+
+    /// Records that the final response head was sent.
+    mutating func sentResponse(_ status: Int) {
+        sending = .content
+        if opensTunnel(status) { method = .tunnel }
+    }
+
+    /// Records that this side's message is complete.
+    mutating func endSending() { sending = .ended }
+
+    mutating func append(_ bytes: ByteChain, _ ending: Ending) {
+        queue.append(bytes)
+        self.ending = ending
+    }
+
+    /// Removes the next content to send, at most `limit` bytes.
+    mutating func takePart(atMost limit: Int) -> Part {
+        let content = queue.take(atMost: min(limit, sendWindow))
+        sendWindow -= content.count
+        isScheduled = isSendable
+        return Part(
+            content: content, priority: priority, isLast: queue.isEmpty,
+            endsStream: queue.isEmpty && ending == .endOfStream, hasMore: isScheduled)
+    }
+
+    /// Adds to the window for sending. Returns `false` if it becomes too large (RFC 9113 §6.9.1).
+    mutating func granted(_ increment: Int) -> Bool {
+        sendWindow += increment
+        return sendWindow <= HTTP2Settings.largestWindow
+    }
+
+    /// Applies a change of the peer's initial window (RFC 9113 §6.9.2). Returns `false` if the window becomes too
+    /// large.
+    mutating func initialWindowChanged(by difference: Int) -> Bool { isWaiting || granted(difference) }
+
+    /// Records that the stream entered or left the schedule, after ``isSendable`` changed.
+    mutating func rescheduled() { isScheduled = isSendable }
+
+    /// Changes the priority, after the stream left the schedule.
+    mutating func changePriority(_ priority: HTTPPriority) {
+        self.priority = priority
+        isScheduled = false
+    }
+
+    /// Changes the priority in a waiting request. Returns `false` if no request waits.
+    mutating func changeRequest(_ priority: HTTPPriority) -> Bool {
+        guard let request else { return false }
+        let value = priority.fieldValue
+        var head = request.head
+        head.fields.removeAll("priority")
+        if !value.isEmpty { head.fields.append("priority", value) }
+        self.request = HTTP2WaitingRequest(head, endsStream: request.endsStream)
+        return true
+    }
+}
+
+// MARK: - Receiving
+
+extension HTTP2Stream {
+    /// Interprets the head of a request to this side.
+    ///
+    /// - Parameter early: The priority from a frame that arrived before the request. It replaces that of the fields.
+    mutating func receive(
+        _ head: HTTP2RequestHead, endsStream: Bool, _ early: HTTPPriority?
+    ) throws(HTTP2MalformedMessage) {
+        method = HTTP2MethodKind(head)
+        if method != .connect {
+            length = HTTP2ContentLength(expected: try HTTP2ContentLength.announced(in: head.fields))
+        }
+        if endsStream { try length.checkEnd() }
+        priority = early ?? Self.priority(head.fields)
+    }
+
+    /// Returns the content length of the final response with a head.
+    func contentLength(
+        of head: HTTP2ResponseHead, endsStream: Bool
+    ) throws(HTTP2MalformedMessage) -> HTTP2ContentLength {
+        var expected: Int?
+        if !opensTunnel(head.status) { expected = try HTTP2ContentLength.announced(in: head.fields) }
+        let isEmpty = method == .head || head.status == 204 || head.status == 304
+        let length = HTTP2ContentLength(expected: expected, isEmptyByDefinition: isEmpty)
+        if endsStream { try length.checkEnd() }
+        return length
+    }
+
+    /// Records the final response head.
+    mutating func receivedResponse(_ status: Int, _ length: HTTP2ContentLength) {
+        receiving = .content
+        self.length = length
+        if opensTunnel(status) { method = .tunnel }
+    }
+
+    private func opensTunnel(_ status: Int) -> Bool { method == .connect && (200...299).contains(status) }
+
     /// Accounts for a whole DATA frame when its first piece arrives, so that the result does not depend on how the
-    /// frame is split. Returns the violation; `nil` if there is none (RFC 9113 §6.9.1, §8.1.1).
+    /// frame is split. Returns the violation; `nil` if there is none (RFC 9113 §5.1, §6.9.1, §8.1.1).
     mutating func mistake(in piece: HTTP2DataPiece, _ pace: HTTP2ReceiveWindow.Pace?) -> HTTP2Violation? {
+        switch receiving {
+        case .head: return HTTP2Violation(.protocolError, stream: id, "content before the head")
+        case .ended: return HTTP2Violation(.streamClosed, stream: id, "content after the end")
+        case .content: break
+        }
         guard receiveWindow.receive(piece.flowControlledCount, pace) else {
             return HTTP2Violation(.flowControlError, stream: id, "content beyond the window")
         }
@@ -70,6 +232,25 @@ extension HTTP2Stream {
         }
         return nil
     }
+
+    /// Interprets a field block after the final head.
+    func trailers(
+        in block: HPACKFieldBlock, endsStream: Bool
+    ) throws(HTTP2MalformedMessage) -> FieldSection {
+        guard method != .tunnel else { throw HTTP2MalformedMessage("HEADERS frame in a tunnel") }
+        guard endsStream else { throw HTTP2MalformedMessage("HEADERS frame without END_STREAM") }
+        let trailers = try block.trailers()
+        try length.checkEnd()
+        return trailers
+    }
+
+    /// Records that the peer's message is complete.
+    mutating func endReceiving() { receiving = .ended }
+
+    /// Accounts for consumed content. Returns the WINDOW_UPDATE increment, if the peer gets one.
+    mutating func credit(_ count: Int) -> Int? { receiving == .content ? receiveWindow.credit(count) : nil }
+
+    mutating func resizeReceiveWindow(by difference: Int) { receiveWindow.resize(by: difference) }
 }
 
 /// A request that waits until the peer permits another stream.
@@ -100,23 +281,4 @@ enum HTTP2MethodKind: Sendable {
             default: .other
             }
     }
-}
-
-/// Compares the received content length with `content-length` (RFC 9113 §8.1.1).
-struct HTTP2ContentLength: Sendable {
-    /// The announced length in bytes; `nil` if there is none.
-    var expected: Int?
-    /// Whether the message has no content regardless of its fields: a response to HEAD, or with status 204 or 304.
-    var isEmptyByDefinition = false
-    private(set) var received = 0
-
-    /// Accounts for content. Returns `false` if the content exceeds the announced length.
-    mutating func receive(_ count: Int) -> Bool {
-        received += count
-        if isEmptyByDefinition { return received == 0 }
-        return received <= expected ?? .max
-    }
-
-    /// Whether the message may end now.
-    var permitsEnd: Bool { isEmptyByDefinition || expected == nil || expected == received }
 }

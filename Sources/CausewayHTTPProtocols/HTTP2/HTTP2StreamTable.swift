@@ -3,7 +3,8 @@ internal import DequeModule
 
 /// The streams by identifier, and a record of recently closed streams.
 ///
-/// An endpoint's stream identifiers increase by two, so half the identifier is a good hash, and a lookup takes about one comparison.
+/// An endpoint's stream identifiers increase by two, so half the identifier is a good hash, and a lookup takes about
+/// one comparison.
 struct HTTP2StreamTable: Sendable {
     /// How a stream was closed. This determines how late frames on the stream are handled (RFC 9113 §5.1).
     enum Closing: Sendable {
@@ -11,6 +12,8 @@ struct HTTP2StreamTable: Sendable {
         case byPeer
         /// This side reset the stream. The peer may not have received the reset yet.
         case byReset
+        /// The response is complete. The rest of the request is discarded.
+        case draining
     }
 
     /// The maximum number of closed streams to remember. Frames on streams closed earlier are unlikely to be still in
@@ -19,14 +22,11 @@ struct HTTP2StreamTable: Sendable {
 
     private var slots: [HTTP2Stream?] = Array(repeating: nil, count: 16)
     private(set) var count = 0
-    /// Closed streams whose request content is still discarded.
-    var draining = HTTP2DrainingStreams()
+    private var draining = HTTP2DrainingStreams()
     private var closed: Deque<(id: HTTP2StreamID, closing: Closing)> = []
 
-    var isEmpty: Bool { count == 0 }
-
     /// Returns a stream's slot; `nil` if it is not in the table.
-    func place(of id: HTTP2StreamID) -> Int? {
+    private func place(of id: HTTP2StreamID) -> Int? {
         let mask = slots.count - 1
         var place = Int(id >> 1) & mask
         while let stream = slots[place]?.id {
@@ -60,25 +60,6 @@ struct HTTP2StreamTable: Sendable {
         count += 1
     }
 
-    /// Removes a stream and remembers how it was closed.
-    @discardableResult
-    mutating func close(_ id: HTTP2StreamID, _ closing: Closing) -> HTTP2Stream? {
-        guard let place = place(of: id), let stream = slots[place] else { return nil }
-        remove(at: place)
-        count -= 1
-        remember(id, closing)
-        return stream
-    }
-
-    /// Remembers how a stream was closed. The stream may never have been in the table.
-    mutating func remember(_ id: HTTP2StreamID, _ closing: Closing) {
-        if closed.count == Self.memory { closed.removeFirst() }
-        closed.append((id, closing))
-    }
-
-    /// Returns how a stream was closed; `nil` if it is not remembered.
-    func closing(of id: HTTP2StreamID) -> Closing? { closed.last { $0.id == id }?.closing }
-
     private func freePlace(for id: HTTP2StreamID) -> Int {
         let mask = slots.count - 1
         var place = Int(id >> 1) & mask
@@ -108,4 +89,52 @@ struct HTTP2StreamTable: Sendable {
         slots = Array(repeating: nil, count: slots.count * 2)
         for stream in streams { slots[freePlace(for: stream.id)] = stream }
     }
+}
+
+// MARK: - Closed streams
+
+extension HTTP2StreamTable {
+    /// The number of closed streams whose request content is still discarded.
+    var drainingCount: Int { draining.count }
+    /// The time at which the first draining stream must be reset.
+    var firstDrainDeadline: Duration? { draining.firstDeadline }
+
+    /// Removes a stream and remembers how it was closed.
+    @discardableResult
+    mutating func close(_ id: HTTP2StreamID, _ closing: Closing) -> HTTP2Stream? {
+        guard let place = place(of: id), let stream = slots[place] else { return nil }
+        remove(at: place)
+        count -= 1
+        remember(id, closing)
+        return stream
+    }
+
+    /// Remembers how a stream was closed. The stream may never have been in the table.
+    mutating func remember(_ id: HTTP2StreamID, _ closing: Closing) {
+        if closed.count == Self.memory { closed.removeFirst() }
+        closed.append((id, closing))
+        if closing == .draining { draining.append(id) }
+    }
+
+    /// Returns how a stream was closed; `nil` if it is not remembered.
+    func closing(of id: HTTP2StreamID) -> Closing? {
+        if !draining.isEmpty, draining.contains(id) { return .draining }
+        // A stream that no longer drains was reset, because its time had passed.
+        return closed.last { $0.id == id }.map { $0.closing == .draining ? .byReset : $0.closing }
+    }
+
+    /// Records the end of a discarded request. Returns whether the stream was draining.
+    mutating func endDraining(_ id: HTTP2StreamID) -> Bool {
+        guard !draining.isEmpty, draining.remove(id) else { return false }
+        remember(id, .byPeer)
+        return true
+    }
+
+    /// Sets the deadline for draining streams without one.
+    mutating func setDrainDeadlines(_ deadline: Duration) { draining.setDeadlines(deadline) }
+
+    /// Removes and returns the first draining stream whose deadline has passed.
+    mutating func takeDrained(at now: Duration) -> HTTP2StreamID? { draining.takeExpired(at: now) }
+
+    mutating func removeDraining() { draining.removeAll() }
 }

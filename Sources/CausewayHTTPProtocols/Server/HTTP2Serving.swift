@@ -66,9 +66,9 @@ struct HTTP2Serving: Sendable {
 
     /// Removes and returns the next bytes to send.
     mutating func nextOutput(atMost limit: Int) -> ByteChain? {
-        let window = machine.output.window
+        let window = machine.sendWindow
         let output = machine.nextOutput(atMost: limit)
-        contentCount += window - machine.output.window
+        contentCount += window - machine.sendWindow
         return output
     }
 

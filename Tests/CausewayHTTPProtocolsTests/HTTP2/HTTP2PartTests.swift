@@ -1,3 +1,4 @@
+import CausewayProtocols
 import CausewayTestKit
 import CausewayWire
 import Testing
@@ -24,7 +25,7 @@ struct HTTP2PartTests {
                 next += random.chance(oneIn: 4) ? HTTP2StreamID(random.integer(in: 1...40) * 2) : 2
             } else if let id = expected.keys.sorted().randomElement(using: &random) {
                 if random.chance(oneIn: 3) {
-                    _ = table.update(id) { $0.sendWindow += 1 }
+                    _ = table.update(id) { $0.granted(1) }
                     expected[id]? += 1
                 } else {
                     let closed = table.close(id, .byReset)
@@ -82,5 +83,50 @@ struct HTTP2PartTests {
         #expect(increments == [nil, 100] && window.available == 40)
         let growth = [window.grow(to: 30), window.grow(to: 100)]
         #expect(growth == [nil, 60] && window.available == 100)
+    }
+
+    @Test("An early priority counts once, and those of older streams are forgotten")
+    func earlyPriorities() {
+        var early = HTTP2EarlyPriorities()
+        for urgency: UInt8 in [1, 3, 5] { early.set(HTTPPriority(urgency: urgency), of: HTTP2StreamID(urgency)) }
+        early.set(HTTPPriority(urgency: 7), of: 3)
+        let taken = [early.take(3), early.take(1), early.take(5)]
+        #expect(taken == [HTTPPriority(urgency: 7), nil, HTTPPriority(urgency: 5)] && early.count == 0)
+    }
+
+    @Test("Streams of one level take turns only if they are incremental", arguments: [false, true])
+    func turns(isIncremental: Bool) {
+        var (table, schedule) = (HTTP2StreamTable(), HTTP2SendSchedule())
+        for id: HTTP2StreamID in [1, 3] {
+            var stream = HTTP2Stream(
+                id: id, sending: .content, receiving: .content, receiveWindow: HTTP2ReceiveWindow(size: 0),
+                sendWindow: 100)
+            stream.changePriority(HTTPPriority(isIncremental: isIncremental))
+            stream.append(ByteChain([UInt8](repeating: 1, count: 30)), .endOfStream)
+            table.insert(stream)
+            schedule.update(id, in: &table)
+        }
+        var ids: [HTTP2StreamID] = []
+        while let (id, part) = schedule.takePart(from: &table, atMost: 10) {
+            ids.append(id)
+            #expect(part.content.count == 10 && part.isLast == part.endsStream)
+        }
+        let expected: [HTTP2StreamID] = isIncremental ? [1, 3, 1, 3, 1, 3] : [1, 1, 1, 3, 3, 3]
+        #expect(ids == expected && schedule.window == 65_535 - 60)
+    }
+
+    @Test(
+        "The transport's round trip counts, unless the path goes on behind the transport",
+        arguments: [(nil, 40, 40), (10, 40, 10), (10, 105, 10), (10, 700, 700), (50, 40, 40)] as [(Int?, Int, Int)])
+    func roundTrip(known: Int?, answered: Int, expected: Int) throws {
+        var configuration = HTTP2Configuration()
+        configuration.roundTrip = known.map { Duration.milliseconds($0) }
+        var settings = HTTP2OwnSettings(configuration)
+        var output = HTTP2Output()
+        settings.send(at: .seconds(1), &output)
+        #expect(settings.deadline == .seconds(11) && settings.acknowledgedStreamLimit == nil)
+        try settings.acknowledged(at: .seconds(1) + .milliseconds(answered))
+        #expect(settings.roundTrip == .milliseconds(expected) && settings.acknowledgedStreamLimit == 100)
+        #expect(throws: HTTP2Violation.self) { try settings.acknowledged(at: .seconds(2)) }
     }
 }

@@ -1,0 +1,318 @@
+internal import CausewayWire
+
+/// The receiving half of a connection: checks what the peer may send, and limits it by windows, settings and the flood
+/// guard.
+///
+/// A method changes the streams and adds frames and events to the output. It throws only connection errors: after a
+/// stream error it resets the stream itself. The streams may all be closed afterwards, which can end the connection.
+struct HTTP2Receiver: Sendable {
+    private let role: HTTP2Connection.Role
+    private let configuration: HTTP2Configuration
+    private var settings: HTTP2OwnSettings
+    private var input: HTTP2Input
+    private var floods: HTTP2FloodGuard
+    /// The flow-control window for the content of all streams together.
+    private var window = HTTP2ReceiveWindow(size: 65535)
+    /// The window of a new stream. Until the peer acknowledges the setting, it is the larger of the default and the
+    /// setting.
+    private var initialWindowSize: Int
+    private var earlyPriorities = HTTP2EarlyPriorities()
+
+    init(_ role: HTTP2Connection.Role, _ configuration: HTTP2Configuration) {
+        self.role = role
+        self.configuration = configuration
+        settings = HTTP2OwnSettings(configuration)
+        input = HTTP2Input(configuration)
+        floods = HTTP2FloodGuard(burst: configuration.floodBurst, perSecond: configuration.floodRate)
+        initialWindowSize = max(HTTP2Settings().initialWindowSize, configuration.settings.initialWindowSize)
+    }
+
+    /// The receive window of a new stream.
+    var initialWindow: HTTP2ReceiveWindow { HTTP2ReceiveWindow(size: initialWindowSize) }
+    /// The time by which the peer must acknowledge the settings; `nil` if no acknowledgment is awaited.
+    var settingsDeadline: Duration? { settings.deadline }
+    /// Whether all received frames and field blocks are complete.
+    var isComplete: Bool { input.isComplete }
+
+    // MARK: Settings
+
+    /// Sends this side's settings and the window of the connection.
+    mutating func started(_ output: inout HTTP2Output, at now: Duration) {
+        settings.send(at: now, &output)
+        input.permit(configuration.settings)
+        if let increment = window.grow(to: configuration.connectionWindow) {
+            output.append(.windowUpdate(UInt32(clamping: increment)))
+        }
+    }
+
+    /// Applies this side's settings, which the peer acknowledged (RFC 9113 §6.5.3).
+    mutating func acknowledged(_ streams: inout HTTP2Streams, at now: Duration) throws(HTTP2Violation) {
+        try settings.acknowledged(at: now)
+        input.apply(configuration.settings)
+        let difference = configuration.settings.initialWindowSize - initialWindowSize
+        guard difference != 0 else { return }
+        initialWindowSize = configuration.settings.initialWindowSize
+        streams.resizeReceiveWindows(by: difference)
+    }
+
+    // MARK: Flood guard
+
+    /// Charges for a frame that does not advance a message.
+    mutating func chargeChore(_ what: String, at now: Duration) throws(HTTP2Violation) {
+        try floods.chargeChore(what, at: now)
+    }
+
+    /// Records a DATA frame that this side sends.
+    mutating func sentContent() { floods.sentContent() }
+
+    // MARK: Frames
+
+    mutating func append(_ bytes: ArraySlice<UInt8>) { input.append(bytes) }
+
+    mutating func next() throws(HTTP2Violation) -> HTTP2FrameReader.Item? { try input.next() }
+
+    /// Discards incomplete frames and field blocks.
+    mutating func discard() { input.discard() }
+
+    /// Handles a frame with an invalid payload. A stream error becomes a connection error if the stream is idle or if
+    /// another frame was required, such as SETTINGS or CONTINUATION.
+    mutating func refused(
+        _ violation: HTTP2Violation, isOpen: Bool, _ streams: inout HTTP2Streams, _ output: inout HTTP2Output,
+        at now: Duration
+    ) throws(HTTP2Violation) {
+        guard case .stream(let id) = violation.scope, isOpen, !input.isInsideBlock, !streams.isIdle(id) else {
+            throw HTTP2Violation(violation.code, violation.reason)
+        }
+        try fail(violation, &streams, &output, at: now)
+    }
+
+    /// Resets a stream after a stream error (RFC 9113 §5.4.2).
+    private mutating func fail(
+        _ violation: HTTP2Violation, _ streams: inout HTTP2Streams, _ output: inout HTTP2Output, at now: Duration
+    ) throws(HTTP2Violation) {
+        guard case .stream(let id) = violation.scope else { throw violation }
+        try floods.chargeReset(at: now)
+        streams.fail(id, violation.code, .violation(violation), &output)
+    }
+
+    /// Handles a frame of a stream, except DATA.
+    ///
+    /// - Parameter last: The last stream that this side accepts; `nil` if it is not shutting down.
+    /// - Returns: Whether the frame ended a request that was discarded.
+    mutating func received(
+        _ frame: HTTP2Frame, _ header: HTTP2FrameHeader, upTo last: HTTP2StreamID?, _ streams: inout HTTP2Streams,
+        _ output: inout HTTP2Output, at now: Duration
+    ) throws(HTTP2Violation) -> Bool {
+        let id = header.streamID
+        switch frame {
+        case .headers(let frame):
+            try streams.checkHeaders(on: id)
+            guard frame.endsHeaders else {
+                input.beginBlock(header, frame)
+                return false
+            }
+            let block = try input.decode(frame.fragment.span)
+            return try received(block, on: id, endsStream: frame.endsStream, upTo: last, &streams, &output, at: now)
+        case .continuation(let fragment, let endsHeaders):
+            guard let whole = try input.continueBlock(id, fragment, endsHeaders: endsHeaders) else { return false }
+            let block = try input.decode(whole.block.span)
+            return try received(block, on: id, endsStream: whole.endsStream, upTo: last, &streams, &output, at: now)
+        case .resetStream(let code): try receivedReset(code, on: id, &streams, &output, at: now)
+        case .windowUpdate(let increment): try granted(Int(increment), to: id, &streams, &output, at: now)
+        case .priorityUpdate(let id, let value): try receivedPriority(value, of: id, &streams, at: now)
+        case .priority, .unknown: try floods.chargeChore("\(header.name) frames", at: now)
+        case .pushPromise: throw HTTP2Violation(.protocolError, "PUSH_PROMISE frame")
+        case .data, .settings, .settingsAcknowledgment, .ping, .goAway: break
+        }
+        return false
+    }
+
+    /// Handles a RST_STREAM frame (RFC 9113 §6.4).
+    private mutating func receivedReset(
+        _ code: HTTP2ErrorCode, on id: HTTP2StreamID, _ streams: inout HTTP2Streams, _ output: inout HTTP2Output,
+        at now: Duration
+    ) throws(HTTP2Violation) {
+        guard !streams.isIdle(id) else { throw HTTP2Violation(.protocolError, "RST_STREAM frame on idle stream \(id)") }
+        guard !streams.endDraining(id) else { return }
+        // A client does not limit resets of its open streams, because its own program opened them.
+        if role == .server || !streams.contains(id) { try floods.chargeReset(at: now) }
+        streams.receivedReset(id, code, &output)
+    }
+
+    /// Handles a WINDOW_UPDATE frame (RFC 9113 §6.9).
+    private mutating func granted(
+        _ increment: Int, to id: HTTP2StreamID, _ streams: inout HTTP2Streams, _ output: inout HTTP2Output,
+        at now: Duration
+    ) throws(HTTP2Violation) {
+        try floods.chargeChore("WINDOW_UPDATE frames", at: now)
+        guard id != 0 else { return try streams.granted(increment) }
+        guard !streams.isIdle(id) else {
+            throw HTTP2Violation(.protocolError, "WINDOW_UPDATE frame on idle stream \(id)")
+        }
+        guard let violation = streams.granted(increment, to: id) else { return }
+        try fail(violation, &streams, &output, at: now)
+    }
+
+    /// Handles a PRIORITY_UPDATE frame (RFC 9218 §7.1).
+    private mutating func receivedPriority(
+        _ value: ArraySlice<UInt8>, of id: HTTP2StreamID, _ streams: inout HTTP2Streams, at now: Duration
+    ) throws(HTTP2Violation) {
+        guard role == .server else { throw HTTP2Violation(.protocolError, "PRIORITY_UPDATE frame of a server") }
+        try floods.chargeChore("PRIORITY_UPDATE frames", at: now)
+        guard id % 2 == 1 else { throw HTTP2Violation(.protocolError, "priority of stream \(id)") }
+        let priority = HTTPPriority(parsing: value)
+        guard streams.isIdle(id) else { return streams.changePriority(priority, of: id) }
+        earlyPriorities.set(priority, of: id)
+        // Idle streams with a priority count like open ones. Before the acknowledgment, the client may not know the
+        // limit.
+        guard let limit = settings.acknowledgedStreamLimit, streams.count + earlyPriorities.count > limit else {
+            return
+        }
+        throw HTTP2Violation(.protocolError, "priorities of more than \(limit) streams")
+    }
+}
+
+// MARK: - Content
+
+extension HTTP2Receiver {
+    /// Accounts for a whole DATA frame when its first piece arrives, and checks that the stream state permits it
+    /// (RFC 9113 §5.1, §6.9).
+    ///
+    /// - Returns: Whether the frame ends a request that was discarded.
+    mutating func began(
+        _ piece: HTTP2DataPiece, _ streams: inout HTTP2Streams, _ output: inout HTTP2Output, at now: Duration
+    ) throws(HTTP2Violation) -> Bool {
+        let id = piece.streamID
+        guard !streams.isIdle(id) else { throw HTTP2Violation(.protocolError, "DATA frame on idle stream \(id)") }
+        guard window.receive(piece.flowControlledCount) else {
+            throw HTTP2Violation(.flowControlError, "content beyond the window of the connection")
+        }
+        if piece.flowControlledCount == piece.paddingCount, !piece.endsStream {
+            try floods.chargeChore("DATA frames without content", at: now)
+        }
+        guard streams.contains(id) else { return try beganLate(piece, &streams, &output, at: now) }
+        let limit = configuration.maximumStreamWindow
+        let pace = settings.roundTrip.map { HTTP2ReceiveWindow.Pace(limit: limit, roundTrip: $0, now: now) }
+        if let mistake = streams.mistake(in: piece, pace) { try fail(mistake, &streams, &output, at: now) }
+        return false
+    }
+
+    /// Handles a DATA frame on a closed stream (RFC 9113 §5.1).
+    private mutating func beganLate(
+        _ piece: HTTP2DataPiece, _ streams: inout HTTP2Streams, _ output: inout HTTP2Output, at now: Duration
+    ) throws(HTTP2Violation) -> Bool {
+        let id = piece.streamID
+        switch streams.closing(of: id) {
+        case .draining: return piece.endsStream ? streams.endDraining(id) : false
+        // The peer may not have received this side's RST_STREAM yet.
+        case .byReset: break
+        case .byPeer: throw HTTP2Violation(.streamClosed, "DATA frame on closed stream \(id)")
+        case nil:
+            try floods.chargeReset(at: now)
+            streams.refuse(id, .streamClosed, &output)
+        }
+        return false
+    }
+
+    /// Reports a piece of a DATA frame (RFC 9113 §6.1). Returns undelivered content to the window of the connection.
+    mutating func received(_ piece: HTTP2DataPiece, _ streams: inout HTTP2Streams, _ output: inout HTTP2Output) {
+        let id = piece.streamID
+        guard streams.awaitsContent(id) else { return credit(piece.bytes.count + piece.paddingCount, &output) }
+        if piece.paddingCount > 0 { credit(piece.paddingCount, of: id, &streams, &output) }
+        streams.received(piece, &output)
+    }
+
+    /// Gives the peer credit for consumed content.
+    mutating func credit(
+        _ count: Int, of id: HTTP2StreamID, _ streams: inout HTTP2Streams, _ output: inout HTTP2Output
+    ) {
+        credit(count, &output)
+        streams.credit(count, of: id, &output)
+    }
+
+    private mutating func credit(_ count: Int, _ output: inout HTTP2Output) {
+        guard let increment = window.credit(count) else { return }
+        output.append(.windowUpdate(UInt32(clamping: increment)))
+    }
+}
+
+// MARK: - Heads
+
+extension HTTP2Receiver {
+    /// Handles a complete field block.
+    ///
+    /// - Returns: Whether the block ended a request that was discarded.
+    private mutating func received(
+        _ block: HPACKFieldBlock, on id: HTTP2StreamID, endsStream: Bool, upTo last: HTTP2StreamID?,
+        _ streams: inout HTTP2Streams, _ output: inout HTTP2Output, at now: Duration
+    ) throws(HTTP2Violation) -> Bool {
+        if let stream = streams[id] {
+            try received(block, on: stream, endsStream: endsStream, &streams, &output, at: now)
+            return false
+        }
+        guard role == .server, streams.isIdle(id) else { return endsStream ? streams.endDraining(id) : false }
+        try receivedRequest(block, on: id, endsStream: endsStream, upTo: last, &streams, &output, at: now)
+        return false
+    }
+
+    /// Handles a response head or a trailer section on an open stream.
+    private mutating func received(
+        _ block: HPACKFieldBlock, on stream: HTTP2Stream, endsStream: Bool, _ streams: inout HTTP2Streams,
+        _ output: inout HTTP2Output, at now: Duration
+    ) throws(HTTP2Violation) {
+        let id = stream.id
+        guard stream.receiving != .ended else {
+            let violation = HTTP2Violation(.streamClosed, stream: id, "HEADERS frame after the end")
+            return try fail(violation, &streams, &output, at: now)
+        }
+        guard !block.exceedsLimit else { return streams.fail(id, .enhanceYourCalm, .fieldsTooLarge, &output) }
+        var isInterim = false
+        do throws(HTTP2MalformedMessage) {
+            if stream.receiving == .head {
+                let head = try HTTP2ResponseHead(block)
+                isInterim = head.isInformational
+                try streams.received(head, on: stream, endsStream: endsStream, &output)
+            } else {
+                let trailers = try stream.trailers(in: block, endsStream: endsStream)
+                streams.received(trailers, on: id, &output)
+            }
+        } catch {
+            try fail(HTTP2Violation(.protocolError, stream: id, error.reason), &streams, &output, at: now)
+        }
+        if isInterim { try floods.chargeChore("interim responses", at: now) }
+    }
+
+    /// Opens a stream for a request (RFC 9113 §5.1.2, §8.1).
+    private mutating func receivedRequest(
+        _ block: HPACKFieldBlock, on id: HTTP2StreamID, endsStream: Bool, upTo last: HTTP2StreamID?,
+        _ streams: inout HTTP2Streams, _ output: inout HTTP2Output, at now: Duration
+    ) throws(HTTP2Violation) {
+        streams.peerOpened(id)
+        let early = earlyPriorities.take(id)
+        // Requests above the last stream identifier in GOAWAY are ignored. The client can retry them on another
+        // connection (RFC 9113 §6.8).
+        if let last, id > last { return streams.ignore(id) }
+        guard streams.count + streams.drainingCount < configuration.settings.maxConcurrentStreams ?? .max else {
+            return try refuse(id, .refusedStream, &streams, &output, at: now)
+        }
+        guard !block.exceedsLimit else {
+            try floods.chargeReset(at: now)
+            return streams.answerTooLarge(id, endsStream: endsStream, &output)
+        }
+        do throws(HTTP2MalformedMessage) {
+            let head = try HTTP2RequestHead(block, allowsProtocol: configuration.settings.enablesConnectProtocol)
+            try streams.received(head, on: id, endsStream: endsStream, early, initialWindow, &output)
+        } catch {
+            try refuse(id, .protocolError, &streams, &output, at: now)
+        }
+    }
+
+    /// Resets a stream that was not reported to the program.
+    private mutating func refuse(
+        _ id: HTTP2StreamID, _ code: HTTP2ErrorCode, _ streams: inout HTTP2Streams, _ output: inout HTTP2Output,
+        at now: Duration
+    ) throws(HTTP2Violation) {
+        try floods.chargeReset(at: now)
+        streams.refuse(id, code, &output)
+    }
+}
