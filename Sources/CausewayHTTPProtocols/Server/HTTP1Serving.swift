@@ -4,23 +4,22 @@ internal import CausewayWire
 
 /// The HTTP/1 state of a server connection.
 struct HTTP1Serving: Sendable {
-    var machine: HTTP1Server
-    /// The current request; `nil` between requests.
-    var id: HTTPServerConnection.RequestID?
-    var lastID: HTTPServerConnection.RequestID = 0
-    /// Content bytes delivered to the program and not yet consumed by it.
-    var unread = 0
-    /// Content bytes received for the current request.
-    var received = 0
-    var hasContent = false
-    var hasResponded = false
-    /// The client's half-close of the tunnel, and whether the program has been notified of it.
-    var tunnelEnd = TunnelEnd.open
-    var isTunnel = false
-    var tunnelInput = ByteChain()
-    var tunnelOutput = ByteChain()
+    typealias RequestID = HTTPServerConnection.RequestID
 
-    enum TunnelEnd: Sendable { case open, ended, reported }
+    /// The number of undecoded bytes at which the server stops reading. They can contain pipelined requests.
+    private static let inputLimit = 64 << 10
+
+    private var machine: HTTP1Server
+    /// The current request; `nil` between requests.
+    private(set) var id: RequestID?
+    private var lastID: RequestID = 0
+    /// Content bytes delivered to the program and not yet consumed by it.
+    private var unread = 0
+    /// Content bytes received for the current request.
+    private var receivedCount = 0
+    private var hasContent = false
+    private var hasResponded = false
+    private var tunnel: HTTP1Tunnel?
 
     init(_ limits: HTTPServerLimits) {
         var configuration = HTTP1Server.Configuration()
@@ -29,98 +28,86 @@ struct HTTP1Serving: Sendable {
         machine = HTTP1Server(configuration: configuration)
     }
 
-    /// The number of undecoded bytes at which the server stops reading. They can contain pipelined requests.
-    private static let inputLimit = 64 << 10
+    var isTunnel: Bool { tunnel != nil }
 
     var wantsInput: Bool {
-        if isTunnel { return tunnelEnd == .open && tunnelInput.count < Self.inputLimit }
+        if let tunnel { return tunnel.wantsInput(upTo: Self.inputLimit) }
         return machine.inputRoom > HTTP1Server.inputLimit - Self.inputLimit
     }
 
     /// Bytes to send.
-    var outputCount: Int { machine.outputCount + tunnelOutput.count }
+    var outputCount: Int { machine.outputCount + (tunnel?.outputCount ?? 0) }
 
-    /// The current request while it has no response; `nil` in a tunnel.
-    var awaitingID: HTTPServerConnection.RequestID? { hasResponded || isTunnel ? nil : id }
+    /// The phase for the timeouts.
+    var phase: HTTPServerTimes.Phase { isTunnel || !machine.awaitsHead ? .busy : machine.isIdle ? .idle : .head }
 
-    mutating func received(_ bytes: ArraySlice<UInt8>) {
-        if isTunnel { tunnelInput.append(bytes) } else { machine.received(bytes) }
-    }
+    /// Whether the server waits for content: the client may send it, and the program has consumed all it received.
+    var awaitsContent: Bool { !isTunnel && unread == 0 && machine.awaitsContent }
 
-    mutating func inputEnded() {
-        if isTunnel {
-            if tunnelEnd == .open { tunnelEnd = .ended }
-        } else {
-            machine.inputEnded()
-        }
-    }
-
-    mutating func takeOutput() -> ByteChain {
-        var output = machine.takeOutput()
-        guard isTunnel else { return output }
-        output.append(tunnelOutput)
-        tunnelOutput = ByteChain()
-        return output
-    }
-
-    mutating func begin() -> HTTPServerConnection.RequestID {
-        lastID &+= 1
-        id = lastID
-        unread = 0
-        received = 0
-        hasResponded = false
-        return lastID
-    }
+    /// Whether the client waits for status 100 before it sends content.
+    var awaitsContinue: Bool { machine.awaitsContinue }
 }
 
-extension HTTPServerConnection {
+// MARK: - Receiving
+
+extension HTTP1Serving {
+    mutating func received(_ bytes: ArraySlice<UInt8>) {
+        if isTunnel { tunnel?.received(bytes) } else { machine.received(bytes) }
+    }
+
+    /// Records the client's half-close.
+    mutating func inputEnded(_ events: inout HTTPServerEventQueue) {
+        guard !isTunnel else {
+            tunnel?.inputEnded()
+            return
+        }
+        machine.inputEnded()
+        if let id, !hasResponded { events.append(.clientEnded(id)) }
+    }
+
     /// Decodes input until an event is queued or the input is exhausted.
-    mutating func readHTTP1() {
-        while events.isEmpty, let unread = http1?.unread {
-            if http1?.isTunnel == true { return readTunnel() }
-            guard let event = http1?.machine.nextEvent(atMost: max(0, limits.unreadByteCount - unread)) else { return }
-            handle(event)
+    mutating func read(_ admission: inout HTTPServerAdmission, _ events: inout HTTPServerEventQueue) {
+        while events.isEmpty {
+            let room = admission.limits.unreadByteCount - unread
+            guard !isTunnel else { return readTunnel(room, &events) }
+            guard let event = machine.nextEvent(atMost: max(0, room)) else { return }
+            handle(event, &admission, &events)
         }
     }
 
-    private mutating func handle(_ event: HTTP1Server.Event) {
+    private mutating func handle(
+        _ event: HTTP1Server.Event, _ admission: inout HTTPServerAdmission, _ events: inout HTTPServerEventQueue
+    ) {
         switch event {
-        case .requested(let head, let length): requested(head, length)
-        case .content(let content): arrived(content)
+        case .requested(let head, let length): requested(head, length, &admission, &events)
+        case .content(let content): arrived(content, limit: admission.limits.contentByteCount, &events)
         case .finished(let trailers):
-            if let id = http1?.id, http1?.hasContent == true {
-                events.append(.finished(id, trailers: trailers))
-            }
+            if let id, hasContent { events.append(.finished(id, trailers: trailers)) }
         case .upgraded:
-            // The program completed its response to CONNECT without content, so no request is left that could close the tunnel.
-            guard http1?.id != nil else { return end(isInterrupted: false) }
-            modifyHTTP1 { serving in
-                serving.isTunnel = true
-                serving.tunnelInput = serving.machine.takeRemainingInput()
-                if serving.machine.inputHasEnded { serving.tunnelEnd = .ended }
-            }
-            readTunnel()
-        case .ended(let failure): endHTTP1(isInterrupted: failure == .aborted)
+            // The program completed its response to CONNECT without content, so no request is left that could close the
+            // tunnel.
+            guard id != nil else { return events.end(isInterrupted: false) }
+            let input = machine.takeRemainingInput()
+            tunnel = HTTP1Tunnel(input, hasEnded: machine.inputHasEnded)
+            readTunnel(admission.limits.unreadByteCount - unread, &events)
+        case .ended(let failure): end(isInterrupted: failure == .aborted, &events)
         }
     }
 
-    private mutating func requested(_ head: HTTPRequestHead, _ length: HTTP1BodyLength) {
-        requestCount += 1
-        times.requested()
-        let isLast = requestCount >= limits.requestCount || isShuttingDown
-        var id: RequestID = 0
-        modifyHTTP1 { serving in
-            id = serving.begin()
-            serving.hasContent = length != .none
-            if isLast { serving.machine.finish() }
-        }
+    private mutating func requested(
+        _ head: HTTPRequestHead, _ length: HTTP1BodyLength, _ admission: inout HTTPServerAdmission,
+        _ events: inout HTTPServerEventQueue
+    ) {
+        let isLast = admission.requested()
+        let id = begin(hasContent: length != .none)
+        if isLast || admission.isShuttingDown { machine.finish() }
         var contentLength: Int? = 0
         switch length {
         case .none: break
         case .length(let count): contentLength = count
         case .chunked, .untilEnd: contentLength = nil
         }
-        if let status = refusal(head, contentLength) { return refuseHTTP1(status) }
+        if let status = admission.refusal(head, contentLength) { return refuse(status) }
         let target = Self.originForm(head.target, head.method)
         events.append(
             .requested(
@@ -131,69 +118,142 @@ extension HTTPServerConnection {
                     fields: head.fields, contentLength: contentLength, hasContent: length != .none)))
     }
 
-    /// Returns the refusal status for a request; `nil` if the server accepts it (RFC 9110 §15.5.14, §15.5.18).
-    func refusal(_ head: HTTPRequestHead, _ contentLength: Int?) -> Int? {
-        if head.target.utf8.count > limits.targetByteCount { return 414 }
-        if let contentLength, contentLength > limits.contentByteCount { return 413 }
-        if contentLength == nil, limits.requiresContentLength { return 411 }
-        // RFC 9110 §10.1.1 defines no other expectation.
-        if head.fields.contains("Expect"), !head.fields.hasElement("100-continue", in: "Expect") { return 417 }
-        return nil
+    private mutating func begin(hasContent: Bool) -> RequestID {
+        lastID &+= 1
+        id = lastID
+        unread = 0
+        receivedCount = 0
+        hasResponded = false
+        self.hasContent = hasContent
+        return lastID
     }
 
     /// Responds to the current request without reporting it to the owner, and closes the connection after the response.
-    private mutating func refuseHTTP1(_ status: Int) {
-        modifyHTTP1 { serving in
-            serving.machine.finish()
-            let head = HTTPResponseHead(status: status, reason: HTTPStatus.reason(status))
-            try? serving.machine.respond(head, body: .none)
-            serving.id = nil
-        }
+    private mutating func refuse(_ status: Int) {
+        machine.finish()
+        let head = HTTPResponseHead(status: status, reason: HTTPStatus.reason(status))
+        try? machine.respond(head, body: .none)
+        id = nil
     }
 
     /// Reports content up to ``HTTPServerLimits/contentByteCount``. The number of delivered bytes does not depend on
     /// how the input is split.
-    private mutating func arrived(_ content: ArraySlice<UInt8>) {
-        guard let id = http1?.id, let received = http1?.received else { return }
-        let delivered = content.prefix(max(0, limits.contentByteCount - received))
+    private mutating func arrived(
+        _ content: ArraySlice<UInt8>, limit: Int, _ events: inout HTTPServerEventQueue
+    ) {
+        guard let id else { return }
+        let before = receivedCount
+        let delivered = content.prefix(max(0, limit - before))
         let isTooLong = delivered.count < content.count
-        modifyHTTP1 { serving in
-            serving.received += content.count
-            serving.unread += delivered.count
-            if isTooLong { serving.machine.finish() }
-        }
+        receivedCount += content.count
+        unread += delivered.count
+        if isTooLong { machine.finish() }
         if !delivered.isEmpty { events.append(.content(id, delivered)) }
-        if isTooLong, received <= limits.contentByteCount { events.append(.refusedContent(id)) }
+        if isTooLong, before <= limit { events.append(.refusedContent(id)) }
     }
 
-    /// Converts a request target to origin form, and returns the authority if the target is in absolute form (RFC 9112 §3.2, §3.3).
+    /// Converts a request target to origin form, and returns the authority if the target is in absolute form
+    /// (RFC 9112 §3.2, §3.3).
     private static func originForm(_ target: String, _ method: String) -> (text: String, authority: String?) {
         if target.utf8.first == UInt8(ascii: "/") || target == "*" || method == "CONNECT" { return (target, nil) }
         guard let uri = URIReference(target), let authority = uri.authority else { return (target, nil) }
         return (uri.originForm, authority.port.map { "\(authority.host):\($0)" } ?? authority.host)
     }
 
-    private mutating func readTunnel() {
-        let limit = limits.unreadByteCount
-        guard let id = http1?.id, events.isEmpty else { return }
-        var piece: ArraySlice<UInt8>?
-        modifyHTTP1 { serving in
-            let room = limit - serving.unread
-            guard room > 0, let next = serving.tunnelInput.popPiece(atMost: room) else { return }
-            serving.unread += next.count
-            piece = next
+    /// Reports bytes of the tunnel, at most `room`, or the client's half-close after the last of them.
+    private mutating func readTunnel(_ room: Int, _ events: inout HTTPServerEventQueue) {
+        guard let id, events.isEmpty else { return }
+        if room > 0, let piece = tunnel?.takeInput(atMost: room) {
+            unread += piece.count
+            return events.append(.content(id, piece))
         }
-        if let piece { return events.append(.content(id, piece)) }
-        guard http1?.tunnelEnd == .ended, http1?.tunnelInput.isEmpty == true else { return }
-        http1?.tunnelEnd = .reported
-        events.append(.finished(id, trailers: FieldSection()))
+        if tunnel?.takeEnd() == true { events.append(.finished(id, trailers: FieldSection())) }
+    }
+}
+
+// MARK: - Sending
+
+extension HTTP1Serving {
+    mutating func inform(_ status: Int, _ fields: FieldSection) throws(HTTP1Failure) {
+        try machine.inform(HTTPResponseHead(status: status, reason: HTTPStatus.reason(status), fields: fields))
+    }
+
+    mutating func respond(
+        _ status: Int, _ fields: FieldSection, _ content: HTTPServerContent
+    ) throws(HTTP1Failure) {
+        let length: HTTP1BodyLength =
+            switch content {
+            case .none: .none
+            case .length(let count): .length(count)
+            case .unknown: .chunked
+            }
+        let head = HTTPResponseHead(status: status, reason: HTTPStatus.reason(status), fields: fields)
+        try machine.respond(head, body: length)
+        hasResponded = true
+    }
+
+    /// Switches the connection to another protocol.
+    mutating func upgrade(_ fields: FieldSection) throws(HTTP1Failure) {
+        try machine.respond(HTTPResponseHead(status: 101, reason: "Switching Protocols", fields: fields))
+        hasResponded = true
+    }
+
+    /// Sends response content or tunnel bytes.
+    mutating func send(_ bytes: ByteChain) throws(HTTP1Failure) {
+        if isTunnel {
+            tunnel?.send(bytes)
+            return
+        }
+        var bytes = bytes
+        while let piece = bytes.popPiece() { try machine.sendContent(piece) }
+    }
+
+    /// Ends the response; in a tunnel, has no effect.
+    mutating func finish(_ trailers: FieldSection) throws(HTTP1Failure) {
+        if !isTunnel { try machine.sendEnd(trailers: trailers) }
+    }
+
+    mutating func takeOutput() -> ByteChain {
+        var output = machine.takeOutput()
+        if let rest = tunnel?.takeOutput() { output.append(rest) }
+        return output
+    }
+
+    /// Records that the program has consumed content.
+    mutating func took(_ count: Int, of id: RequestID) { if self.id == id { unread -= min(count, unread) } }
+
+    /// Records that the program completed its response.
+    mutating func completed(_ id: RequestID, _ events: inout HTTPServerEventQueue) {
+        self.id = nil
+        events.append(.closed(id, isComplete: true))
+    }
+}
+
+// MARK: - Ending
+
+extension HTTP1Serving {
+    /// Closes the connection after the current request.
+    mutating func shutDown() { machine.finish() }
+
+    /// Ends the connection because the client does not send its request in time.
+    mutating func timedOut() { machine.timedOut() }
+
+    /// Ends the connection, so that the client notices the incomplete response.
+    mutating func interrupt(_ id: RequestID, _ events: inout HTTPServerEventQueue) {
+        guard self.id == id else { return }
+        if isTunnel { end(isInterrupted: true, &events) } else { machine.abort() }
+    }
+
+    /// Ends the connection at once.
+    mutating func abort(_ events: inout HTTPServerEventQueue) {
+        machine.abort()
+        if isTunnel { end(isInterrupted: true, &events) }
     }
 
     /// Reports the end of the connection, after closing the current request as incomplete.
-    mutating func endHTTP1(isInterrupted: Bool) {
-        let open = http1?.id
-        http1?.id = nil
-        if let open, !hasEnded { events.append(.closed(open, isComplete: false)) }
-        end(isInterrupted: isInterrupted)
+    private mutating func end(isInterrupted: Bool, _ events: inout HTTPServerEventQueue) {
+        let open = id.take()
+        if let open, !events.hasEnded { events.append(.closed(open, isComplete: false)) }
+        events.end(isInterrupted: isInterrupted)
     }
 }

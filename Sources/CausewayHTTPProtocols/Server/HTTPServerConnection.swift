@@ -1,5 +1,4 @@
 internal import CausewayMachines
-internal import DequeModule
 package import CausewayProtocols
 package import CausewayWire
 
@@ -12,192 +11,70 @@ package struct HTTPServerConnection: Sendable {
     /// Identifies a request within the connection: the HTTP/2 stream, or the HTTP/1 request number, from 1.
     package typealias RequestID = UInt32
 
-    package enum Event: Equatable, Sendable {
-        case requested(RequestID, HTTPServerRequestHead)
-        /// Request content or tunnel bytes. Never empty.
-        case content(RequestID, ArraySlice<UInt8>)
-        /// The content ended, with the trailer fields. Not reported for a request without content. After an upgrade,
-        /// the client's half-close.
-        case finished(RequestID, trailers: FieldSection)
-        /// The content exceeds the limit. Its rest is not reported.
-        case refusedContent(RequestID)
-        /// The client half-closed the connection while a response is awaited. It may have disconnected.
-        case clientEnded(RequestID)
-        /// The last event for a request. The request is incomplete if the client, the program or the end of the
-        /// connection interrupted it.
-        case closed(RequestID, isComplete: Bool)
-        /// The last event. Close the transport after the remaining output has been sent.
-        case ended(isInterrupted: Bool)
-    }
-
-    let limits: HTTPServerLimits
-    let isSecure: Bool
-    /// The client's first bytes, while they can still become the HTTP/2 preface.
-    var undecided: [UInt8] = []
+    private let isSecure: Bool
+    private var version = HTTPVersionDecision()
     /// The state for the connection's HTTP version; at most one of ``http1`` and ``http2`` is set. They are not enum
     /// cases, because each change of a case would copy its value out and in: 15 % of a small request's time
     /// (`Benchmarks/server-ratios`).
-    var http1: HTTP1Serving?
-    var http2: HTTP2Serving?
-    var events: Deque<Event> = []
-    var times: HTTPServerTimes
-    var requestCount = 0
-    package internal(set) var hasEnded = false
-    var isShuttingDown = false
-    /// Whether the transport has bytes which the client has not accepted.
-    var isSending = false
+    private var http1: HTTP1Serving?
+    private var http2: HTTP2Serving?
+    private var admission: HTTPServerAdmission
+    private var times: HTTPServerTimes
+    private var events = HTTPServerEventQueue()
 
     package init(_ limits: HTTPServerLimits, isSecure: Bool, at now: Duration) {
-        self.limits = limits
         self.isSecure = isSecure
+        admission = HTTPServerAdmission(limits)
         times = HTTPServerTimes(limits, at: now)
     }
 
+    package var hasEnded: Bool { events.hasEnded }
+
     /// Whether the owner should read more bytes.
-    package var wantsInput: Bool {
-        guard !hasEnded else { return false }
-        if let wantsInput = http1?.wantsInput { return wantsInput }
-        if let count = http2?.machine.controlByteCount { return count < 64 << 10 }
-        return true
-    }
+    package var wantsInput: Bool { !hasEnded && (http1?.wantsInput ?? http2?.wantsInput ?? true) }
 
     /// Whether the connection uses HTTP/2.
     package var isHTTP2: Bool { http2 != nil }
 
+    /// Whether the HTTP version is still unknown.
+    private var isUndecided: Bool { http1 == nil && http2 == nil }
+
     /// Returns the number of response bytes that wait for ``nextOutput(atMost:)``. For HTTP/1, counts all bytes of the
     /// connection.
     package func queuedByteCount(of id: RequestID) -> Int {
-        http1?.outputCount ?? http2?.machine.queuedByteCount(of: id) ?? 0
+        http1?.outputCount ?? http2?.queuedByteCount(of: id) ?? 0
     }
 
     /// Removes and returns the next event.
     package mutating func nextEvent() -> Event? {
         if let event = events.popFirst() { return event }
-        readHTTP1()
-        readHTTP2()
+        let requestCount = admission.count
+        http1?.read(&admission, &events)
+        http2?.read(&admission, &events)
+        if admission.count != requestCount { times.requested() }
         return events.popFirst()
-    }
-
-    /// Adds received bytes. Take events and output afterwards, and then call ``settle(at:)``.
-    package mutating func received(_ bytes: ArraySlice<UInt8>, at now: Duration) {
-        guard !hasEnded, !bytes.isEmpty else { return }
-        times.input.moved(bytes.count, at: now)
-        if http1 != nil {
-            http1?.received(bytes)
-        } else if http2 != nil {
-            http2?.machine.received(bytes, at: now)
-        } else {
-            decide(bytes, at: now)
-        }
-    }
-
-    /// Records the client's half-close. Take events and output afterwards.
-    package mutating func inputEnded() {
-        guard !hasEnded else { return }
-        http2?.machine.inputEnded()
-        guard http2 == nil else { return }
-        if http1 == nil {
-            guard !undecided.isEmpty else { return end(isInterrupted: false) }
-            beginHTTP1(undecided[...])
-        }
-        let awaitingID = http1?.awaitingID
-        http1?.inputEnded()
-        if let awaitingID { events.append(.clientEnded(awaitingID)) }
     }
 
     /// Removes and returns the next bytes to send. `limit` applies to HTTP/2; HTTP/1 returns all its output.
     package mutating func nextOutput(atMost limit: Int = 64 << 10) -> ByteChain? {
         if let count = http1?.outputCount { return count > 0 ? http1?.takeOutput() : nil }
-        let output = http2?.nextOutput(atMost: limit)
-        http2?.closeFinished()
-        return output
+        return http2?.nextOutput(atMost: limit)
     }
 
     /// Ends the connection at once. Requests in progress are interrupted.
     package mutating func abort() {
-        if isUndecided { return end(isInterrupted: true) }
-        http1?.machine.abort()
-        abortHTTP2()
-        if http1?.isTunnel == true { endHTTP1(isInterrupted: true) }
+        if isUndecided { return events.end(isInterrupted: true) }
+        http1?.abort(&events)
+        http2?.abort(.noError, &events)
     }
 
     /// Closes the connection after the requests in progress (RFC 9112 §9.6, RFC 9113 §6.8).
     package mutating func shutDown(at now: Duration) {
-        guard !isShuttingDown else { return }
-        isShuttingDown = true
-        if isUndecided { return end(isInterrupted: false) }
-        http1?.machine.finish()
-        http2?.machine.shutDown(at: now)
+        guard admission.shutDown() else { return }
+        if isUndecided { return events.end(isInterrupted: false) }
+        http1?.shutDown()
+        http2?.shutDown(at: now)
     }
-
-    /// Whether the HTTP version is still unknown.
-    var isUndecided: Bool { http1 == nil && http2 == nil }
-
-    /// Compares the client's first bytes with the HTTP/2 preface.
-    private mutating func decide(_ bytes: ArraySlice<UInt8>, at now: Duration) {
-        let preface = HTTP2Connection.preface
-        // Bytes are copied only if they begin with "P", as the preface does. Most HTTP/1 requests, such as GET, do not.
-        if undecided.isEmpty, bytes.first != preface[0] { return beginHTTP1(bytes) }
-        let all = undecided + bytes
-        let count = min(all.count, preface.count)
-        guard all[..<count].elementsEqual(preface[..<count]) else { return beginHTTP1(all[...]) }
-        guard count == preface.count else {
-            undecided = all
-            return
-        }
-        times.requested()
-        var serving = HTTP2Serving(limits)
-        serving.machine.started(at: now)
-        serving.machine.received(all[...], at: now)
-        if isShuttingDown { serving.machine.shutDown(at: now) }
-        http2 = serving
-        undecided = []
-    }
-
-    private mutating func beginHTTP1(_ bytes: ArraySlice<UInt8>) {
-        var serving = HTTP1Serving(limits)
-        serving.received(bytes)
-        http1 = serving
-        undecided = []
-    }
-
-    /// Reports the end of the connection, once.
-    mutating func end(isInterrupted: Bool) {
-        guard !hasEnded else { return }
-        hasEnded = true
-        events.append(.ended(isInterrupted: isInterrupted))
-    }
-
-    // MARK: Access without a copy
-
-    mutating func modifyHTTP1(_ body: (inout HTTP1Serving) -> Void) { if http1 != nil { body(&http1!) } }
-
-    mutating func modifyHTTP2(_ body: (inout HTTP2Serving) -> Void) { if http2 != nil { body(&http2!) } }
-}
-
-/// A request head in any HTTP version.
-package struct HTTPServerRequestHead: Equatable, Sendable {
-    package var method: String
-    /// The path and query as sent; `*` for some OPTIONS requests; the authority for CONNECT.
-    package var target: String
-    /// The requested host and port; `nil` if the client sent none.
-    package var authority: String?
-    package var version: HTTPVersion
-    /// The protocol in an extended HTTP/2 CONNECT request (RFC 8441 §4).
-    package var protocolName: String?
-    package var fields: FieldSection
-    /// The announced content length in bytes; `nil` if it is unknown.
-    package var contentLength: Int?
-    /// Whether content or trailer fields follow.
-    package var hasContent: Bool
-}
-
-/// How a response frames its content.
-package enum HTTPServerContent: Equatable, Sendable {
-    case none
-    case length(Int)
-    /// Content of unknown length.
-    case unknown
 }
 
 extension HTTPServerConnection: QueueingMachine {
@@ -207,5 +84,220 @@ extension HTTPServerConnection: QueueingMachine {
         var taken: [Event] = []
         while let event = nextEvent() { taken.append(event) }
         return taken
+    }
+}
+
+// MARK: - Receiving
+
+extension HTTPServerConnection {
+    /// Adds received bytes. Take events and output afterwards, and then call ``settle(at:)``.
+    package mutating func received(_ bytes: ArraySlice<UInt8>, at now: Duration) {
+        guard !hasEnded, !bytes.isEmpty else { return }
+        times.received(bytes.count, at: now)
+        if http1 != nil {
+            http1?.received(bytes)
+        } else if http2 != nil {
+            http2?.received(bytes, at: now)
+        } else {
+            switch version.received(bytes) {
+            case .http1(let bytes): beginHTTP1(bytes)
+            case .http2(let bytes): beginHTTP2(bytes, at: now)
+            case .undecided: break
+            }
+        }
+    }
+
+    /// Records the client's half-close. Take events and output afterwards.
+    package mutating func inputEnded() {
+        guard !hasEnded else { return }
+        http2?.inputEnded()
+        guard http2 == nil else { return }
+        if http1 == nil {
+            guard !version.isEmpty else { return events.end(isInterrupted: false) }
+            beginHTTP1(version.takeBytes())
+        }
+        http1?.inputEnded(&events)
+    }
+
+    private mutating func beginHTTP1(_ bytes: ArraySlice<UInt8>) {
+        var serving = HTTP1Serving(admission.limits)
+        serving.received(bytes)
+        http1 = serving
+    }
+
+    private mutating func beginHTTP2(_ bytes: ArraySlice<UInt8>, at now: Duration) {
+        times.requested()
+        var serving = HTTP2Serving(admission.limits)
+        serving.started(at: now)
+        serving.received(bytes, at: now)
+        if admission.isShuttingDown { serving.shutDown(at: now) }
+        http2 = serving
+    }
+
+    /// Returns flow-control credit to the client after the program has consumed content.
+    package mutating func took(_ count: Int, of id: RequestID) {
+        http1?.took(count, of: id)
+        http2?.took(count, of: id)
+    }
+}
+
+// MARK: - Sending
+
+extension HTTPServerConnection {
+    /// Sends an interim response (RFC 9110 §15.2).
+    package mutating func inform(
+        _ id: RequestID, _ status: Int, _ fields: FieldSection = FieldSection()
+    ) throws(HTTPServerRefusal) {
+        try perform(id) { serving throws(HTTP1Failure) in
+            try serving.inform(status, fields)
+        } http2: { serving throws(HTTP2Refusal) in
+            try serving.inform(id, status, fields)
+        }
+    }
+
+    /// Sends 100 (Continue) if the client expects it before it sends content (RFC 9110 §10.1.1). HTTP/1 only.
+    package mutating func requestContent(_ id: RequestID) {
+        if http1?.id == id, http1?.awaitsContinue == true { try? inform(id, 100) }
+    }
+
+    /// Sends the response head. Send the content and the end afterwards, unless `content` is
+    /// ``HTTPServerContent/none``.
+    ///
+    /// Content is discarded if the response cannot have any, so a program can handle HEAD like GET.
+    package mutating func respond(
+        _ id: RequestID, _ status: Int, _ fields: FieldSection, _ content: HTTPServerContent
+    ) throws(HTTPServerRefusal) {
+        guard status >= 200 else { throw .invalid("interim status of a final response") }
+        try perform(id) { serving throws(HTTP1Failure) in
+            try serving.respond(status, fields, content)
+        } http2: { serving throws(HTTP2Refusal) in
+            try serving.respond(id, status, fields, content)
+        }
+        if content == .none { completed(id) }
+    }
+
+    /// Sends response content or tunnel bytes.
+    package mutating func send(_ id: RequestID, _ bytes: ByteChain) throws(HTTPServerRefusal) {
+        guard !bytes.isEmpty else { return }
+        try perform(id) { serving throws(HTTP1Failure) in
+            try serving.send(bytes)
+        } http2: { serving throws(HTTP2Refusal) in
+            try serving.send(id, bytes)
+        }
+    }
+
+    /// Ends the response. Trailer fields are sent if the framing supports them. In a tunnel, ends the connection
+    /// (HTTP/1) or the stream (HTTP/2).
+    package mutating func finish(
+        _ id: RequestID, trailers: FieldSection = FieldSection()
+    ) throws(HTTPServerRefusal) {
+        let endsTunnel = http1?.isTunnel == true
+        try perform(id) { serving throws(HTTP1Failure) in
+            try serving.finish(trailers)
+        } http2: { serving throws(HTTP2Refusal) in
+            try serving.finish(id, trailers)
+        }
+        completed(id)
+        if endsTunnel { events.end(isInterrupted: false) }
+    }
+
+    /// Interrupts a request: resets the stream, or ends the HTTP/1 connection, so that the client notices the
+    /// incomplete response.
+    package mutating func interrupt(_ id: RequestID) {
+        http1?.interrupt(id, &events)
+        http2?.interrupt(id, &events)
+    }
+
+    /// Switches the connection, or the stream of an extended CONNECT request, to another protocol. Content events then
+    /// carry the client's bytes.
+    package mutating func upgrade(_ id: RequestID, _ fields: FieldSection) throws(HTTPServerRefusal) {
+        try perform(id) { serving throws(HTTP1Failure) in
+            try serving.upgrade(fields)
+        } http2: { serving throws(HTTP2Refusal) in
+            try serving.upgrade(id, fields)
+        }
+    }
+
+    /// Records that the program completed its response. An HTTP/1 request closes at once, an HTTP/2 request when its
+    /// stream is closed too.
+    private mutating func completed(_ id: RequestID) {
+        http1?.completed(id, &events)
+        http2?.completed(id, &events)
+    }
+
+    /// Changes the state for the connection's HTTP version in place.
+    private mutating func perform(
+        _ id: RequestID, http1: (inout HTTP1Serving) throws(HTTP1Failure) -> Void,
+        http2: (inout HTTP2Serving) throws(HTTP2Refusal) -> Void
+    ) throws(HTTPServerRefusal) {
+        if self.http1?.id == id {
+            do throws(HTTP1Failure) { try http1(&self.http1!) } catch { throw HTTPServerRefusal(error) }
+        } else if self.http2?.contains(id) == true {
+            do throws(HTTP2Refusal) { try http2(&self.http2!) } catch { throw HTTPServerRefusal(error) }
+        } else {
+            throw .closed
+        }
+    }
+}
+
+// MARK: - Time
+
+extension HTTPServerConnection {
+    /// The next time at which ``advance(to:)`` has work to do.
+    package var deadline: Duration? {
+        guard !hasEnded else { return nil }
+        let next = times.earliestDeadline
+        guard let own = http2?.earliestDeadline else { return next }
+        return min(next ?? own, own)
+    }
+
+    /// The time since which the connection waits for a request or the rest of its head; `nil` if it does not wait. The
+    /// owner may close such a connection to accept another client.
+    package var waitStart: Duration? { hasEnded ? nil : times.waitStart }
+
+    /// Records that the transport accepted bytes, and whether more are still pending there.
+    package mutating func sent(_ count: Int, hasMore: Bool, at now: Duration) {
+        times.sent(http2?.accepted(count) ?? count, hasMore: hasMore, at: now)
+    }
+
+    /// Records that the transport has bytes which the client has not accepted.
+    package mutating func sending() { times.sending() }
+
+    /// Starts and stops the timeouts. Call this after all other changes at a given time.
+    package mutating func settle(at now: Duration) {
+        guard !hasEnded else { return }
+        if let phase = http1?.phase {
+            times.settle(phase, awaitsContent: http1?.awaitsContent == true, isBlocked: false, at: now)
+        } else if let isIdle = http2?.isEmpty {
+            http2?.settle(at: now)
+            times.settle(
+                isIdle ? .idle : .busy, awaitsContent: http2?.awaitsContent == true,
+                isBlocked: http2?.hasQueuedContent == true, at: now)
+        } else {
+            times.enter(version.isEmpty ? .idle : .head, at: now)
+        }
+    }
+
+    /// Handles expired timeouts. Calling early, late or twice is harmless.
+    package mutating func advance(to now: Duration) {
+        guard !hasEnded else { return }
+        http2?.advance(at: now)
+        switch times.expiry(at: now) {
+        case .output: abort()
+        case .input: clientStalled()
+        case .idle:
+            times.enter(.busy, at: now)
+            shutDown(at: now)
+        case nil: break
+        }
+    }
+
+    /// Ends a connection whose client does not send its request in time: status 408 (RFC 9110 §15.5.9), or GOAWAY with
+    /// ENHANCE_YOUR_CALM.
+    private mutating func clientStalled() {
+        times.stalled()
+        if isUndecided { return events.end(isInterrupted: false) }
+        http1?.timedOut()
+        http2?.abort(.enhanceYourCalm, &events)
     }
 }

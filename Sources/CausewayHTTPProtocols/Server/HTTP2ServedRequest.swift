@@ -1,0 +1,91 @@
+/// A request of an HTTP/2 connection that the program has not finished.
+struct HTTP2ServedRequest: Sendable {
+    private enum Response: Sendable {
+        case open
+        /// The response head has ended the server's side of the stream. The program has not finished the response.
+        case withoutContent
+        /// As ``withoutContent``, but the stream is closed. The request closes when the program finishes.
+        case sent
+        /// The response is complete. Further request content is discarded.
+        case done
+    }
+
+    /// Content bytes delivered to the program and not yet consumed by it.
+    private var unread = 0
+    private var received = 0
+    private var hasRequestEnded = false
+    /// Whether response content is blocked by the client's flow-control windows.
+    private(set) var hasQueuedContent = false
+    /// Whether the content exceeds the limit. Its rest is discarded.
+    private var isTooLong = false
+    private(set) var method: HTTP2MethodKind
+    private var response = Response.open
+
+    init(_ method: HTTP2MethodKind) { self.method = method }
+
+    private var discards: Bool { isTooLong || response == .done }
+    /// Whether the program has completed its response.
+    var isComplete: Bool { response == .done }
+    /// Whether the response was sent before the program finished it.
+    var wasSentEarly: Bool { response == .sent }
+    /// Whether response content is discarded, because the response can have none.
+    var discardsResponse: Bool { response == .withoutContent || response == .sent }
+    /// Whether the server waits for content: the client may send it, and the program has consumed all it received.
+    var awaitsContent: Bool { !hasRequestEnded && !discards && method != .tunnel && unread == 0 }
+
+    // MARK: The request
+
+    /// Accounts for content. Returns the part that the program gets, at most `limit` bytes of the whole content, and
+    /// whether the content has become too long. A tunnel has no limit.
+    mutating func arrived(
+        _ bytes: ArraySlice<UInt8>, limit: Int
+    ) -> (delivered: ArraySlice<UInt8>, isTooLong: Bool) {
+        guard !discards else { return (bytes.prefix(0), false) }
+        let delivered = method == .tunnel ? bytes : bytes.prefix(limit - received)
+        isTooLong = delivered.count < bytes.count
+        received += delivered.count
+        unread += delivered.count
+        return (delivered, isTooLong)
+    }
+
+    /// Records that the program has consumed content.
+    mutating func took(_ count: Int) { unread -= min(count, unread) }
+
+    /// Records the end of the request. Returns whether the program is notified of it.
+    mutating func ended() -> Bool {
+        let isReported = !hasRequestEnded && !discards
+        hasRequestEnded = true
+        return isReported
+    }
+
+    // MARK: The response
+
+    /// Records the response head.
+    mutating func responded(hasContent: Bool, opensTunnel: Bool) {
+        if !hasContent { response = .withoutContent }
+        if opensTunnel { method = .tunnel }
+    }
+
+    /// Records that the stream now carries another protocol.
+    mutating func upgraded() { method = .tunnel }
+
+    /// Records response content that waits to be sent.
+    mutating func queued() { hasQueuedContent = true }
+
+    /// Records that all response content was sent.
+    mutating func drained() { hasQueuedContent = false }
+
+    /// Records that the stream closed after both messages. Returns whether the program may still send content, which is
+    /// discarded: the response is complete for the client, but not for the program.
+    mutating func closed() -> Bool {
+        guard response == .withoutContent else { return false }
+        response = .sent
+        return true
+    }
+
+    /// Records that the program completed its response. Returns whether the client may still send content.
+    mutating func completed() -> Bool {
+        response = .done
+        return !hasRequestEnded
+    }
+}

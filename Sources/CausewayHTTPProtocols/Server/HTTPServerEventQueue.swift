@@ -1,0 +1,20 @@
+internal import DequeModule
+
+/// The events of a connection for its owner, and whether the last one was reported.
+struct HTTPServerEventQueue: Sendable {
+    private var events: Deque<HTTPServerConnection.Event> = []
+    private(set) var hasEnded = false
+
+    var isEmpty: Bool { events.isEmpty }
+
+    mutating func append(_ event: HTTPServerConnection.Event) { events.append(event) }
+
+    mutating func popFirst() -> HTTPServerConnection.Event? { events.popFirst() }
+
+    /// Reports the end of the connection, once.
+    mutating func end(isInterrupted: Bool) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        events.append(.ended(isInterrupted: isInterrupted))
+    }
+}
