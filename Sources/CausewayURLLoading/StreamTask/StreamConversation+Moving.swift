@@ -111,8 +111,7 @@ extension StreamConversation {
         }
         guard input.buffer.count >= minimum || isLast else { return false }
         let piece = Data(input.buffer.prefix(maximum))
-        input.buffer = input.buffer.dropFirst(piece.count)
-        if input.buffer.isEmpty { input.buffer = Data() }
+        input.removeFirst(piece.count)
         let isAtEnd = isLast && input.buffer.isEmpty
         if isAtEnd { input.wasEndRead = true }
         actions.append(.call { handler(piece.isEmpty && maximum > 0 ? nil : piece, isAtEnd, nil) })

@@ -57,6 +57,14 @@ struct StreamConversation: Sendable {
         var wasEndRead = false
         /// The error for all further reads.
         var failure: LoadFailure?
+
+        /// Removes bytes that were read.
+        mutating func removeFirst(_ count: Int) {
+            buffer = buffer.dropFirst(count)
+            // A slice keeps the memory before it, which would grow as long as the peer keeps the buffer from becoming
+            // empty. It is copied when more bytes precede it than it has, so each byte is copied once on average.
+            if buffer.startIndex >= buffer.count { buffer = Data(buffer) }
+        }
     }
 
     /// The sending side.

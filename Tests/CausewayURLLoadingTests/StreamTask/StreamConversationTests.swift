@@ -62,6 +62,19 @@ struct StreamConversationTests {
         #expect(driver.noticed.count == 1 && driver.wanted == 65_536)
     }
 
+    @Test("Bytes that were read are released, also while the peer keeps the buffer full")
+    func releasesReadBytes() {
+        var driver = StreamDriver()
+        driver.arrive(String(repeating: "x", count: 65_536))
+        for _ in 0..<512 {
+            driver.read(1, 1_024)
+            driver.arrive(String(repeating: "x", count: 1_024))
+        }
+        let buffer = driver.conversation.input.buffer
+        // The memory before the first index belongs to the buffer, too.
+        #expect(buffer.count == 65_536 && buffer.startIndex <= 65_536)
+    }
+
     @Test("A reset fails reads after the bytes that arrived, and ends the task")
     func reset() {
         var driver = StreamDriver()
