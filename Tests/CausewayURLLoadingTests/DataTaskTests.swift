@@ -154,6 +154,22 @@ struct DataTaskTests {
         #expect((other.error as? URLError)?.code == .cancelled)
     }
 
+    @Test("The progress of an upload has no sum that overflows, at any stated length")
+    func hugeLength() async throws {
+        let recorder = Recorder()
+        let session = MockProtocol.session("huge-length.mock", delegate: recorder) { mock in
+            mock.respond(200, ["Content-Length": "\(Int64.max)"])
+            mock.load("a")
+            mock.finish()
+        }
+        let request = URLRequest(url: try #require(URL(string: "http://huge-length.mock/")))
+        let task = session.uploadTask(with: request, from: Data("b".utf8))
+        let progress = task.progress
+        task.resume()
+        await recorder.end()
+        #expect(progress.totalUnitCount == .max && progress.fractionCompleted == 1)
+    }
+
     @Test("A task without a session keeps the values of the program")
     func detached() {
         final class Stub: URLSessionDataTask, @unchecked Sendable {

@@ -23,7 +23,9 @@ extension TaskCore: TaskProgress.Target {
         }
         let moved = counts.sent + counts.received
         if counts.expectedToSend >= 0, counts.expectedToReceive > 0 {
-            progress.totalUnitCount = max(counts.expectedToSend + counts.expectedToReceive, moved)
+            // A server can state any length.
+            let (expected, isTooLarge) = counts.expectedToSend.addingReportingOverflow(counts.expectedToReceive)
+            progress.totalUnitCount = max(isTooLarge ? .max : expected, moved)
         }
         progress.completedUnitCount = moved
     }
