@@ -186,6 +186,32 @@ struct TaskMachineTests {
         #expect(task.countOfBytesReceived == 3)
     }
 
+    @Test("An event that is reported while a download takes over the load reaches the download")
+    func takenOver() throws {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = true
+        let session = URLSession(configuration: .unhurried, delegate: nil, delegateQueue: queue)
+        defer {
+            session.invalidateAndCancel()
+            queue.isSuspended = false
+        }
+        let request = URLRequest(url: try #require(URL(string: "data:,a")))
+        let core = try #require(session.dataTask(with: request).core)
+        let attempt = LoadAttempt(request: request, task: core)
+        core.state.withLock { state in
+            _ = state.life.resume()
+            _ = state.life.begin()
+            state.load.attempt = attempt
+        }
+        core.becomeDownload()
+        // The loader looked up the data task before the download took over.
+        core.receive(.data(Data("late".utf8)), from: attempt)
+        let download = try #require(session.core.cores.first(where: { $0 !== core }))
+        let pending = download.state.withLock { $0.counts.pending }
+        #expect(attempt.task === download && pending == 4)
+    }
+
     @Test("Calls to the program run in order; up to 16 of them share an operation")
     func calls() async {
         let queue = OperationQueue()

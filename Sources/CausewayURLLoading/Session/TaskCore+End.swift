@@ -201,18 +201,18 @@ extension TaskCore {
         let core = session.core.makeCore(
             session, request, TaskPlan(source: plan.source, outlet: .file(nil)), isStored: false)
         let download = URLSessionDownloadTask(core: core)
-        session.core.add(download)
-        let (load, content, counts, messages, current) = state.withLock { state in
-            defer {
-                state.load = TaskState.Load()
-                state.outcome.hasEnded = true
-                state.clock.end()
-                state.content = TaskState.Content()
-            }
+        // The loader reports events meanwhile. Both tasks change at once, so that each event reaches one of them, in
+        // order.
+        state.withLock { state in
+            core.adopt(state.load, state.content, state.counts, state.mailbox.takeAll(), state.currentRequest)
+            state.load = TaskState.Load()
+            state.outcome.hasEnded = true
+            state.clock.end()
+            state.content = TaskState.Content()
             _ = state.life.complete()
-            return (state.load, state.content, state.counts, state.mailbox.takeAll(), state.currentRequest)
         }
-        core.adopt(load, content, counts, messages, current)
+        session.core.add(download)
+        session.core.watch(core)
         moveObservations(to: core)
         let receivers = delegates.compactMap(\.data)
         calls.add { [self] in
@@ -227,14 +227,13 @@ extension TaskCore {
         }
     }
 
-    /// Takes over a data task's load.
+    /// Takes over a data task's load. Called with the data task's lock held.
     private func adopt(
         _ load: TaskState.Load, _ content: TaskState.Content, _ counts: TaskState.Counts, _ messages: [TaskMessage],
         _ request: URLRequest?
     ) {
         let now = MonotonicTime.now
         let limit = session.core.settings.timeouts.resource
-        load.attempt?.move(to: self)
         state.withLock { state in
             _ = state.life.resume()
             _ = state.life.begin()
@@ -246,7 +245,7 @@ extension TaskCore {
             _ = state.mailbox.hold()
             for message in messages { _ = state.mailbox.post(message) }
         }
-        session.core.watch(self)
+        load.attempt?.move(to: self)
     }
 
     /// Handles the messages taken over from the data task, after the delegate has been notified of the new task.

@@ -130,16 +130,24 @@ final class TaskCore: Sendable {
     func receive(_ event: LoadEvent, from attempt: LoadAttempt) {
         // An event with the whole response ends the load, and with it the idle timeout.
         let now = event.isWhole ? nil : MonotonicTime.now
-        let (isNext, mustDrain) = state.withLock { state -> (Bool, Bool) in
-            guard state.load.attempt === attempt, !state.life.isOver else { return (false, false) }
+        let (isCurrent, isNext, mustDrain) = state.withLock { state -> (Bool, Bool, Bool) in
+            guard state.load.attempt === attempt else { return (false, false, false) }
+            guard !state.life.isOver else { return (true, false, false) }
             if case .data(let data) = event { state.counts.pending += data.count }
             if let now { state.clock.noteActivity(at: now) } else { state.clock.endIdle() }
             // An event that is handled at once is not posted. No other attempt can begin before it is handled.
-            if state.mailbox.claimIfIdle() { return (true, false) }
-            return (false, state.mailbox.post(.load(event, attempt)))
+            if state.mailbox.claimIfIdle() { return (true, true, false) }
+            return (true, false, state.mailbox.post(.load(event, attempt)))
         }
+        guard isCurrent else { return forward(event, from: attempt) }
         if isNext { handle(event) }
         if isNext || mustDrain { drain() }
+    }
+
+    /// Passes an event to the download that took over the attempt after the loader had looked up this task.
+    private func forward(_ event: LoadEvent, from attempt: LoadAttempt) {
+        let owner = attempt.task
+        if owner !== self { owner.receive(event, from: attempt) }
     }
 
     /// Whether the loader should deliver more content.
