@@ -61,6 +61,21 @@ struct DataTaskTests {
         #expect(recorder.state.withLock { $0.file } == Data("hello".utf8))
     }
 
+    @Test("A task of a session that only finishes its tasks becomes a download")
+    func becomesDownloadAtTheEnd() async {
+        let recorder = Recorder(disposition: .becomeDownload)
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = true
+        let session = URLSession(configuration: .unhurried, delegate: recorder, delegateQueue: queue)
+        session.dataTask(with: hello).resume()
+        session.finishTasksAndInvalidate()
+        queue.isSuspended = false
+        await recorder.end()
+        let file = recorder.state.withLock { $0.file }
+        #expect(recorder.error == nil && file == Data("hello".utf8))
+    }
+
     @Test("A cancelled task that never ran completes")
     func cancelsSuspended() async {
         let recorder = Recorder()

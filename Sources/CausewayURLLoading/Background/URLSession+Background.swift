@@ -56,7 +56,7 @@ extension URLSession {
             if case .resume(let offset) = transfer.recovery { state.counts.received = offset }
         }
         let task = transfer.isUpload ? URLSessionUploadTask(core: taskCore) : URLSessionDownloadTask(core: taskCore)
-        guard core.addRestored(task) else { return }
+        guard core.addContinuing(task) else { return }
         if record.stage == .finished { return taskCore.deliverStored(transfer) }
         if !record.isSuspended { task.resume() }
     }

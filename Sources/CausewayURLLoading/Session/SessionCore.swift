@@ -131,9 +131,11 @@ final class SessionCore: Sendable {
         if !isValid { core.cancel() }
     }
 
-    /// Retains a stored task until it completes, unless the session has ended. Cancels it if the session is being cancelled. Returns
-    /// whether the task continues.
-    func addRestored(_ task: URLSessionTask) -> Bool {
+    /// Retains a task that continues earlier work: a stored task, or one that a data task becomes. A session that
+    /// finishes its tasks finishes it, too. Cancels the task if the session is being cancelled, and does not retain it if
+    /// the session has ended. Returns whether the task continues.
+    @discardableResult
+    func addContinuing(_ task: URLSessionTask) -> Bool {
         guard let core = task.core else { return false }
         let phase = state.withLock { state in
             if state.phase != .invalid { state.tasks[core.identifier] = task }

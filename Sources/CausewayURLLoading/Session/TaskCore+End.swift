@@ -211,7 +211,7 @@ extension TaskCore {
             state.content = TaskState.Content()
             _ = state.life.complete()
         }
-        session.core.add(download)
+        session.core.addContinuing(download)
         session.core.watch(core)
         moveObservations(to: core)
         let receivers = delegates.compactMap(\.data)

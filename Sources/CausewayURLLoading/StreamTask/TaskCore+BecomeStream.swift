@@ -59,11 +59,12 @@ extension TaskCore {
         core.state.withLock { state in state.currentRequest = request }
         channel.attach(core)
         let new = URLSessionStreamTask(core: core)
-        session.core.add(new)
         // The delegate receives a running task, which it can suspend or cancel. The new task connects after the
         // delegate call has returned.
         let hold = core.hold()
         new.resume()
+        // Added on hold: if the session is being cancelled, the cancellation ends the hold.
+        session.core.addContinuing(new)
         let receivers = delegates.compactMap(\.data)
         calls.add { [self] in
             for delegate in receivers {
