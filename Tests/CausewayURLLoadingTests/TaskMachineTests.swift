@@ -196,6 +196,38 @@ struct TaskMachineTests {
             session.invalidateAndCancel()
             queue.isSuspended = false
         }
+        let (core, attempt) = try Self.loading(in: session)
+        core.becomeDownload()
+        // The loader looked up the data task before the download took over.
+        core.receive(.data(Data("late".utf8)), from: attempt)
+        let download = try #require(session.core.cores.first(where: { $0 !== core }))
+        let pending = download.state.withLock { $0.counts.pending }
+        #expect(attempt.task === download && pending == 4)
+    }
+
+    @Test("A download that is cancelled before it continues a load makes no file")
+    func cancelledBeforeFile() async throws {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = true
+        let session = URLSession(configuration: .unhurried, delegate: nil, delegateQueue: queue)
+        defer { session.invalidateAndCancel() }
+        let (core, _) = try Self.loading(in: session)
+        core.becomeDownload()
+        let download = try #require(session.core.cores.first(where: { $0 !== core }))
+        download.cancel()
+        // The end is handled before the download continues.
+        await withCheckedContinuation { continuation in
+            session.core.work.async(flags: .barrier) { continuation.resume() }
+        }
+        queue.isSuspended = false
+        await withCheckedContinuation { continuation in queue.addOperation { continuation.resume() } }
+        let hasFile = download.state.withLock { $0.content.file != nil }
+        #expect(!hasFile)
+    }
+
+    /// Returns a data task that loads, with its current attempt.
+    private static func loading(in session: URLSession) throws -> (TaskCore, LoadAttempt) {
         let request = URLRequest(url: try #require(URL(string: "data:,a")))
         let core = try #require(session.dataTask(with: request).core)
         let attempt = LoadAttempt(request: request, task: core)
@@ -204,12 +236,7 @@ struct TaskMachineTests {
             _ = state.life.begin()
             state.load.attempt = attempt
         }
-        core.becomeDownload()
-        // The loader looked up the data task before the download took over.
-        core.receive(.data(Data("late".utf8)), from: attempt)
-        let download = try #require(session.core.cores.first(where: { $0 !== core }))
-        let pending = download.state.withLock { $0.counts.pending }
-        #expect(attempt.task === download && pending == 4)
+        return (core, attempt)
     }
 
     @Test("Calls to the program run in order; up to 16 of them share an operation")

@@ -64,12 +64,6 @@ struct Mailbox<Message: Sendable>: Sendable {
         return claim()
     }
 
-    /// Ends the current hold, if any. Returns whether the caller must drain.
-    mutating func endHold() -> Bool {
-        currentHold = nil
-        return claim()
-    }
-
     /// Replaces all messages with one message and ends the current hold. Returns whether the caller must drain.
     mutating func interrupt(with message: Message) -> Bool {
         waiting = [message]

@@ -203,13 +203,15 @@ extension TaskCore {
         let download = URLSessionDownloadTask(core: core)
         // The loader reports events meanwhile. Both tasks change at once, so that each event reaches one of them, in
         // order.
-        state.withLock { state in
-            core.adopt(state.load, state.content, state.counts, state.mailbox.takeAll(), state.currentRequest)
+        let hold = state.withLock { state -> Mailbox<TaskMessage>.Hold in
+            let hold = core.adopt(
+                state.load, state.content, state.counts, state.mailbox.takeAll(), state.currentRequest)
             state.load = TaskState.Load()
             state.outcome.hasEnded = true
             state.clock.end()
             state.content = TaskState.Content()
             _ = state.life.complete()
+            return hold
         }
         session.core.addContinuing(download)
         session.core.watch(core)
@@ -223,18 +225,18 @@ extension TaskCore {
                 if isTaken { break }
             }
             session.core.remove(old)
-            core.continueAdopted()
+            core.continueAdopted(after: hold)
         }
     }
 
-    /// Takes over a data task's load. Called with the data task's lock held.
+    /// Takes over a data task's load, on hold. Called with the data task's lock held. Returns the hold.
     private func adopt(
         _ load: TaskState.Load, _ content: TaskState.Content, _ counts: TaskState.Counts, _ messages: [TaskMessage],
         _ request: URLRequest?
-    ) {
+    ) -> Mailbox<TaskMessage>.Hold {
         let now = MonotonicTime.now
         let limit = session.core.settings.timeouts.resource
-        state.withLock { state in
+        let hold = state.withLock { state -> Mailbox<TaskMessage>.Hold in
             _ = state.life.resume()
             _ = state.life.begin()
             state.clock.begin(at: now, resourceLimit: limit)
@@ -242,22 +244,18 @@ extension TaskCore {
             state.content.response = content.response
             state.counts = counts
             state.currentRequest = request
-            _ = state.mailbox.hold()
+            let hold = state.mailbox.hold()
             for message in messages { _ = state.mailbox.post(message) }
+            return hold
         }
         load.attempt?.move(to: self)
+        return hold
     }
 
-    /// Handles the messages taken over from the data task, after the delegate has been notified of the new task.
-    private func continueAdopted() {
-        do throws(LoadFailure) {
-            let file = try FileSink()
-            state.withLock { $0.content.file = file }
-        } catch {
-            return finish(error)
-        }
-        let mustDrain = state.withLock { $0.mailbox.endHold() }
-        if mustDrain { drainLater() }
+    /// Handles the messages taken over from the data task, after the delegate has been notified of the new task. The
+    /// delegate may have cancelled it.
+    private func continueAdopted(after hold: Mailbox<TaskMessage>.Hold) {
+        release(hold) { [self] in openNewFile() }
         state.withLock { $0.load.loader }?.demandChanged()
     }
 }

@@ -186,7 +186,8 @@ extension TaskCore {
         load(request)
     }
 
-    private func openNewFile() {
+    /// Opens the file for the whole content of a download.
+    func openNewFile() {
         do throws(LoadFailure) {
             let file = if let transfer = plan.transfer { try newFile(of: transfer) } else { try FileSink() }
             state.withLock { $0.content.file = file }
