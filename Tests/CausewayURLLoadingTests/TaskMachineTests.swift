@@ -118,6 +118,23 @@ struct TaskMachineTests {
         #expect(state.deadline == .seconds(10.5))
     }
 
+    @Test("Content for the cache grows in place, up to the limit")
+    func contentForCache() {
+        var content = TaskState.Content()
+        (content.forCache, content.cacheLimit) = (Data(), 65_536)
+        var (moves, last) = (0, nil as UInt?)
+        for _ in 0..<1_024 {
+            content.keepForCache(Data(repeating: 1, count: 64))
+            let address = content.forCache?.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+            if address != last { moves += 1 }
+            last = address
+        }
+        // If each piece moved the content, the time would grow with the square of its length.
+        #expect(moves < 200 && content.forCache?.count == 65_536)
+        content.keepForCache(Data([1]))
+        #expect(content.forCache == nil)
+    }
+
     @Test(
         "The limit of the request counts, unless it is the default",
         arguments: [(60.0, 5.0, 5.0), (7, 5, 7), (60, 0, 60)])

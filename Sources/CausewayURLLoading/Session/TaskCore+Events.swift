@@ -63,7 +63,13 @@ extension TaskCore {
             }
             return (isFirst, state.progress != nil)
         }
-        if mayCache(response, policy) { state.withLock { $0.content.forCache = Data() } }
+        if mayCache(response, policy) {
+            let limit = session.core.maximumCachedSize
+            state.withLock { state in
+                state.content.forCache = Data()
+                state.content.cacheLimit = limit
+            }
+        }
         if hasProgress { noteProgress() }
         switch plan.outlet {
         // As on Apple platforms, the delegate does not decide about responses to background uploads.
@@ -85,12 +91,7 @@ extension TaskCore {
             if isCollected { state.content.collect(data) }
             if isTaken { state.counts.pending -= data.count }
             state.counts.received += Int64(data.count)
-            if let stored = state.content.forCache, !data.isEmpty {
-                let limit = session.core.maximumCachedSize
-                let isFitting = stored.count + data.count <= limit
-                // Content that arrives in one piece is not copied.
-                state.content.forCache = isFitting ? stored.isEmpty ? data : stored + data : nil
-            }
+            state.content.keepForCache(data)
             return (
                 state.counts.received, state.counts.expectedToReceive, state.content.file, isTaken,
                 state.progress != nil

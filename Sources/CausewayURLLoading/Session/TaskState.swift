@@ -73,6 +73,8 @@ struct TaskState: Sendable {
         var keepsFile = false
         /// The content for the cache; `nil` if the response is not stored.
         var forCache: Data?
+        /// The maximum size of the content for the cache in bytes.
+        var cacheLimit = 0
         var cachePolicy = URLCache.StoragePolicy.notAllowed
         /// The exchange, if HTTP permits storing the response.
         var exchange: CacheExchange?
@@ -80,6 +82,18 @@ struct TaskState: Sendable {
         /// Appends content. The first piece, which is often the only one, is not copied.
         mutating func collect(_ data: Data) {
             if collected.isEmpty { collected = data } else { collected.append(data) }
+        }
+
+        /// Keeps content for the cache, in place, while it fits. The first piece is not copied.
+        mutating func keepForCache(_ data: Data) {
+            guard let count = forCache?.count, !data.isEmpty else { return }
+            if count + data.count > cacheLimit {
+                forCache = nil
+            } else if count == 0 {
+                forCache = data
+            } else {
+                forCache?.append(data)
+            }
         }
     }
 
