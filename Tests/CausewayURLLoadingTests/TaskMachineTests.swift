@@ -183,6 +183,25 @@ struct TaskMachineTests {
         #expect(!core.wantsBytes)
     }
 
+    @Test("Responses that wait for the program count as content, so parts without content do not fill the memory")
+    func waitingResponses() async throws {
+        let session = URLSession(configuration: .unhurried)
+        defer { session.invalidateAndCancel() }
+        let (core, attempt) = try Self.loading(in: session)
+        let url = try #require(core.originalRequest?.url)
+        let response = URLResponse(url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
+        let hold = core.hold()
+        for _ in 0..<127 { attempt.report(.response(response, .notAllowed)) }
+        #expect(core.wantsBytes)
+        attempt.report(.response(response, .notAllowed))
+        #expect(!core.wantsBytes)
+        core.release(hold) {}
+        await withCheckedContinuation { continuation in
+            session.core.work.async(flags: .barrier) { continuation.resume() }
+        }
+        #expect(core.wantsBytes)
+    }
+
     @Test("Events of an attempt that the task has left are ignored")
     func otherAttempts() throws {
         let session = URLSession(configuration: .unhurried)

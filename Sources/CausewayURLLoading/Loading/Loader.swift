@@ -71,6 +71,9 @@ enum LoadEvent: Sendable {
 
     /// Whether the event is a whole response.
     var isWhole: Bool { if case .whole = self { true } else { false } }
+
+    /// The memory cost of the event while it waits in the mailbox, in bytes, in addition to its content.
+    var waitingCost: Int { if case .response = self { TaskCore.responseCost } else { 0 } }
 }
 
 /// A redirect that a loader proposes.

@@ -9,6 +9,9 @@ internal import Foundation
 final class TaskCore: Sendable {
     /// The maximum number of undelivered bytes before the loader must pause.
     static let maximumPending = 64 * 1024
+    /// The memory cost of a response that waits in the mailbox, in bytes. It counts as undelivered content, so that a
+    /// server cannot fill the memory with parts without content.
+    static let responseCost = 512
 
     let identifier: Int
     let session: URLSession
@@ -137,6 +140,7 @@ final class TaskCore: Sendable {
             if let now { state.clock.noteActivity(at: now) } else { state.clock.endIdle() }
             // An event that is handled at once is not posted. No other attempt can begin before it is handled.
             if state.mailbox.claimIfIdle() { return (true, true, false) }
+            state.counts.pending += event.waitingCost
             return (true, false, state.mailbox.post(.load(event, attempt)))
         }
         guard isCurrent else { return forward(event, from: attempt) }
@@ -214,6 +218,7 @@ final class TaskCore: Sendable {
         switch message {
         case .begin: begin()
         case .load(let event, let attempt):
+            if event.waitingCost > 0 { took(event.waitingCost) }
             if state.withLock({ $0.load.attempt === attempt }) {
                 handle(event)
             } else if case .data(let data) = event {
