@@ -162,6 +162,23 @@ struct TaskMachineTests {
         #expect(haveBegun == [true, false])
     }
 
+    @Test("Observers see one start of a task that is suspended and resumed before it begins")
+    func observedOnce() throws {
+        let observer = StartCounter()
+        let configuration = URLSessionConfiguration.unhurried
+        configuration.taskObservers = [observer]
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        let task = session.dataTask(with: try #require(URL(string: "data:,a")))
+        // A task on hold does not begin.
+        _ = try #require(task.core).hold()
+        task.resume()
+        task.suspend()
+        task.resume()
+        let count = observer.count.withLock { $0 }
+        #expect(count == 1)
+    }
+
     @Test("A loader may deliver content while the task runs and less than 64 KiB wait for the program")
     func demand() throws {
         let session = URLSession(configuration: .unhurried)
@@ -289,6 +306,16 @@ struct TaskMachineTests {
             queue.isSuspended = false
         }
         #expect(numbers.withLock { $0 } == Array(0..<16) + [-1] + Array(16..<20))
+    }
+}
+
+/// Counts the tasks that are about to start.
+private final class StartCounter: URLSessionTaskObserver {
+    let count = LockedValue(0)
+
+    func taskWillStart(_ task: URLSessionTask) -> (any URLSessionTaskObservation)? {
+        count.withLock { $0 += 1 }
+        return nil
     }
 }
 

@@ -77,18 +77,21 @@ final class TaskCore: Sendable {
     func resume() {
         let now = MonotonicTime.now
         let startsHere = startsHere
-        let (consequence, beginsHere, mustDrain) = state.withLock { state -> (TaskLife.Consequence, Bool, Bool) in
+        let (consequence, isFirst, beginsHere, mustDrain) = state.withLock {
+            state -> (TaskLife.Consequence, Bool, Bool, Bool) in
+            let isFirst = !state.life.hasRun
             let consequence = state.life.resume()
             if consequence == .goOn, !state.mailbox.isOnHold { state.clock.goOn(at: now) }
             if consequence == .goOn, state.load.interruption.isWaiting {
                 state.load.interruption.isWaiting = false
-                return (consequence, false, state.mailbox.post(.run { [self] in loadRest() }))
+                return (consequence, isFirst, false, state.mailbox.post(.run { [self] in loadRest() }))
             }
-            guard consequence == .begin else { return (consequence, false, false) }
-            if startsHere, state.mailbox.claimIfIdle() { return (consequence, true, false) }
-            return (consequence, false, state.mailbox.post(.begin))
+            guard consequence == .begin else { return (consequence, isFirst, false, false) }
+            if startsHere, state.mailbox.claimIfIdle() { return (consequence, isFirst, true, false) }
+            return (consequence, isFirst, false, state.mailbox.post(.begin))
         }
-        if consequence == .begin { notifyObserversOfStart() }
+        // A task that is suspended before it has begun can begin again.
+        if consequence == .begin, isFirst { notifyObserversOfStart() }
         if consequence != .none { plan.transfer?.noteSuspension(of: self) }
         if beginsHere {
             begin(at: now)

@@ -17,7 +17,7 @@ struct TaskLife: Sendable {
     /// The number of `resume` calls needed until the task runs.
     private var suspensions = 1
     /// Whether the task has ever been running.
-    private var hasRun = false
+    private(set) var hasRun = false
 
     /// The state as programs see it.
     var state: URLSessionTask.State {
