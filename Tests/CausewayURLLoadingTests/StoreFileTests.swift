@@ -153,6 +153,18 @@ struct StoreFileTests {
         #expect(one.cookies?.map(\.name) == ["d"] && cookies().cookies?.map(\.name) == ["d"])
     }
 
+    @Test("A cookie that has expired here and that another process has set again is adopted")
+    func setAgain() {
+        func record(_ end: Double) -> CookieRecord {
+            CookieRecord(Cookie(name: Array("a".utf8), value: [], domain: "h.example", expires: .seconds(end)))
+        }
+        var jar = CookieJar(hasFile: true)
+        jar.load([record(2_000)], at: .seconds(1_000))
+        jar.adopt([record(4_000)], at: .seconds(3_000))
+        let count = jar.all(at: .seconds(3_000)).count
+        #expect(count == 1)
+    }
+
     @Test("Writers at the same time lose nothing")
     func concurrent() async {
         let (path, url) = (directory.path, url)

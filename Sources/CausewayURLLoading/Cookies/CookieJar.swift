@@ -173,14 +173,18 @@ extension CookieJar {
     }
 
     private mutating func add(_ records: [CookieRecord], at now: Duration) {
+        // The store decides what is known: an expired cookie's object can be left.
+        store.removeExpired(at: now)
+        var known = Set(store.all.map { Self.key($0) })
         for record in records.sorted(by: { $0.cookie.created < $1.cookie.created }) {
             let key = Self.key(record.cookie)
-            guard objects[key] == nil, changes?.contains(key) != true else { continue }
+            guard !known.contains(key), changes?.contains(key) != true else { continue }
             var cookie = record.cookie
             // If the system clock was set back, the creation time is in the future.
             cookie.created = min(cookie.created, now)
             guard case .stored = store.insert(cookie, at: now) else { continue }
             objects[key] = HTTPCookie(CookieValues(record))
+            known.insert(key)
         }
     }
 
