@@ -165,6 +165,23 @@ struct StoreFileTests {
         #expect(count == 1)
     }
 
+    @Test("A cookie of the program that the file cannot contain stays in memory")
+    func keptInMemory() throws {
+        let storage = cookies()
+        let long = HTTPCookie(properties: [
+            .name: "long", .value: String(repeating: "x", count: 5_000), .domain: "h.example", .path: "/",
+            .maximumAge: "1000",
+        ])
+        storage.setCookie(try #require(long))
+        storage.flush()
+        for field in ["a=1; Max-Age=1000", "b=1; Max-Age=1000"] {
+            receive(field, in: storage)
+            storage.flush()
+        }
+        #expect(storage.cookies?.map(\.name) == ["long", "a", "b"])
+        #expect(cookies().cookies?.map(\.name) == ["a", "b"])
+    }
+
     @Test("Writers at the same time lose nothing")
     func concurrent() async {
         let (path, url) = (directory.path, url)

@@ -221,7 +221,8 @@ extension CookieJar {
         let unwritten = changes ?? []
         func isGone(_ cookie: Cookie) -> Bool {
             let key = Self.key(cookie)
-            return cookie.expires != nil && !kept.contains(key) && !unwritten.contains(key)
+            // Of the program's own cookies, the file contains only those that a response could have set.
+            return cookie.expires != nil && cookie.isWellFormed && !kept.contains(key) && !unwritten.contains(key)
         }
         for cookie in store.all where isGone(cookie) { objects[Self.key(cookie)] = nil }
         store.removeAll(where: isGone)
