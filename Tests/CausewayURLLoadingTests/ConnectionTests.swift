@@ -117,6 +117,34 @@ struct ConnectionTests {
         #expect(recorder.events.withLock { $0 } == [])
     }
 
+    @Test("Content that waits for the delegate's queue pauses the load")
+    func backPressure() async throws {
+        let recorder = OldRecorder()
+        let connection = try #require(
+            NSURLConnection(request: hello, delegate: recorder, startImmediately: false))
+        let events = ConnectionEvents<any NSURLConnectionDelegate>(recorder)
+        let (queue, callbacks) = (OperationQueue(), OperationQueue())
+        queue.isSuspended = true
+        events.use(queue)
+        let session = URLSession(configuration: .unhurried, delegate: nil, delegateQueue: callbacks)
+        defer { session.invalidateAndCancel() }
+        let task = session.dataTask(with: hello)
+        task.delegate = ConnectionAdapter(connection, events)
+        let core = try #require(task.core)
+        let attempt = LoadAttempt(request: hello, task: core)
+        core.state.withLock { state in
+            _ = state.life.resume()
+            _ = state.life.begin()
+            state.load.attempt = attempt
+        }
+        attempt.report(.data(Data(count: TaskCore.maximumPending)))
+        await withCheckedContinuation { continuation in callbacks.addBarrierBlock { continuation.resume() } }
+        #expect(!core.wantsBytes)
+        queue.isSuspended = false
+        await withCheckedContinuation { continuation in queue.addBarrierBlock { continuation.resume() } }
+        #expect(core.wantsBytes)
+    }
+
     @Test("The class methods load, and tell what can be loaded")
     func classMethods() async throws {
         var response: URLResponse?

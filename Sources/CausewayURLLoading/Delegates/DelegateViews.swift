@@ -8,6 +8,7 @@ struct DelegateViews: Sendable {
     let download: (any URLSessionDownloadDelegate)?
     let webSocket: (any URLSessionWebSocketDelegate)?
     let stream: (any URLSessionStreamDelegate)?
+    let deferring: (any DeferringDelegate)?
 
     init?(_ delegate: (any URLSessionDelegate)?) {
         guard let delegate else { return nil }
@@ -17,5 +18,11 @@ struct DelegateViews: Sendable {
         download = delegate as? any URLSessionDownloadDelegate
         webSocket = delegate as? any URLSessionWebSocketDelegate
         stream = delegate as? any URLSessionStreamDelegate
+        // These casts are fast, because they name classes.
+        if let adapter = delegate as? ConnectionAdapter {
+            deferring = adapter
+        } else {
+            deferring = delegate as? DownloadAdapter
+        }
     }
 }

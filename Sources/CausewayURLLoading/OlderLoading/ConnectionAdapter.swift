@@ -3,7 +3,7 @@ internal import Foundation
 
 /// Forwards a data task's delegate callbacks to the delegate of an ``NSURLConnection``. SAFETY: the stored properties are constants of
 /// thread-safe types.
-final class ConnectionAdapter: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+final class ConnectionAdapter: NSObject, DeferringDelegate, @unchecked Sendable {
     /// The task retains the adapter, and therefore the connection, until the task completes, as on Apple platforms.
     private let connection: NSURLConnection
     private let events: ConnectionEvents<any NSURLConnectionDelegate>
@@ -70,8 +70,12 @@ final class ConnectionAdapter: NSObject, URLSessionDataDelegate, @unchecked Send
         }
     }
 
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        add { [connection] in $0.connection(connection, didReceive: data) }
+    func receive(_ data: Data, of task: URLSessionDataTask, taken: @escaping @Sendable () -> Void) {
+        events.add { [connection] delegate in
+            // Called first, because the delegate can run its run loop to receive more.
+            taken()
+            (delegate as? any NSURLConnectionDataDelegate)?.connection(connection, didReceive: data)
+        }
     }
 
     func urlSession(

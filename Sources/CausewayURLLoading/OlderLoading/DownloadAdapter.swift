@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// Forwards a data task's delegate callbacks to an ``NSURLDownload``. SAFETY: the stored property is a constant of a thread-safe type.
-final class DownloadAdapter: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+final class DownloadAdapter: NSObject, DeferringDelegate, @unchecked Sendable {
     private let download: NSURLDownload
 
     init(_ download: NSURLDownload) {
@@ -48,13 +48,14 @@ final class DownloadAdapter: NSObject, URLSessionDataDelegate, @unchecked Sendab
         }
     }
 
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    func receive(_ data: Data, of task: URLSessionDataTask, taken: @escaping @Sendable () -> Void) {
         download.events.add { [download] delegate in
+            taken()
             do throws(LoadFailure) {
                 try download.received(data, delegate)
             } catch {
                 download.end(error.urlError(for: download.request.url))
-                dataTask.cancel()
+                task.cancel()
             }
         }
     }

@@ -34,15 +34,16 @@ extension TaskCore {
     /// Delivers content to the delegate, unless the task is cancelled before the callback runs.
     func deliver(_ data: Data) {
         guard let task = task as? URLSessionDataTask else { return took(data.count) }
-        let candidates = dataDelegates
+        let views = delegates
+        let (candidates, deferring) = (views.compactMap(\.data), views.first?.deferring)
         calls.add { [self] in
-            if !state.withLock({ $0.life.isOver }) {
-                for delegate in candidates
-                where DelegateProbe.call(
-                    delegate, .data, { delegate.urlSession(session, dataTask: task, didReceive: data) })
-                {
-                    break
+            guard !state.withLock({ $0.life.isOver }) else { return took(data.count) }
+            if let deferring { return deferring.receive(data, of: task) { [self] in took(data.count) } }
+            for delegate in candidates {
+                let isTaken = DelegateProbe.call(delegate, .data) {
+                    delegate.urlSession(session, dataTask: task, didReceive: data)
                 }
+                if isTaken { break }
             }
             took(data.count)
         }

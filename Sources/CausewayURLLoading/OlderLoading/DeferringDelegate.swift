@@ -1,0 +1,14 @@
+internal import Foundation
+
+/// The delegate of a data task that loads for `NSURLConnection` or `NSURLDownload`. It calls the program's delegate
+/// later, in a run loop or on a queue.
+protocol DeferringDelegate: URLSessionDataDelegate {
+    /// Receives content, in place of the method with the same arguments.
+    ///
+    /// - Parameters:
+    ///   - data: The content.
+    ///   - task: The task.
+    ///   - taken: Called when the program's delegate receives the content. Until then it counts as undelivered, so that
+    ///     content does not fill the memory while the run loop is busy. Not called after the end of the connection.
+    func receive(_ data: Data, of task: URLSessionDataTask, taken: @escaping @Sendable () -> Void)
+}
