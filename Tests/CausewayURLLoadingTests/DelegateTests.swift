@@ -111,6 +111,32 @@ struct DelegateTests {
         #expect(other.events == ["created"])
     }
 
+    /// Uses its task when it is released.
+    final class Leaving: NSObject, URLSessionTaskDelegate, Sendable {
+        let task: URLSessionTask
+        let leaves: @Sendable (URLSessionTask.State) -> Void
+
+        init(_ task: URLSessionTask, _ leaves: @escaping @Sendable (URLSessionTask.State) -> Void) {
+            self.task = task
+            self.leaves = leaves
+            super.init()
+        }
+
+        deinit { leaves(task.state) }
+    }
+
+    @Test("A delegate that a task loses can use the task in its deinitializer")
+    func replacedDelegate() {
+        let session = URLSession(configuration: .unhurried)
+        defer { session.invalidateAndCancel() }
+        let task = session.dataTask(with: hello)
+        let states = Mutex<[URLSessionTask.State]>([])
+        task.delegate = Leaving(task) { state in states.withLock { $0.append(state) } }
+        task.delegate = nil
+        let seen = states.withLock { $0 }
+        #expect(seen == [.suspended])
+    }
+
     @Test("A delegate without methods does not stop a task")
     func silent() async {
         let session = URLSession(configuration: .unhurried, delegate: Silent(), delegateQueue: nil)

@@ -66,7 +66,10 @@ public import Foundation
         get { options.delegate?.task }
         set {
             guard state != .completed, core?.session.core.isBackground != true else { return }
+            let old = options.delegate
             change { $0.delegate = DelegateViews(newValue) }
+            // Released without the lock, because the deinitializer of the program's delegate can use the task.
+            withExtendedLifetime(old) {}
         }
     }
 
