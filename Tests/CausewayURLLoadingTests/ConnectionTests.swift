@@ -117,6 +117,30 @@ struct ConnectionTests {
         #expect(recorder.events.withLock { $0 } == [])
     }
 
+    /// Cancels its connection when it is asked for the first request.
+    final class Canceller: NSObject, NSURLConnectionDataDelegate, Sendable {
+        func connection(
+            _ connection: NSURLConnection, willSend request: URLRequest, redirectResponse response: URLResponse?
+        ) -> URLRequest? {
+            connection.cancel()
+            return request
+        }
+    }
+
+    @Test("A connection that its delegate cancels before it has a task leaves no task")
+    func cancelsFirst() async throws {
+        let request = URLRequest(url: try #require(URL(string: "data:,cancelled-first")))
+        let connection = NSURLConnection(request: request, delegate: Canceller(), startImmediately: false)
+        let queue = OperationQueue()
+        connection?.setDelegateQueue(queue)
+        connection?.start()
+        await withCheckedContinuation { continuation in queue.addBarrierBlock { continuation.resume() } }
+        while NSURLConnection.session.core.cores.contains(where: { $0.originalRequest == request }) {
+            await Task.yield()
+        }
+        #expect(connection?.originalRequest == request)
+    }
+
     @Test("Content that waits for the delegate's queue pauses the load")
     func backPressure() async throws {
         let recorder = OldRecorder()

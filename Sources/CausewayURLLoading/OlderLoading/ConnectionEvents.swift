@@ -28,6 +28,9 @@ final class ConnectionEvents<Delegate>: Sendable {
     /// Whether a run loop or an operation queue is set.
     var hasPlace: Bool { state.withLock { !$0.places.isEmpty || $0.queue != nil } }
 
+    /// Whether no further callback is delivered.
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
     /// Appends a callback.
     func add(_ event: @escaping Event) {
         let (places, queue) = state.withLock { state -> ([RunLoopPlace], OperationQueue?) in

@@ -88,7 +88,8 @@ public import Foundation
         let made = session.dataTask(with: request)
         made.delegate = ConnectionAdapter(self, events)
         task.withLock { $0 = made }
-        made.resume()
+        // The delegate or another thread can have cancelled the connection before there was a task.
+        if events.hasEnded { made.cancel() } else { made.resume() }
     }
 
     /// Cancels the load. The delegate is not called any more.

@@ -54,7 +54,8 @@ public import Foundation
             let made = NSURLConnection.session(usingCredentials: usesCredentials).dataTask(with: request)
             made.delegate = DownloadAdapter(self)
             state.withLock { $0.task = made }
-            made.resume()
+            // The delegate or another thread can have cancelled the download before there was a task.
+            if events.hasEnded { made.cancel() } else { made.resume() }
         }
     }
 
