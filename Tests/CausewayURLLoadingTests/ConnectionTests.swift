@@ -245,6 +245,34 @@ struct OldDownloadTests {
         #expect(try Data(contentsOf: taken) == Data("old".utf8))
     }
 
+    /// Cancels its download when it is asked for the place.
+    final class Canceller: NSObject, NSURLDownloadDelegate, Sendable {
+        let path: String
+
+        init(path: String) {
+            self.path = path
+            super.init()
+        }
+
+        func download(_ download: NSURLDownload, decideDestinationWithSuggestedFilename filename: String) {
+            download.setDestination(path, allowOverwrite: false)
+            download.cancel()
+        }
+    }
+
+    @Test("A download that its delegate cancels before there is a file makes none")
+    func cancelsFirst() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("causeway-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let url = try #require(URL(string: "data:,hello"))
+        let canceller = Canceller(path: path)
+        let download = NSURLDownload(request: URLRequest(url: url), delegate: canceller)
+        let response = URLResponse(url: url, mimeType: nil, expectedContentLength: 5, textEncodingName: nil)
+        try download.received(response, canceller)
+        let exists = FileManager.default.fileExists(atPath: path)
+        #expect(!exists)
+    }
+
     @Test("A failure is the last message")
     func failure() async {
         let chooser = Chooser(path: "/no/such/folder/file")

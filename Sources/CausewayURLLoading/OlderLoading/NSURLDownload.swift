@@ -96,6 +96,8 @@ public import Foundation
         if state.withLock({ $0.destination == nil }) {
             delegate.download(self, decideDestinationWithSuggestedFilename: name)
         }
+        // The delegate can have cancelled the download.
+        guard !events.hasEnded else { return }
         let (chosen, overwrites) = state.withLock { ($0.destination, $0.allowsOverwriting) }
         let wanted = chosen ?? FileManager.default.temporaryDirectory.appendingPathComponent(name).path
         let path = overwrites ? wanted : Self.unused(wanted)
@@ -105,6 +107,8 @@ public import Foundation
             state.handle = handle
             state.path = path
         }
+        // Another thread can have cancelled the download before there was a file to remove.
+        guard !events.hasEnded else { return closeFile(removes: deletesFileUponFailure) }
         delegate.download(self, didCreateDestination: path)
     }
 
