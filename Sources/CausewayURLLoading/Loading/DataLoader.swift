@@ -8,7 +8,7 @@ internal import Foundation
 /// The whole content is in memory, so it is delivered in one piece.
 final class DataLoader: Loader {
     private enum Progress {
-        case ready, responded, ended
+        case ready, started, responded, ended
     }
 
     private let attempt: LoadAttempt
@@ -44,27 +44,25 @@ final class DataLoader: Loader {
     }
 
     func start() {
-        let isFirst = progress.withLock { progress in
-            guard case .ready = progress else { return false }
-            progress = .responded
-            return true
-        }
-        guard isFirst else { return }
+        guard move(from: .ready, to: .started) else { return }
         attempt.report(.measured(record))
         attempt.report(.response(response, .notAllowed))
-        demandChanged()
+        // Only now: another thread that resumes the task must not deliver the content before the response.
+        if move(from: .started, to: .responded) { demandChanged() }
     }
 
     func demandChanged() {
-        guard attempt.wantsBytes else { return }
-        let isTurn = progress.withLock { progress in
-            guard case .responded = progress else { return false }
-            progress = .ended
-            return true
-        }
-        guard isTurn else { return }
+        guard attempt.wantsBytes, move(from: .responded, to: .ended) else { return }
         if !content.isEmpty { attempt.report(.data(content)) }
         attempt.report(.finished)
+    }
+
+    private func move(from old: Progress, to new: Progress) -> Bool {
+        progress.withLock { progress in
+            guard progress == old else { return false }
+            progress = new
+            return true
+        }
     }
 
     func stop() { progress.withLock { $0 = .ended } }
