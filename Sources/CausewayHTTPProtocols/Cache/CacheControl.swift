@@ -41,6 +41,9 @@ package struct CacheControl: Equatable, Sendable {
 
     /// The maximum number of seconds. Larger values are reduced to this one (RFC 9111 §1.2.2).
     static let maximum = 1 << 31
+    /// The maximum number of field names in `no-cache`, and in `Vary` of a stored response. Each costs memory, and time
+    /// for each request that the response may answer.
+    static let maximumNameCount = 64
 
     /// Reads all `Cache-Control` field lines.
     package init(_ fields: FieldSection) {
@@ -70,6 +73,9 @@ package struct CacheControl: Equatable, Sendable {
             limits[limit] = min(limits[limit] ?? seconds, seconds)
         } else if name == "no-cache", let value, !value.isEmpty {
             for field in ListElements(value[...]) { unusableFields.append(String(decoding: field, as: UTF8.self)) }
+            guard unusableFields.count > Self.maximumNameCount else { return }
+            unusableFields = []
+            flags.insert(.noCache)
         } else if let flag = Self.flag(name) {
             flags.insert(flag)
         }

@@ -44,9 +44,20 @@ package enum CachePolicy {
         } else if control.flags.contains(.noStore) {
             return false
         }
-        guard !fields.hasElement("*", in: "Vary") else { return false }
+        guard !hasUnusableVary(fields) else { return false }
         return control[.maxAge] != nil || fields.contains("Expires") || StoredResponse.isHeuristic(status)
             || !control.flags.isDisjoint(with: [.isPublic, .isPrivate])
+    }
+
+    /// Returns whether `Vary` contains an asterisk (RFC 9111 §4.1), or too many names.
+    private static func hasUnusableVary(_ fields: FieldSection) -> Bool {
+        var (count, isUnusable) = (0, false)
+        fields.forEachElement(of: "Vary") { element in
+            count += 1
+            isUnusable = count > CacheControl.maximumNameCount || HTTPCharacters.areEqual(element, "*")
+            return !isUnusable
+        }
+        return isUnusable
     }
 
     // MARK: Using

@@ -106,6 +106,17 @@ struct CachePolicyTests {
         #expect(isStorable == row.expected)
     }
 
+    @Test("More than 64 names in Vary prevent storing, and in no-cache they count as all fields", arguments: [64, 65])
+    func manyNames(count: Int) {
+        let names = (0..<count).map { "x\($0)" }.joined(separator: ",")
+        let isStorable = CachePolicy.isStorable(
+            method: "GET", request: fields(""), status: 200, fields: fields("Vary: \(names)"))
+        let control = CacheControl(fields("Cache-Control: no-cache=\"\(names)\""))
+        #expect(isStorable == (count == 64))
+        #expect(control.unusableFields.count == (count == 64 ? 64 : 0))
+        #expect(control.flags.contains(.noCache) == (count == 65))
+    }
+
     // RFC 9111 §4.2.4.
     @Test(
         "stale-if-error of the response or the request",
