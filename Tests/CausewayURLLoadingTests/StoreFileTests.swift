@@ -229,6 +229,26 @@ struct StoreFileTests {
         #expect(cookies().cookies?.map(\.name) == ["b"])
     }
 
+    @Test("A file that cannot be read now keeps its cookies, and gets the others later")
+    func unreadable() throws {
+        let storage = cookies()
+        receive("a=1; Max-Age=1000", in: storage)
+        storage.flush()
+        let other = cookies()
+        _ = other.cookies
+        do {
+            let file = try UnreadableFile(directory.path + "/cookies")
+            receive("b=1; Max-Age=1000", in: other)
+            other.flush()
+            _ = consume file
+        }
+        #expect(other.cookies?.count == 2)
+        #expect(cookies().cookies?.map(\.name) == ["a"])
+        receive("c=1; Max-Age=1000", in: other)
+        other.flush()
+        #expect(cookies().cookies?.count == 3)
+    }
+
     @Test("A directory that cannot be written costs nothing but the file")
     func unwritable() throws {
         try Data().write(to: URL(fileURLWithPath: directory.path))
