@@ -95,7 +95,8 @@ final class DiskCache: Sendable {
     ) -> CacheEntry? {
         let name = DiskIndex.name(hash, slot)
         guard let (file, changed) = directory.read(name, limit: limit) else {
-            state.withLock { state in state.index?.remove(hash, slot) }
+            // Without a free descriptor, for example, the file cannot be read now, but it is still there.
+            if directory.size(of: name) == nil { state.withLock { state in state.index?.remove(hash, slot) } }
             return nil
         }
         let date = Date(timeIntervalSince1970: Double(changed) / 1e9)

@@ -155,6 +155,22 @@ struct DiskCacheTests {
         #expect(folder.names.filter { $0.hasPrefix("a") }.count <= 3)
     }
 
+    @Test("A file that cannot be read now stays in the cache")
+    func unreadable() throws {
+        let folder = Folder()
+        let cache = folder.cache()
+        cache.storeCachedResponse(try entry(1), for: request(1))
+        let usage = cache.currentDiskUsage
+        do {
+            let path = folder.inner.appendingPathComponent(try #require(folder.names.first)).path
+            let file = try UnreadableFile(path)
+            #expect(cache.cachedResponse(for: request(1)) == nil)
+            #expect(cache.currentDiskUsage == usage)
+            _ = consume file
+        }
+        #expect(cache.cachedResponse(for: request(1)) != nil)
+    }
+
     @Test("The index counts files of any size")
     func sizes() {
         var index = DiskIndex([])
