@@ -31,7 +31,7 @@ struct ContextBuilder {
             options |= UInt64(CW_OP_NO_QUERY_MTU)
             if settings.side == .server { options |= UInt64(CW_OP_COOKIE_EXCHANGE) }
         }
-        if !settings.areTicketsEnabled || !settings.isResumptionEnabled { options |= UInt64(CW_OP_NO_TICKET) }
+        if !settings.areTicketsEnabled || !isResuming { options |= UInt64(CW_OP_NO_TICKET) }
         options |= Self.noCertificateDecompression
         // The system's OpenSSL configuration may set this option, and then truncated content would look complete.
         cw_SSL_CTX_clear_options(pointer, UInt64(CW_OP_IGNORE_UNEXPECTED_EOF))
@@ -213,8 +213,17 @@ struct ContextBuilder {
     private static let maximumEarlyData: UInt32 = 16_384
     private static let serverSessions = 1_024
 
+    /// Whether sessions may be resumed. Not by a server whose owner validates the clients: a client may send its
+    /// certificate and the end of its handshake in one record, and OpenSSL then makes the ticket before the owner has
+    /// decided. With that ticket, a refused client would come back without a validation.
+    private var isResuming: Bool {
+        guard case .owner = settings.verifier, settings.side == .server, settings.peerAuthentication != .none else {
+            return settings.isResumptionEnabled
+        }
+        return false
+    }
+
     private func setSessions() throws(TLSFailure) {
-        let isResuming = settings.isResumptionEnabled
         var mode = CW_CACHE_OFF
         switch settings.side {
         case .client:

@@ -80,6 +80,37 @@ struct ResumptionTests {
         #expect(pair.client.negotiation?.peerCertificates.first == (try Identities.server.get().certificates[0]))
     }
 
+    // Over DTLS the client's certificate and the end of its handshake arrive in one datagram.
+    @Test(
+        "A server's owner decides about each connection: a refused client has no ticket", arguments: [true, false],
+        [true, false])
+    func ownerDecides(_ usesDatagrams: Bool, _ isTrusted: Bool) throws {
+        let identity = try Identities.client.get()
+        let client = try TLSContext(
+            .client {
+                $0.usesDatagrams = usesDatagrams
+                $0.identity = identity
+            })
+        let server = try TLSContext(
+            .server {
+                $0.usesDatagrams = usesDatagrams
+                $0.peerAuthentication = .required
+                $0.verifier = .owner(1)
+            })
+        for _ in 0..<2 {
+            let pair = try EnginePair(client, server)
+            pair.run()
+            guard case .evaluateTrust = pair.serverProgress else {
+                Issue.record("not asked: \(pair.serverProgress)")
+                return
+            }
+            pair.server.trustEvaluated(isTrusted: isTrusted)
+            pair.run()
+            _ = pair.client.readAll()
+            #expect(client.sessionCount == 0)
+        }
+    }
+
     @Test("Another host, port or context does not resume", arguments: versions)
     func keys(_ version: TLSVersion) throws {
         let identity = try Authority.shared.issue([.name("server.test"), .name("other.test")])
