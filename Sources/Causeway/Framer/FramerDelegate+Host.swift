@@ -5,7 +5,7 @@ internal import FoundationEssentials
 
 /// Forwards a framer's calls on its instance to the framer's stage. After the connection has ended, the calls have no effect.
 extension FramerDelegate: FramerHost {
-    func markReady() { act { $0.markReady() } }
+    func markReady() { act(isAnswer: true) { $0.markReady() } }
 
     func markFailed(_ error: NWError?) {
         let failure = error.map { Failure($0) }
@@ -84,9 +84,15 @@ extension FramerDelegate: FramerHost {
         guard place.insert(try context.layer(for: options)) else { throw .posix(.EINVAL) }
     }
 
+    /// Calls `body` with the stage.
+    ///
+    /// - Parameter isAnswer: Whether the protocols above get the full time limit for their handshakes again. The bytes
+    ///   that the framer reads must not have this effect.
     @discardableResult
-    private func act<Result: Sendable>(_ body: @Sendable (inout FramerStage) -> Result) -> Result? {
-        place?.withStage(as: FramerStage.self, body)
+    private func act<Result: Sendable>(
+        isAnswer: Bool = false, _ body: @Sendable (inout FramerStage) -> Result
+    ) -> Result? {
+        place?.withStage(as: FramerStage.self, isAnswer: isAnswer, body)
     }
 
     /// Passes a copy of the bytes to the framer: the framer may write into the buffer, and other parts of the stack may share the bytes.

@@ -68,15 +68,15 @@ final class FramerDelegate: ProgramDelegate {
             place.withStage(as: FramerStage.self) { $0.startEnded(isReady: isReady) }
         case .input:
             let wanted = framer.handleInput(framer: instance)
-            place.withStage(as: FramerStage.self) { $0.inputEnded(wanting: wanted) }
+            place.withStage(as: FramerStage.self, isAnswer: false) { $0.inputEnded(wanting: wanted) }
         case .output:
             framer.handleOutput(
                 framer: instance, message: message(of: call, instance), messageLength: call.length,
                 isComplete: call.isComplete)
-            place.withStage(as: FramerStage.self) { $0.outputEnded() }
+            place.withStage(as: FramerStage.self, isAnswer: false) { $0.outputEnded() }
         case .wakeUp:
             framer.wakeup(framer: instance)
-            place.withStage(as: FramerStage.self) { $0.wakeUpEnded() }
+            place.withStage(as: FramerStage.self, isAnswer: false) { $0.wakeUpEnded() }
         case .stop:
             let isDone = framer.stop(framer: instance)
             place.withStage(as: FramerStage.self) { $0.stopEnded(isDone: isDone) }

@@ -140,6 +140,17 @@ struct FramerLayerTests {
         #expect(stack.take()?.text == "first")
     }
 
+    @Test("A framer that becomes ready gives the peer more time, the bytes that it reads do not")
+    func patience() {
+        let stack = StackDouble([makeLayer(greets: true)])
+        let start = stack.answerCount
+        stack.receive("wel")
+        stack.receive("co")
+        #expect(stack.answerCount == start)
+        stack.receive("me;first;")
+        #expect(stack.events == ["ready"] && stack.answerCount == start + 1)
+    }
+
     @Test("A framer inserts a framer above itself, and an invalid one is refused")
     func prepending() {
         let above = NWProtocolFramer.Options(definition: definition)

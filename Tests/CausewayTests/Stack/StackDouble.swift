@@ -13,6 +13,7 @@ final class StackDouble: Sendable {
         var delegates: [ProtocolStack.StageID: any StageDelegate] = [:]
         var queued: [@Sendable () -> Void] = []
         var events: [ProtocolStack.Event] = []
+        var answerCount = 0
     }
 
     struct Place: StageAccess {
@@ -22,7 +23,14 @@ final class StackDouble: Sendable {
         func withStage<Stage: ProtocolStage, Result: Sendable>(
             as type: Stage.Type, _ body: @Sendable (inout Stage) -> Result
         ) -> Result? {
+            withStage(as: type, isAnswer: true, body)
+        }
+
+        func withStage<Stage: ProtocolStage, Result: Sendable>(
+            as type: Stage.Type, isAnswer: Bool, _ body: @Sendable (inout Stage) -> Result
+        ) -> Result? {
             double.state.withLock { state in
+                if isAnswer { state.answerCount += 1 }
                 guard !state.stack.hasEnded || type == FramerStage.self else { return nil }
                 let result = state.stack.withStage(id, as: type, body)
                 state.stack.resume(at: .zero)
@@ -54,6 +62,8 @@ final class StackDouble: Sendable {
 
     /// The events of the stack as a whole.
     var events: [String] { state.withLock { $0.events.map { "\($0)" } } }
+    /// The number of calls that restart the time limit for the peer.
+    var answerCount: Int { state.withLock { $0.answerCount } }
     var stageCount: Int { state.withLock { $0.stack.stageIDs.count } }
     var deadline: Duration? { state.withLock { $0.stack.deadline } }
 
