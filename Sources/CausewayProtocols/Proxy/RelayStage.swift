@@ -41,7 +41,7 @@ package struct RelayStage: ProtocolStage {
     package mutating func start(at now: Duration) {
         guard phase == .idle else { return }
         guard !header.isEmpty else { return phase = .failed(Failure(.dns, -65_540)) }
-        phase = isClosing ? .closed : .ready
+        phase = .ready
     }
 
     // MARK: Inbound
@@ -105,7 +105,7 @@ package struct RelayStage: ProtocolStage {
 
     package mutating func close(at now: Duration) {
         isClosing = true
-        if phase == .ready { phase = .closed }
+        if !isOver { phase = .closed }
     }
 
     package mutating func abort(_ failure: Failure) {

@@ -61,10 +61,7 @@ package struct TunnelStage: ProtocolStage {
 
     package mutating func start(at now: Duration) {
         guard phase == .idle else { return }
-        guard handshake != nil, !isClosing else {
-            phase = isClosing ? .closed : .ready
-            return
-        }
+        guard handshake != nil else { return phase = .ready }
         phase = .opening
         take(handshake?.begin() ?? .wait)
     }
@@ -179,7 +176,11 @@ package struct TunnelStage: ProtocolStage {
     package mutating func close(at now: Duration) {
         isClosing = true
         question = nil
-        if phase == .ready || phase == .opening { phase = .closed }
+        switch phase {
+        // The proxies below may not have been reached yet. There is nothing to say to this one then.
+        case .idle, .opening, .ready: phase = .closed
+        case .closed, .failed: break
+        }
     }
 
     package mutating func abort(_ failure: Failure) {

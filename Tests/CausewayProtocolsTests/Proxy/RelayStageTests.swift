@@ -145,6 +145,10 @@ struct RelayStageTests {
         #expect(stage.status == .closed)
         stage.receive(MessageChunk([0, 0, 0, 1, 192, 0, 2, 7, 0, 53, 9]), at: .zero)
         #expect(stage.nextInbound(atMost: .max) == nil)
+        var unstarted = RelayStage(to: TunnelDestination(.name("a.test"), port: 53))
+        unstarted.close(at: .zero)
+        unstarted.start(at: .zero)
+        #expect(unstarted.status == .closed)
     }
 
     // MARK: Association

@@ -263,6 +263,20 @@ struct TunnelTests {
         #expect(stage.inboundRoom > 0)
     }
 
+    @Test("A stack closes at once also if its second proxy was not reached yet")
+    func closedUnreached() {
+        let handshake = SOCKSHandshake(to: name, credential: nil)
+        var stack = ProtocolStack([TunnelStage(handshake), TunnelStage(handshake)])
+        stack.start(at: .zero)
+        stack.close(at: .zero)
+        while stack.nextOutbound(at: .zero) != nil {}
+        let event = stack.nextEvent(at: .zero)
+        guard case .closed? = event else {
+            Issue.record("not closed: \(String(describing: event))")
+            return
+        }
+    }
+
     @Test("A nonce that became stale is renewed once", arguments: ["true", "false"])
     func stale(isStale: String) {
         let challenge = "Digest realm=\"r\", nonce=\"b\", qop=\"auth\", stale=\(isStale)"
