@@ -49,7 +49,8 @@ package final class ListenerDriver: ReadinessHandler {
         }
 
         mutating func handedOver() {
-            if allowance != .max { allowance -= 1 }
+            // The program may have set the limit to 0 while this connection was accepted.
+            if allowance != .max, allowance > 0 { allowance -= 1 }
         }
 
         /// Sets the limit. Returns whether the caller must accept connections from the backlog.

@@ -21,5 +21,16 @@ extension Runtime {
             let acceptsAgain = admission.acceptsNext()
             #expect(isDue == [false, true] && acceptsAgain)
         }
+
+        @Test("A limit of 0 that is set while a connection is accepted stays", arguments: [5, Int.max])
+        func limitDuringAccept(before: Int) {
+            var admission = ListenerDriver.Admission()
+            _ = admission.allow(before)
+            let acceptsBefore = admission.acceptsNext()
+            _ = admission.allow(0)
+            admission.handedOver()
+            let acceptsAfter = admission.acceptsNext()
+            #expect(acceptsBefore && !acceptsAfter && admission.allowance == 0)
+        }
     }
 }
