@@ -37,7 +37,9 @@ extension ListenerDriver {
         switch error.errno {
         case Errno.tooManyFiles, Errno.tooManyFilesInSystem, Errno.noBuffers, Errno.noMemory:
             // The connection stays in the backlog, but epoll reports no new edge for it, so a timer tries again later.
-            _ = loop.schedule(after: Self.retryDelay) { [weak self] in self?.accept() }
+            if progress.withLock({ progress in progress.admission.beginsRetry() }) {
+                _ = loop.schedule(after: Self.retryDelay) { [weak self] in self?.retry() }
+            }
             return false
         case Errno.badDescriptor, Errno.invalid:
             return false
@@ -45,6 +47,11 @@ extension ListenerDriver {
             // The connection failed before it was accepted (accept(2), "Error handling").
             return true
         }
+    }
+
+    private func retry() {
+        progress.withLock { progress in progress.admission.endRetry() }
+        accept()
     }
 
     private func handOver(_ descriptor: consuming Descriptor, _ peer: SocketAddress?) {

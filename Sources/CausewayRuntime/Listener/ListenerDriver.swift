@@ -41,6 +41,8 @@ package final class ListenerDriver: ReadinessHandler {
         private(set) var allowance = Int.max
         /// Whether connections stay in the kernel's backlog until the program raises the limit.
         private var hasBacklog = false
+        /// Whether a timer is set to accept again, because there was no descriptor or buffer left.
+        private var isRetryDue = false
 
         /// Returns whether the next connection may be accepted. If not, ``allow(_:)`` reports when to accept again.
         mutating func acceptsNext() -> Bool {
@@ -58,6 +60,16 @@ package final class ListenerDriver: ReadinessHandler {
             allowance = max(0, count)
             return hasBacklog && allowance > 0
         }
+
+        /// Returns whether the caller must set the timer to accept again. There is only one: otherwise each connection
+        /// that arrives meanwhile would add one.
+        mutating func beginsRetry() -> Bool {
+            defer { isRetryDue = true }
+            return !isRetryDue
+        }
+
+        /// Records that the timer to accept again has fired.
+        mutating func endRetry() { isRetryDue = false }
     }
 
     let settings: FrozenSettings

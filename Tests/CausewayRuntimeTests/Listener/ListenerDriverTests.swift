@@ -22,6 +22,15 @@ extension Runtime {
             #expect(isDue == [false, true] && acceptsAgain)
         }
 
+        @Test("Without descriptors one timer tries again, however many connections arrive")
+        func retry() {
+            var admission = ListenerDriver.Admission()
+            let begins = [admission.beginsRetry(), admission.beginsRetry(), admission.beginsRetry()]
+            admission.endRetry()
+            let beginsAgain = admission.beginsRetry()
+            #expect(begins == [true, false, false] && beginsAgain)
+        }
+
         @Test("A limit of 0 that is set while a connection is accepted stays", arguments: [5, Int.max])
         func limitDuringAccept(before: Int) {
             var admission = ListenerDriver.Admission()
