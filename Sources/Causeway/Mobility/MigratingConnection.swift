@@ -119,28 +119,26 @@ public final class MigratingConnection: Sendable {
     }
 
     private func endTurn() {
-        let (old, path, turn) = state.withLock { state in
-            let old = Self.takeOver(&state)
+        let (old, hasMoved, path, turn) = state.withLock { state in
+            let (hasMoved, old) = Self.takeOver(&state)
             let turn = state.turns.isEmpty ? nil : state.turns.removeFirst().continuation
             state.isBusy = turn != nil
-            return (old, state.current?.currentPath, turn)
+            return (old, hasMoved, state.current?.currentPath, turn)
         }
-        if let old {
-            old.cancel()
-            moved(path)
-        }
+        old?.cancel()
+        if hasMoved { moved(path) }
         turn?.resume(returning: true)
     }
 
     /// Replaces the current connection with the next one, if the next one is ready. Called only while no exchange uses
     /// a connection.
     ///
-    /// - Returns: The old connection; `nil` if there was no old connection or nothing was replaced.
-    private static func takeOver(_ state: inout State) -> NWConnection? {
-        guard state.isNextReady, let next = state.next else { return nil }
+    /// - Returns: Whether it was replaced, and the old connection; `nil` if there was none, for example after a failure.
+    private static func takeOver(_ state: inout State) -> (hasMoved: Bool, old: NWConnection?) {
+        guard state.isNextReady, let next = state.next else { return (false, nil) }
         let old = state.current
         (state.current, state.next, state.isNextReady) = (next, nil, false)
-        return old
+        return (true, old)
     }
 
     // MARK: Connections
@@ -195,7 +193,7 @@ public final class MigratingConnection: Sendable {
             // Do not replace a connection that an exchange is using. If there is no current connection, the exchange is
             // waiting for this one.
             guard !state.isBusy || state.current == nil else { return (nil, nil, false) }
-            let old = Self.takeOver(&state)
+            let old = Self.takeOver(&state).old
             return (old, state.waiter.take(), true)
         }
         old?.cancel()

@@ -49,6 +49,25 @@ extension Loopback {
             #expect(moves.withLock { $0 } == 2 && server.connectionCount == 2)
         }
 
+        @Test("A move after an exchange that failed is reported, too")
+        func movesAfterFailure() async throws {
+            let server = try NumberingServer()
+            let moves = LockedValue(0)
+            let conversation = MigratingConnection(to: try await server.start()) { _ in moves.withLock { $0 += 1 } }
+            defer { conversation.cancel() }
+            await #expect(throws: Ended.self) {
+                try await conversation.exchange { connection in
+                    conversation.connect()
+                    try await eventually("the other connection exists") { server.connectionCount == 2 }
+                    // An answer, so that the other connection is ready by now.
+                    _ = try await Self.ask("a", over: connection)
+                    throw Ended()
+                }
+            }
+            #expect(try await conversation.exchange { try await Self.ask("b", over: $0) } == "2 b")
+            try await eventually("the move is reported") { moves.withLock { $0 } == 2 }
+        }
+
         @Test("After an incomplete exchange, the next exchange uses a new connection")
         func failures() async throws {
             let server = try NumberingServer()
