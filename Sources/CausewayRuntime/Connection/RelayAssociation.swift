@@ -56,6 +56,10 @@ final class RelayAssociation: DatagramRelay {
         progress.value.ended = ended
     }
 
+    func permits(_ address: SocketAddress) -> Bool {
+        proxy.map { RelayPlace.permits(address, of: $0) } ?? false
+    }
+
     /// Closes the control connection. May be called from any thread. A callback in progress may still arrive.
     func cancel() { control.cancel(.graceful, observer: RelayControlObserver(nil)) }
 
@@ -165,8 +169,15 @@ private final class RelayControlObserver: ConnectionObserver {
 
 /// Computes a relay's address from a proxy's reply.
 enum RelayPlace {
-    /// Returns the address for the datagrams, or `nil` if no relay can have this address. A proxy on another host must
-    /// not direct datagrams to services on this host.
+    /// Whether a relay can have this address. A proxy on another host must not direct datagrams to services on this
+    /// host, and the kernel sends what is for the unspecified address to this host.
+    static func permits(_ place: SocketAddress, of proxy: SocketAddress) -> Bool {
+        let place = place.unmapped
+        return !place.isMulticast && !place.isWildcard && (!place.isLoopback || proxy.isLoopback)
+    }
+
+    /// Returns the address for the datagrams, or `nil` if no relay can have this address. The addresses of a name are
+    /// checked when it is resolved.
     static func target(_ bound: TunnelDestination, of proxy: SocketAddress) -> Connector.Target? {
         guard bound.port != 0, proxy.family != .unix else { return nil }
         switch bound.host {
@@ -175,7 +186,7 @@ enum RelayPlace {
             return .addresses([proxy.with(port: bound.port)])
         case .address(let address):
             let place = SocketAddress(address, port: bound.port).unmapped
-            guard !place.isMulticast, !place.isLoopback || proxy.isLoopback else { return nil }
+            guard permits(place, of: proxy) else { return nil }
             // A link-local address belongs to the link towards the proxy.
             guard address.isLinkLocal, case .ipv6(_, _, _, let scope) = proxy else { return .addresses([place]) }
             return .addresses([place.with(port: bound.port, scope: scope)])

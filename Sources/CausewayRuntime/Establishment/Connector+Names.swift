@@ -56,7 +56,9 @@ extension Connector {
         guard case .name(let name, let port, let interface) = progress.target else { return }
         // An answer or a hosts file may repeat an address, and an expired answer may come before a fresh one.
         var known = Set(progress.race.addresses)
-        let fresh = addresses.map { $0.with(port: port, scope: interface?.index) }.filter { known.insert($0).inserted }
+        let usable = addresses.filter(isPermittedPlace)
+        if usable.count < addresses.count, progress.failure == nil { progress.failure = .tunnelBroken }
+        let fresh = usable.map { $0.with(port: port, scope: interface?.index) }.filter { known.insert($0).inserted }
         noteResolution(fresh.count, origin)
         let now = System.now
         let sources = SourceAddress.toward(fresh, over: settings.requiredInterface?.name)
@@ -78,6 +80,11 @@ extension Connector {
                     address: address, destination: Destination(place, source: source), history: histories[index]))
         }
         perform(progress.race.found(candidates, at: now))
+    }
+
+    /// Whether an address may be used: a proxy that relays datagrams must not direct them to this host with a name.
+    private func isPermittedPlace(_ address: SocketAddress) -> Bool {
+        progress.association.map { $0.permits(address) } ?? true
     }
 
     private func noteResolution(_ count: Int, _ origin: AddressOrigin) {

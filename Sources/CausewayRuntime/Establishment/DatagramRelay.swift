@@ -1,3 +1,4 @@
+package import CausewaySystem
 package import CausewayTypes
 
 /// A proxy's datagram relay. It lasts as long as the connection to the proxy.
@@ -9,6 +10,9 @@ package protocol DatagramRelay: AnyObject, Sendable {
 
     /// Connects to the proxy and requests the relay. Calls `opened` once.
     func begin(_ opened: @escaping RelayOpened)
+
+    /// Whether the relay can be at this address, to which a name from the proxy leads. Called on the loop.
+    func permits(_ address: SocketAddress) -> Bool
 
     /// Calls `ended` when the proxy stops relaying, or at once if it has already stopped.
     func watch(_ ended: @escaping @Sendable (Failure) -> Void)

@@ -97,6 +97,49 @@ extension Runtime {
             #expect(loop.clock.waitingCount == 0 && outcomes.count == 0)
         }
 
+        /// A relay of a remote proxy, which names its place.
+        private final class NamedRelay: DatagramRelay {
+            let facts = EstablishmentFacts()
+            func begin(_ opened: @escaping RelayOpened) {
+                opened(.success(.name("relay.test", port: 9, interface: nil)))
+            }
+            func permits(_ address: SocketAddress) -> Bool { !address.isLoopback }
+            func watch(_ ended: @escaping @Sendable (Failure) -> Void) {}
+            func cancel() {}
+        }
+
+        /// Finds every name at this host.
+        private struct OwnNames: NameResolver {
+            private struct Nothing: NameResolving {
+                func cancel() {}
+            }
+
+            func known(_ request: NameRequest) -> [NameEvent]? {
+                [.found([.ipv4(bits: 0x7F00_0001, port: 0)], .ipv4, .host), .ended(nil)]
+            }
+
+            func resolve(
+                _ request: NameRequest, _ report: @escaping @Sendable (NameEvent) -> Void
+            ) -> any NameResolving { Nothing() }
+        }
+
+        @Test("A remote proxy cannot direct datagrams to this host with a name")
+        func relayByName() {
+            let failures = Recorder<Failure>()
+            let request = RelayRequest(.addresses([Self.here])) { _, _, _ in NamedRelay() }
+            let connector = Connector(
+                .relay(request), SocketSettings(transport: .udp), on: loop, resolver: OwnNames()
+            ) { outcome, _ in
+                switch outcome {
+                case .success(let winner): Descriptor(adopting: winner.fd).close()
+                case .failure(let failure): failures.note(failure)
+                }
+            }
+            connector.start()
+            loop.runUntilIdle()
+            #expect(failures.events == [.tunnelBroken])
+        }
+
         @Test("A race that is won at once leaves no timer")
         func wonAtOnce() {
             let won = LockedValue<[CInt]>([])

@@ -46,6 +46,7 @@ extension Runtime {
                 testDescription: "mapped", bound: six(0, 0xFFFF_C000_0202),
                 place: .ipv4(bits: 0xC000_0202, port: 4_000)),
             Row(testDescription: "no port", bound: four(0xC000_0202, 0), place: nil),
+            Row(testDescription: "mapped zeros, which mean this host", bound: six(0, 0xFFFF_0000_0000), place: nil),
             Row(testDescription: "a group", bound: four(0xE000_0001), place: nil),
             Row(testDescription: "the loopback address, from a remote proxy", bound: four(0x7F00_0001), place: nil),
             Row(
@@ -64,6 +65,14 @@ extension Runtime {
                 return
             }
             #expect(addresses == [row.place])
+        }
+
+        @Test("The addresses of a name are checked like others")
+        func permits() {
+            let remote = SocketAddress.ipv4(bits: 0xC000_0201, port: 1_080)
+            let places = [0xC000_0202, 0x7F00_0001, 0, 0xE000_0001].map { SocketAddress.ipv4(bits: $0, port: 0) }
+            #expect(places.map { RelayPlace.permits($0, of: remote) } == [true, false, false, false])
+            #expect(places.map { RelayPlace.permits($0, of: Self.local4) } == [true, true, false, false])
         }
 
         @Test("A name is resolved")
