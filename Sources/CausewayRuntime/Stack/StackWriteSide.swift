@@ -95,7 +95,11 @@ struct StackWriteSide: Sendable {
     mutating func takeSettled() -> SendWaiter? {
         guard !taken.isEmpty else { return nil }
         if hasRoom {
-            for index in taken.indices where taken[index].mark == nil { taken[index].mark = producedByteCount }
+            // Only the newest sends have no mark yet. With a peer that does not read, the others are many.
+            for index in taken.indices.reversed() {
+                guard taken[index].mark == nil else { break }
+                taken[index].mark = producedByteCount
+            }
         }
         guard let first = taken.first, let mark = first.mark, mark + UInt64(unacknowledged) <= producedByteCount else {
             return nil
