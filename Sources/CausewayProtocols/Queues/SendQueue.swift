@@ -143,8 +143,9 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         }
         if let step = chooseLost() ?? chooseHopeless(at: now) { return step }
         var best: Int?
-        for index in entries.indices where isEligible(at: index) {
-            if best.map({ entries[index].priority > entries[$0].priority }) ?? true { best = index }
+        // Whether an entry is eligible takes a look at all earlier ones, so ask only about entries that would be chosen.
+        for index in entries.indices where best.map({ entries[index].priority > entries[$0].priority }) ?? true {
+            if isEligible(at: index) { best = index }
         }
         return best.map { .send(remove(at: $0)) }
     }
