@@ -41,10 +41,13 @@ struct SocketRace {
         return given(addresses, at: now)
     }
 
-    /// Adds addresses from a lookup. Those that no attempt can use are left out.
+    /// Adds addresses from a lookup. An address that is known already, maybe as an IPv4-mapped one, is left
+    /// out: the race ignores it, and the indices in ``addresses`` must stay the race's numbers.
     mutating func found(_ candidates: [FoundAddress], at now: Duration) -> [Step] {
-        addresses += candidates.map(\.address)
-        return order.found(candidates.map { ($0.destination, $0.history) }, at: now).steps
+        var known = Set(addresses.compactMap(\.internetAddress))
+        let new = candidates.filter { known.insert($0.destination.address).inserted }
+        addresses += new.map(\.address)
+        return order.found(new.map { ($0.destination, $0.history) }, at: now).steps
     }
 
     mutating func settled(_ family: NameLookup.Family, at now: Duration) -> [Step] { order.settled(family, at: now) }

@@ -97,6 +97,24 @@ extension Runtime {
             #expect(loop.clock.waitingCount == 0 && outcomes.count == 0)
         }
 
+        @Test("An address in two forms counts once, and the addresses after it keep their numbers")
+        func mappedAddress() {
+            let mapped = SocketAddress.ipv6(high: 0, low: 0xFFFF_C000_0201, port: 80, scope: 0)
+            let others = [0xC000_0201, 0xC000_0202, 0xC000_0203].map { SocketAddress.ipv4(bits: $0, port: 80) }
+            var race = SocketRace(awaiting: [])
+            for addresses in [[mapped, others[0], others[1]], [others[1], others[2]]] {
+                let found = addresses.compactMap { address in
+                    address.internetAddress.map {
+                        FoundAddress(address: address, destination: Destination($0, source: nil), history: .init())
+                    }
+                }
+                _ = race.found(found, at: .zero)
+            }
+            #expect(race.addresses == [mapped, others[1], others[2]])
+            // The first attempt has started.
+            #expect(race.untried == [others[1], others[2]])
+        }
+
         /// A relay of a remote proxy, which names its place.
         private final class NamedRelay: DatagramRelay {
             let facts = EstablishmentFacts()
