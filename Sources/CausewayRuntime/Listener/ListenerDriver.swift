@@ -23,6 +23,9 @@ package final class ListenerDriver: ReadinessHandler {
         /// The actions of the last transition.
         var requested: [Lifecycle.Action] = []
         var socket = ListeningSocket.closed
+        /// Whether the listener created its Unix socket file. The service manager keeps its own, to start the service
+        /// again.
+        var ownsFile = false
         var address: SocketAddress?
         var admission = Admission()
         /// Keeps the network model current while the listener must check each connection's interface.
@@ -182,9 +185,9 @@ package final class ListenerDriver: ReadinessHandler {
 
     /// Closes the socket, and reports when the port is free.
     private func close() {
-        let (socket, address, network) = progress.withLock { progress in
+        let (socket, file, network) = progress.withLock { progress in
             defer { progress.socket = .closed }
-            return (progress.socket, progress.address, progress.network.take())
+            return (progress.socket, progress.ownsFile ? progress.address : nil, progress.network.take())
         }
         network?.cancel()
         closeInherited()
@@ -192,7 +195,7 @@ package final class ListenerDriver: ReadinessHandler {
         case .closed: closed()
         case .datagrams(let datagrams): datagrams.stop { self.closed() }
         case .streams(let fd, let registration):
-            if case .unix(let path) = address, !path.isEmpty, path.utf8.first != 0 { LocalPath.remove(path) }
+            if case .unix(let path) = file, !path.isEmpty, path.utf8.first != 0 { LocalPath.remove(path) }
             loop.close(registration, Descriptor(adopting: fd)) { self.closed() }
         }
     }
@@ -227,7 +230,9 @@ package final class ListenerDriver: ReadinessHandler {
 
     private func openSocket() throws(SystemError) -> Descriptor {
         if let fd = inherited.withLock({ inherited in inherited.take() }) { return Descriptor(adopting: fd) }
-        return try settings.value.openListeningSocket(port: port)
+        let descriptor = try settings.value.openListeningSocket(port: port)
+        progress.withLock { progress in progress.ownsFile = true }
+        return descriptor
     }
 
     private func listen(_ descriptor: consuming Descriptor) throws(SystemError) {

@@ -1,3 +1,6 @@
+import CausewayProtocols
+import CausewaySystem
+import FoundationEssentials
 import Testing
 
 @testable import CausewayRuntime
@@ -40,6 +43,40 @@ extension Runtime {
             admission.handedOver()
             let acceptsAfter = admission.acceptsNext()
             #expect(acceptsBefore && !acceptsAfter && admission.allowance == 0)
+        }
+
+        /// Notes the listener's states.
+        private final class Observer: ListenerObserver {
+            let states = Recorder<ListenerDriver.State>()
+
+            func listenerChanged(to state: ListenerDriver.State) { states.note(state) }
+            func listenerAccepted(_ connection: ConnectionDriver, _ peer: SocketAddress?) {}
+            func listenerReleased() {}
+        }
+
+        @Test("The file of a service manager's socket stays; the listener's own is removed", arguments: [false, true])
+        func socketFile(isInherited: Bool) async throws {
+            let path = "/tmp/causeway-listener-\(UUID().uuidString).sock"
+            defer { LocalPath.remove(path) }
+            var settings = SocketSettings(transport: .tcp)
+            settings.localAddress = .unix(path: path)
+            let driver: ListenerDriver
+            if isInherited {
+                let socket = try Socket.open(.unix, .stream)
+                try Socket.bind(socket.rawValue, to: .unix(path: path))
+                driver = ListenerDriver(FrozenSettings(settings), port: 0, inherited: socket)
+            } else {
+                driver = ListenerDriver(FrozenSettings(settings), port: 0)
+            }
+            let observer = Observer()
+            driver.start(on: nil, observer: observer)
+            await observer.states.wait(for: 1)
+            let existed = access(path, F_OK) == 0
+            driver.cancel(observer: observer)
+            let states = await observer.states.wait(for: 2)
+            #expect(states == [.ready, .cancelled])
+            #expect(existed)
+            #expect((access(path, F_OK) == 0) == isInherited)
         }
     }
 }
