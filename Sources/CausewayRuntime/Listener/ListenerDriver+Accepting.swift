@@ -54,8 +54,8 @@ extension ListenerDriver {
         accept()
     }
 
-    private func handOver(_ descriptor: consuming Descriptor, _ peer: SocketAddress?) {
-        guard isPermitted(Socket.localAddress(descriptor.rawValue)) else { return descriptor.close() }
+    func handOver(_ descriptor: consuming Descriptor, _ peer: SocketAddress?) {
+        guard isWelcome(peer), isPermitted(Socket.localAddress(descriptor.rawValue)) else { return descriptor.close() }
         let fd = descriptor.release()
         // An accepted socket inherits every option except this one from the listening socket.
         if settings.value.ip.priority > 0 { try? Socket.set(.priority, to: settings.value.ip.priority, on: fd) }
@@ -77,6 +77,7 @@ extension ListenerDriver {
         return NetworkStateMonitor.shared.model.holder(of: address).map { constraints.permits($0) } ?? false
     }
 
+    /// Returns whether the program accepts peers of other networks, or the peer is on an attached one.
     private func isWelcome(_ peer: SocketAddress?) -> Bool {
         guard settings.value.acceptsLocalOnly else { return true }
         switch peer?.unmapped {

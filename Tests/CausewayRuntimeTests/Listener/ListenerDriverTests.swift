@@ -45,12 +45,13 @@ extension Runtime {
             #expect(acceptsBefore && !acceptsAfter && admission.allowance == 0)
         }
 
-        /// Notes the listener's states.
+        /// Notes the listener's states and its peers.
         private final class Observer: ListenerObserver {
             let states = Recorder<ListenerDriver.State>()
+            let peers = Recorder<SocketAddress?>()
 
             func listenerChanged(to state: ListenerDriver.State) { states.note(state) }
-            func listenerAccepted(_ connection: ConnectionDriver, _ peer: SocketAddress?) {}
+            func listenerAccepted(_ connection: ConnectionDriver, _ peer: SocketAddress?) { peers.note(peer) }
             func listenerReleased() {}
         }
 
@@ -77,6 +78,28 @@ extension Runtime {
             #expect(states == [.ready, .cancelled])
             #expect(existed)
             #expect((access(path, F_OK) == 0) == isInherited)
+        }
+
+        @Test("A listener for local peers closes streams from other networks before they are delivered")
+        func localPeers() async {
+            var settings = SocketSettings(transport: .tcp)
+            settings.localAddress = .ipv4(bits: 0x7F00_0001, port: 0)
+            settings.acceptsLocalOnly = true
+            let driver = ListenerDriver(FrozenSettings(settings), port: 0)
+            let observer = Observer()
+            driver.start(on: nil, observer: observer)
+            await observer.states.wait(for: 1)
+            // 203.0.113.77 is in a network for documentation.
+            let local = SocketAddress.ipv4(bits: 0x7F00_0001, port: 7)
+            for peer in [SocketAddress.ipv4(bits: 0xCB00_714D, port: 7), local] {
+                let pair = SocketPair()
+                await driver.loop.run { driver.handOver(pair.give(pair.near), peer) }
+                #expect(SocketPair.read(pair.far) == nil)
+            }
+            #expect(observer.peers.events == [local])
+            driver.cancel(observer: observer)
+            let states = await observer.states.wait(for: 2)
+            #expect(states == [.ready, .cancelled])
         }
     }
 }
