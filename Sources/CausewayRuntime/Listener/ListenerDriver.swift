@@ -229,7 +229,11 @@ package final class ListenerDriver: ReadinessHandler {
     }
 
     private func openSocket() throws(SystemError) -> Descriptor {
-        if let fd = inherited.withLock({ inherited in inherited.take() }) { return Descriptor(adopting: fd) }
+        if let fd = inherited.withLock({ inherited in inherited.take() }) {
+            let descriptor = Descriptor(adopting: fd)
+            try settings.value.configureInherited(fd)
+            return descriptor
+        }
         let descriptor = try settings.value.openListeningSocket(port: port)
         progress.withLock { progress in progress.ownsFile = true }
         return descriptor

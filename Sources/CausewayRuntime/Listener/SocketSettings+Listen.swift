@@ -34,15 +34,26 @@ extension SocketSettings {
             // kernel refuses a second listener on the port.
             if transport == .tcp || reuseLocalAddress { try Socket.set(.reuseAddress, to: 1, on: fd) }
             if reuseLocalAddress { try Socket.set(.reusePort, to: 1, on: fd) }
-            if transport == .udp, address.isWildcard {
-                try? Socket.set(.receiveIPv4PacketInfo, to: 1, on: fd)
-                if address.family == .ipv6 { try? Socket.set(.receiveIPv6PacketInfo, to: 1, on: fd) }
-            }
+            reportDestinations(fd, address)
         }
         try Socket.bind(fd, to: address)
         // Without the kernel's permission for servers (net.ipv4.tcp_fastopen), clients use the normal handshake.
         if usesFastOpen, address.family != .unix { try? Socket.set(.fastOpenQueue, to: Self.fastOpenQueue, on: fd) }
         return descriptor
+    }
+
+    /// Applies the settings to a socket that the service manager has bound.
+    package func configureInherited(_ fd: CInt) throws(SystemError) {
+        guard let address = Socket.localAddress(fd) else { return }
+        try configure(fd, address.family)
+        reportDestinations(fd, address)
+    }
+
+    /// Requests the address to which each datagram was sent: replies use it as their source.
+    private func reportDestinations(_ fd: CInt, _ address: SocketAddress) {
+        guard transport == .udp, address.isWildcard else { return }
+        try? Socket.set(.receiveIPv4PacketInfo, to: 1, on: fd)
+        if address.family == .ipv6 { try? Socket.set(.receiveIPv6PacketInfo, to: 1, on: fd) }
     }
 }
 

@@ -101,5 +101,24 @@ extension Runtime {
             let states = await observer.states.wait(for: 2)
             #expect(states == [.ready, .cancelled])
         }
+
+        @Test("The settings apply to a socket of the service manager", arguments: [SocketSettings.Transport.tcp, .udp])
+        func inheritedSocket(transport: SocketSettings.Transport) async throws {
+            var settings = SocketSettings(transport: transport)
+            settings.tcp.noDelay = true
+            let socket = try Socket.open(.ipv4, transport == .udp ? .datagram : .stream)
+            try Socket.bind(socket.rawValue, to: .ipv4(bits: 0, port: 0))
+            let same = try Socket.duplicate(socket.rawValue)
+            let driver = ListenerDriver(FrozenSettings(settings), port: 0, inherited: socket)
+            let observer = Observer()
+            driver.start(on: nil, observer: observer)
+            await observer.states.wait(for: 1)
+            let value = try Socket.get(transport == .udp ? .receiveIPv4PacketInfo : .noDelay, of: same.rawValue)
+            same.close()
+            #expect(value == 1)
+            driver.cancel(observer: observer)
+            let states = await observer.states.wait(for: 2)
+            #expect(states == [.ready, .cancelled])
+        }
     }
 }
