@@ -3,6 +3,8 @@ internal import CausewaySystem
 internal import CausewayTypes
 
 extension GroupDriver {
+    private static var retryDelay: Duration { .seconds(1) }
+
     /// Opens the sockets, subscribes to network changes, and requests the first reading of the interfaces. Runs on the
     /// loop.
     func open() {
@@ -28,15 +30,15 @@ extension GroupDriver {
 
     /// Reads the interfaces and joins the groups on them. Runs on the monitor's loop, because a reading may block and
     /// must not overtake an earlier one.
-    private func networkChanged() {
-        let interfaces = currentInterfaces()
+    func networkChanged() {
+        guard !progress.withLock({ progress in progress.lifecycle.isOver }) else { return }
+        guard let snapshot = look() else {
+            // Keep the memberships and try again later: the kernel does not notify when it can be queried again.
+            _ = Engine.networkLoop.schedule(after: Self.retryDelay) { [weak self] in self?.networkChanged() }
+            return loop.execute { self.join(on: self.progress.withLock { progress in progress.interfaces }) }
+        }
+        let interfaces = GroupInterfaces(snapshot, for: plan.settings.value)
         loop.execute { self.join(on: interfaces) }
-    }
-
-    private func currentInterfaces() -> GroupInterfaces {
-        // If the kernel does not answer, the list is empty. The next network change reads the interfaces again.
-        guard let snapshot = try? NetworkSnapshot.current() else { return GroupInterfaces() }
-        return GroupInterfaces(snapshot, for: plan.settings.value)
     }
 
     private func join(on interfaces: GroupInterfaces) {

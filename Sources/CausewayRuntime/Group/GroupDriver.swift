@@ -1,5 +1,5 @@
 package import CausewayProtocols
-internal import CausewaySystem
+package import CausewaySystem
 package import CausewayTypes
 package import Dispatch
 
@@ -15,7 +15,7 @@ package final class GroupDriver: ReadinessHandler {
     struct Progress: Sendable {
         var lifecycle = Lifecycle()
         var membership: GroupMembership
-        var interfaces = GroupInterfaces()
+        var interfaces: GroupInterfaces
         var observer: (any GroupObserver)?
         var delivery: SharedDelivery?
         var hasStarted = false
@@ -36,11 +36,20 @@ package final class GroupDriver: ReadinessHandler {
     package let plan: GroupPlan
     package let loop: any EventLoop
     let progress: LockedValue<Progress>
+    /// Takes a snapshot of the network; returns `nil` if the kernel does not answer.
+    let look: @Sendable () -> NetworkSnapshot?
 
-    package init(_ plan: GroupPlan, loop: (any EventLoop)? = nil) {
+    package init(
+        _ plan: GroupPlan, loop: (any EventLoop)? = nil,
+        look: @escaping @Sendable () -> NetworkSnapshot? = { try? NetworkSnapshot.current() }
+    ) {
         self.plan = plan
         self.loop = loop ?? Engine.nextLoop()
-        progress = LockedValue(Progress(membership: GroupMembership(groups: plan.groups.compactMap(\.group))))
+        self.look = look
+        // Until the interfaces are known, a restriction permits none of them.
+        let interfaces = GroupInterfaces(NetworkSnapshot(), for: plan.settings.value)
+        let membership = GroupMembership(groups: plan.groups.compactMap(\.group))
+        progress = LockedValue(Progress(membership: membership, interfaces: interfaces))
     }
 
     // MARK: Interface to the program

@@ -13,8 +13,6 @@ struct GroupInterfaces: Sendable {
     /// where the program requires one.
     var sources: [Int: SocketAddress] = [:]
 
-    init() {}
-
     init(_ snapshot: NetworkSnapshot, for settings: SocketSettings) {
         let allowed = snapshot.interfaces.filter { settings.permits($0) }
         permitted =

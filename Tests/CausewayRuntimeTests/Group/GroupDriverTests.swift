@@ -11,14 +11,15 @@ import Testing
 extension Runtime {
     @Suite("Group driver")
     struct GroupDriverTests {
-        /// Records the first byte of each datagram, and runs the test's code.
+        /// Records the states and the first byte of each datagram, and runs the test's code.
         private final class Observer: GroupObserver {
+            let states = Recorder<GroupDriver.State>()
             let received = Recorder<UInt8>()
             private let body: @Sendable (GroupDatagram) -> Void
 
             init(_ body: @escaping @Sendable (GroupDatagram) -> Void) { self.body = body }
 
-            func groupChanged(to state: GroupDriver.State) {}
+            func groupChanged(to state: GroupDriver.State) { states.note(state) }
             func groupReceived(_ datagram: GroupDatagram) {
                 received.note(datagram.data.first ?? 0)
                 body(datagram)
@@ -92,6 +93,50 @@ extension Runtime {
             for _ in 0..<3 { queue.sync {} }
             let budget = GroupDriver.drainBudget
             #expect(order.events == Array(0..<budget) + [-1, budget, budget + 1])
+            driver.cancel(observer: observer)
+            loop.runUntilIdle()
+            socket.stop()
+        }
+
+        /// A group that is restricted to loopback.
+        private static func makeRestrictedPlan() -> GroupPlan {
+            var settings = SocketSettings(transport: .udp)
+            settings.requiredInterfaceType = .loopback
+            return GroupPlan(groups: [.ipv4(bits: 0xEF01_0204, port: 0)], settings: FrozenSettings(settings))
+        }
+
+        @Test("If the network cannot be read, a group keeps its memberships and its restriction")
+        func unreadableNetwork() async throws {
+            let snapshot = LockedValue<NetworkSnapshot?>(try NetworkSnapshot.current())
+            let driver = GroupDriver(Self.makeRestrictedPlan(), look: { snapshot.withLock { snapshot in snapshot } })
+            let observer = Observer { _ in }
+            driver.start(on: DispatchQueue(label: "group"), observer: observer)
+            await observer.states.wait(for: 1)
+            let count = driver.membershipCount
+            let permitted = driver.progress.withLock { progress in progress.interfaces.permitted }
+            snapshot.withLock { snapshot in snapshot = nil }
+            await Engine.networkLoop.run { driver.networkChanged() }
+            await driver.loop.run {}
+            #expect(count > 0 && driver.membershipCount == count)
+            #expect(permitted != nil)
+            #expect(driver.progress.withLock { progress in progress.interfaces.permitted } == permitted)
+            driver.cancel(observer: observer)
+            let states = await observer.states.wait(for: 2)
+            #expect(states == [.ready, .cancelled])
+        }
+
+        @Test("Until the interfaces are known, a restricted group accepts no datagrams")
+        func unknownInterfaces() throws {
+            let loop = ManualLoop()
+            let socket = try SharedDatagramSocket(Socket.open(.ipv4, .datagram), on: loop) { _, _ in }
+            let driver = GroupDriver(Self.makeRestrictedPlan(), loop: loop, look: { nil })
+            let queue = DispatchQueue(label: "group")
+            let observer = Observer { _ in }
+            driver.start(on: queue, observer: observer)
+            let arrival = DatagramArrival(train: Self.train(1), peer: Self.peer, info: PacketInfo())
+            loop.batch { driver.arrived([arrival], at: socket) }
+            queue.sync {}
+            #expect(observer.received.events.isEmpty)
             driver.cancel(observer: observer)
             loop.runUntilIdle()
             socket.stop()
