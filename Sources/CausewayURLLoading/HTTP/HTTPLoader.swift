@@ -274,12 +274,3 @@ extension HTTPLoader.State {
         end().map { HTTPLoader.Conclusion(end: $0, record: record) }
     }
 }
-
-extension TransactionRecord {
-    /// Begins an exchange's metrics.
-    init(loading request: URLRequest) {
-        self.init(request: request)
-        fetchType = .networkLoad
-        dates.fetchStart = Date()
-    }
-}

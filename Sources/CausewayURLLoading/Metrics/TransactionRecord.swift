@@ -58,3 +58,12 @@ struct TransactionRecord: Sendable {
     var counts = Counts()
     var connection = Connection()
 }
+
+extension TransactionRecord {
+    /// Begins an exchange's metrics.
+    init(loading request: URLRequest) {
+        self.init(request: request)
+        fetchType = .networkLoad
+        dates.fetchStart = Date()
+    }
+}
