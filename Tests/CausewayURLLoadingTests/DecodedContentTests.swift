@@ -55,6 +55,16 @@ struct DecodedContentTests {
         #expect(progress == .waiting && content.hasBacklog)
     }
 
+    @Test("Bytes count when they are delivered, after decoding")
+    func count() throws {
+        let content = try makeContent()
+        content.append(Self.gzip)
+        _ = try content.pump(while: { false }) { _ in }
+        #expect(content.deliveredCount == 0)
+        _ = try content.pump(while: { true }) { _ in }
+        #expect(content.deliveredCount == 5)
+    }
+
     @Test("After malformed content nothing more is delivered")
     func malformed() throws {
         let content = try makeContent()

@@ -18,6 +18,7 @@ final class DecodedContent: Sendable {
     private struct State {
         var input = Deque<Data>()
         var inputEnd = InputEnd.open
+        var deliveredCount: Int64 = 0
         var pump = Pump.idle
     }
 
@@ -39,12 +40,20 @@ final class DecodedContent: Sendable {
     }
 
     private let decoder: ContentDecoder
+    /// Splits the decoded content, whose parts replace each other; `nil` for other content.
+    let parts: ReplacingParts?
     private let state = LockedValue(State())
 
-    init(_ decoder: ContentDecoder) { self.decoder = decoder }
+    init(_ decoder: ContentDecoder, splitBy parts: ReplacingParts? = nil) {
+        self.decoder = decoder
+        self.parts = parts
+    }
 
     /// Whether received content waits to be decoded. The connection should not be read while this is `true`.
     var hasBacklog: Bool { state.withLock { state in !state.input.isEmpty } }
+
+    /// The number of decoded bytes that were delivered.
+    var deliveredCount: Int64 { state.withLock { state in state.deliveredCount } }
 
     func append(_ content: Data) { state.withLock { state in state.input.append(content) } }
 
@@ -68,6 +77,7 @@ final class DecodedContent: Sendable {
     private func decode(while wants: () -> Bool, _ deliver: (Data) -> Void) throws(DecodingFailure) -> Bool {
         while wants() {
             if let piece = try decoder.next() {
+                state.withLock { state in state.deliveredCount += Int64(piece.count) }
                 deliver(piece)
                 continue
             }

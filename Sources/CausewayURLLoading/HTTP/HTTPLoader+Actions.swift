@@ -110,9 +110,7 @@ extension HTTPLoader {
         while true {
             let (pieces, action) = takeHeld()
             for piece in pieces {
-                let destination = state.withLock { state in
-                    state.content.destination(of: piece, isEncoded: response.isContentDecoded)
-                }
+                let destination = state.withLock { state in state.content.destination(of: piece, in: response) }
                 deliver(piece, to: destination)
             }
             guard pieces.isEmpty else { continue }
@@ -258,7 +256,7 @@ extension HTTPLoader {
         if let conclusion { report(conclusion, .finished) }
         guard let decoder else { return }
         decoder.end()
-        deliverDecoded()
+        deliver(decoder)
     }
 
     // MARK: Uploads

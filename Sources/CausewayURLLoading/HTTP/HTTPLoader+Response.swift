@@ -163,8 +163,7 @@ extension HTTPLoader: HTTPResponseObserver {
                 if action != .none { state.content.held.append(content) }
                 return (nil, action)
             }
-            let isEncoded = state.exchange.response?.isContentDecoded == true
-            return (state.content.destination(of: content, isEncoded: isEncoded), action)
+            return (state.content.destination(of: content, in: state.exchange.response), action)
         }
         if let destination { deliver(content, to: destination) } else { perform(action) }
     }
@@ -183,23 +182,24 @@ extension HTTPLoader: HTTPResponseObserver {
         switch destination {
         case .task: attempt.report(.data(content))
         case .parts(let parts): deliver(content, in: parts)
-        case .decoder: return deliverDecoded()
-        case .newDecoder:
-            if startDecoding(with: content) { return }
+        case .decoder(let decoded): return deliver(decoded)
+        case .newDecoder(let response, let parts):
+            if startDecoding(content, of: response, parts) { return }
             attempt.report(.data(content))
         }
         if !attempt.wantsBytes { updateReading() }
     }
 
     /// Creates the decoder when the first content of an encoded response arrives. A response without content needs none.
-    private func startDecoding(with content: Data) -> Bool {
-        guard let response = state.withLock({ state in state.exchange.response }) else { return false }
+    private func startDecoding(
+        _ content: Data, of response: HTTPURLResponse, _ parts: ReplacingParts?
+    ) -> Bool {
         do throws(DecodingFailure) {
             guard let decoder = try ContentDecoder.decoder(for: response.fields) else { return false }
-            let decoded = DecodedContent(decoder)
+            let decoded = DecodedContent(decoder, splitBy: parts)
             decoded.append(content)
             state.withLock { state in state.content.decoder = decoded }
-            deliverDecoded()
+            deliver(decoded)
         } catch {
             fail(LoadFailure(error))
         }
@@ -207,13 +207,10 @@ extension HTTPLoader: HTTPResponseObserver {
     }
 
     /// Decodes and delivers content while the task wants it.
-    func deliverDecoded() {
-        let (decoded, parts) = state.withLock { state in (state.content.decoder, state.content.parts) }
-        guard let content = decoded else { return }
+    func deliver(_ content: DecodedContent) {
         do throws(DecodingFailure) {
             let progress = try content.pump(while: { attempt.wantsBytes }) { piece in
-                state.withLock { state in state.record?.counts.responseBodyAfterDecoding += Int64(piece.count) }
-                if let parts { deliver(piece, in: parts) } else { attempt.report(.data(piece)) }
+                if let parts = content.parts { deliver(piece, in: parts) } else { attempt.report(.data(piece)) }
             }
             if progress == .finished { return end(.finished) }
         } catch {

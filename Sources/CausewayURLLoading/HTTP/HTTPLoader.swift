@@ -152,7 +152,7 @@ final class HTTPLoader: Loader {
             (state.content.decoder, state.exchange.body, state.replay)
         }
         replay?.demandChanged()
-        if decoder != nil { deliverDecoded() }
+        if let decoder { deliver(decoder) }
         (body as? PausableSource)?.demandChanged()
         updateReading()
     }
@@ -262,6 +262,7 @@ extension HTTPLoader.State {
     mutating func end(by event: (inout LoadMachine) -> LoadMachine.Action = { $0.loadEnded() }) -> LoadExchange.End? {
         guard case .end = event(&machine) else { return nil }
         if record?.response != nil { record?.dates.response.end = Date() }
+        if let decoder = content.decoder { record?.counts.responseBodyAfterDecoding += decoder.deliveredCount }
         content.decoder = nil
         content.held = []
         var end = exchange.end()

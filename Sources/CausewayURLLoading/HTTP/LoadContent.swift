@@ -6,10 +6,10 @@ struct LoadContent {
     /// Where the next piece goes.
     enum Destination {
         case task
-        /// To a decoder that must be created first.
-        case newDecoder
+        /// To a decoder that must be created for this response first, and that splits the content into parts if there are any.
+        case newDecoder(HTTPURLResponse, ReplacingParts?)
         /// To the decoder, which has the piece.
-        case decoder
+        case decoder(DecodedContent)
         case parts(ReplacingParts)
     }
 
@@ -20,9 +20,15 @@ struct LoadContent {
     var parts: ReplacingParts?
 
     /// Returns the destination of a piece that is delivered now.
-    func destination(of piece: Data, isEncoded: Bool) -> Destination {
-        guard let decoder else { return isEncoded ? .newDecoder : parts.map { .parts($0) } ?? .task }
-        decoder.append(piece)
-        return .decoder
+    ///
+    /// - Parameter response: The response to which the piece belongs; `nil` if the load has ended.
+    func destination(of piece: Data, in response: HTTPURLResponse?) -> Destination {
+        if let decoder {
+            decoder.append(piece)
+            return .decoder(decoder)
+        }
+        if let response, response.isContentDecoded { return .newDecoder(response, parts) }
+        if let parts { return .parts(parts) }
+        return .task
     }
 }
