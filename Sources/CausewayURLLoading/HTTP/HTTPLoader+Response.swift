@@ -8,29 +8,25 @@ internal import Foundation
 
 extension HTTPLoader: HTTPResponseObserver {
     func waits(_ reason: NWError) {
-        if !endWaiting(refusedBy: reason) { report { $0.machine.pathLost() } }
+        if !endWaiting(refusedBy: reason) { apply { $0.pathLost() } }
     }
 
     func informed(_ head: HTTPResponseHead) {
         if head.status == 104 { requests.uploading?.informed(head, of: request.values) }
-        attempt.report(.informational(HTTPURLResponse(head, to: request)))
+        report(.informational(HTTPURLResponse(head, to: request)))
     }
 
     func sent(_ count: Int) {
-        report { state in
-            state.record?.noteSent(count)
-            return state.machine.pathFound()
-        }
-        attempt.report(.sent(Int64(count)))
+        apply { $0.contentSent(count) }
+        report(.sent(Int64(count)))
     }
 
     // MARK: Heads
 
     func responded(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation) {
-        guard let response = accept(head, connection) else { return }
         let parts = ReplacingParts(head, for: attempt.task.plan.outlet)
-        if let parts { state.withLock { state in state.content.parts = parts } }
-        attempt.report(.response(response, parts == nil ? storagePolicy(for: response) : .notAllowed))
+        guard let response = accept(head, connection, parts) else { return }
+        report(.response(response, parts == nil ? storagePolicy(for: response) : .notAllowed))
         if !attempt.wantsBytes { updateReading() }
     }
 
@@ -43,59 +39,38 @@ extension HTTPLoader: HTTPResponseObserver {
             if let content { received(content) }
             return ended(.success(FieldSection()))
         }
-        guard let response = accept(head, connection) else {
+        guard let response = accept(head, connection, nil) else {
             // Another request may follow, or a stored response is delivered.
             if let content { received(content) }
             return ended(.success(FieldSection()))
         }
         let exchange = cache?.exchange(storing: response)
-        guard let conclusion = endWhole(content?.count ?? 0) else { return }
+        guard let conclusion = state.withLock({ $0.wholeResponseArrived(content?.count ?? 0) }) else { return }
         release(conclusion.end)
-        if let record = conclusion.record { attempt.report(.measured(record)) }
-        attempt.report(.whole(response, content ?? Data(), exchange))
-    }
-
-    /// Ends the load with a response that arrived in one piece, unless the load has ended.
-    private func endWhole(_ count: Int) -> Conclusion? {
-        state.withLock { state in
-            state.exchange.handle = nil
-            state.record?.counts.responseBody += Int64(count)
-            guard var conclusion = state.conclude() else { return nil }
-            // The loader was removed when the head arrived.
-            conclusion.end.secureOrigin = nil
-            state.handOver = .over
-            return conclusion
-        }
+        if let record = conclusion.record { report(.measured(record)) }
+        report(.whole(response, content ?? Data(), exchange))
     }
 
     /// Processes a final response head. Returns the response, or `nil` if the program does not get it now.
-    private func accept(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation) -> HTTPURLResponse? {
+    private func accept(
+        _ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ parts: ReplacingParts?
+    ) -> HTTPURLResponse? {
         guard !continuesUpload(head) else { return nil }
         let response = HTTPURLResponse(head, to: request)
         let isProxyRefusal = self.isProxyRefusal(head, connection)
         let verdict = verdict(on: head, isProxyRefusal: isProxyRefusal)
-        let (action, path, secureOrigin, usesCredential, discarded) = state.withLock { state in
-            let (path, action) = (state.machine.pathFound(), state.machine.headArrived(verdict))
-            if case .none = action { return (action, path, HTTPOrigin?.none, false, HTTPRequestHandle?.none) }
-            if case .hold = action { state.exchange.isReused = connection.isReused }
-            if action != .discard { state.exchange.response = response }
-            state.record?.note(head, response, connection)
-            if state.access.bound != nil { state.access.bound?.handshake.responded(on: connection.details.id) }
-            // The exchange with a 304 response has ended except for its last event. Another one ends early.
-            let discarded = action == .discard && head.status != 304 ? state.exchange.handle.take() : nil
-            return (action, path, state.exchange.secureOrigin, !state.access.isUnused, discarded)
-        }
-        perform(path)
-        if case .none = action { return nil }
-        if let origin = secureOrigin {
+        let arrival = state.withLock { $0.headArrived(head, response, connection, verdict, parts: parts) }
+        perform(arrival.path)
+        if case .none = arrival.action { return nil }
+        if let origin = arrival.end.secureOrigin {
             network.challenges.remove(self, origin)
             network.noteStrictTransport(head.fields, of: origin)
             network.noteAlternatives(head, of: origin)
         }
         LoadCookies(attempt: attempt, network: network).store(head.fields)
-        if usesCredential, head.status != 401, !isProxyRefusal { credentialAccepted(head.fields) }
-        discarded?.cancel()
-        guard case .deliver = action else { return nil }
+        if arrival.usesCredential, head.status != 401, !isProxyRefusal { credentialAccepted(head.fields) }
+        arrival.end.handle?.cancel()
+        guard case .deliver = arrival.action else { return nil }
         guard !isWebSocket else {
             refused(response)
             return nil
@@ -115,7 +90,7 @@ extension HTTPLoader: HTTPResponseObserver {
     /// Records what is needed to store the response, if that is allowed. Returns the storage policy for the task.
     func storagePolicy(for response: HTTPURLResponse) -> URLCache.StoragePolicy {
         guard let exchange = cache?.exchange(storing: response) else { return .notAllowed }
-        attempt.report(.cacheable(exchange))
+        report(.cacheable(exchange))
         return .allowed
     }
 
@@ -125,12 +100,8 @@ extension HTTPLoader: HTTPResponseObserver {
         _ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ stream: HTTPUpgradedStream
     ) {
         let response = HTTPURLResponse(head, to: request)
-        report { $0.machine.pathFound() }
-        let known = state.withLock { state -> String? in
-            guard case .deliver = state.machine.headArrived(.deliver) else { return nil }
-            state.record?.note(head, response, connection)
-            return state.exchange.upgradeKey
-        }
+        let (path, known) = withState { $0.protocolSwitched(head, response, connection) }
+        perform(path)
         guard let key = known else { return }
         LoadCookies(attempt: attempt, network: network).store(head.fields)
         credentialAccepted(head.fields)
@@ -146,7 +117,7 @@ extension HTTPLoader: HTTPResponseObserver {
 
     /// Delivers a response that opens no WebSocket, and fails.
     func refused(_ response: HTTPURLResponse, _ reason: String? = nil) {
-        attempt.report(.response(response, .notAllowed))
+        report(.response(response, .notAllowed))
         let reason = reason ?? "the server answered with status \(response.statusCode) instead of 101"
         fail(
             LoadFailure(
@@ -156,41 +127,27 @@ extension HTTPLoader: HTTPResponseObserver {
     // MARK: Content
 
     func received(_ content: Data) {
-        let (destination, action) = state.withLock { state -> (LoadContent.Destination?, LoadMachine.Action) in
-            state.record?.counts.responseBody += Int64(content.count)
-            let action = state.machine.contentArrived(content.count)
-            guard case .deliver = action else {
-                if action != .none { state.content.held.append(content) }
-                return (nil, action)
-            }
-            return (state.content.destination(of: content, in: state.exchange.response), action)
-        }
+        let (destination, action) = state.withLock { $0.contentArrived(content) }
         if let destination { deliver(content, to: destination) } else { perform(action) }
     }
 
-    func ended(_ result: Result<FieldSection, HTTPFailure>) {
-        report { state in
-            state.exchange.handle = nil
-            guard case .failure(let failure) = result else { return state.machine.exchangeEnded(isComplete: true) }
-            state.exchange.failure = state.exchange.failure ?? failure
-            return state.machine.exchangeEnded(isComplete: false)
-        }
-    }
+    func ended(_ result: Result<FieldSection, HTTPFailure>) { apply { $0.exchangeEnded(result) } }
 
     /// Delivers content from the final response.
     func deliver(_ content: Data, to destination: LoadContent.Destination) {
         switch destination {
-        case .task: attempt.report(.data(content))
+        case .task: report(.data(content))
         case .parts(let parts): deliver(content, in: parts)
         case .decoder(let decoded): return deliver(decoded)
         case .newDecoder(let response, let parts):
             if startDecoding(content, of: response, parts) { return }
-            attempt.report(.data(content))
+            report(.data(content))
         }
         if !attempt.wantsBytes { updateReading() }
     }
 
-    /// Creates the decoder when the first content of an encoded response arrives. A response without content needs none.
+    /// Creates the decoder when the first content of an encoded response arrives. A response without content needs
+    /// none.
     private func startDecoding(
         _ content: Data, of response: HTTPURLResponse, _ parts: ReplacingParts?
     ) -> Bool {
@@ -198,7 +155,7 @@ extension HTTPLoader: HTTPResponseObserver {
             guard let decoder = try ContentDecoder.decoder(for: response.fields) else { return false }
             let decoded = DecodedContent(decoder, splitBy: parts)
             decoded.append(content)
-            state.withLock { state in state.content.decoder = decoded }
+            withState { $0.decoderMade(decoded) }
             deliver(decoded)
         } catch {
             fail(LoadFailure(error))
@@ -210,7 +167,7 @@ extension HTTPLoader: HTTPResponseObserver {
     func deliver(_ content: DecodedContent) {
         do throws(DecodingFailure) {
             let progress = try content.pump(while: { attempt.wantsBytes }) { piece in
-                if let parts = content.parts { deliver(piece, in: parts) } else { attempt.report(.data(piece)) }
+                if let parts = content.parts { deliver(piece, in: parts) } else { report(.data(piece)) }
             }
             if progress == .finished { return end(.finished) }
         } catch {
@@ -226,8 +183,8 @@ extension HTTPLoader: HTTPResponseObserver {
                 switch event {
                 case .part(let fields):
                     let head = HTTPResponseHead(status: parts.status, fields: fields)
-                    attempt.report(.response(HTTPURLResponse(head, to: request), .notAllowed))
-                case .content(let bytes): attempt.report(.data(Data(bytes)))
+                    report(.response(HTTPURLResponse(head, to: request), .notAllowed))
+                case .content(let bytes): report(.data(Data(bytes)))
                 case .partEnd: break
                 }
             }

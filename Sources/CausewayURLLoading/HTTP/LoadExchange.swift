@@ -1,32 +1,70 @@
 internal import CausewayHTTP
 internal import CausewayProtocols
+internal import CausewayWire
 internal import Foundation
 
 /// The current exchange of a load with the server.
-struct LoadExchange {
-    /// The values needed to end an exchange.
-    struct End {
+struct LoadExchange: Sendable {
+    /// The values that the load gives up with an exchange, or with a part of one. They are released without the lock.
+    struct End: Sendable {
+        /// The request to cancel; `nil` if the exchange has ended.
         var handle: HTTPRequestHandle?
-        /// The origin if the connection is secure; otherwise `nil`.
+        /// The origin whose connection challenges the load leaves; `nil` if the connection is not secure.
         var secureOrigin: HTTPOrigin?
-        /// The use of connections bound to a credential. It ends with this value.
-        var bound: LoadAccess.Bound?
     }
 
     /// The handle as long as the response can be stopped. Known before the first event.
-    var handle: HTTPRequestHandle?
-    var engine: HTTPEngine?
-    var body: (any HTTPBodySource)?
-    var origin = HTTPOrigin(isSecure: false, host: "")
-    var response: HTTPURLResponse?
+    private(set) var handle: HTTPRequestHandle?
+    /// Keeps the connections open: the session can replace its engine during the exchange.
+    private var engine: HTTPEngine?
+    private(set) var body: (any HTTPBodySource)?
+    private(set) var origin = HTTPOrigin(isSecure: false, host: "")
+    private(set) var response: HTTPURLResponse?
     /// Whether the held response's connection carried an earlier request.
-    var isReused = false
+    private(set) var isReused = false
     /// The time at which the exchange began; `nil` if it uses no proxy.
-    var proxyStart: Duration?
+    private(set) var proxyStart: Duration?
     /// Why the exchange failed, or why it was ended early.
-    var failure: HTTPFailure?
+    private(set) var failure: HTTPFailure?
     /// The WebSocket handshake key.
-    var upgradeKey = ""
+    private(set) var upgradeKey = ""
+
+    /// Creates the exchange of a load that has sent no request.
+    init() {}
+
+    init(_ value: HTTPRequestValue, _ body: HTTPRequestBody, _ engine: HTTPEngine, proxyStart: Duration?) {
+        self.engine = engine
+        self.proxyStart = proxyStart
+        origin = value.origin
+        if case .stream(let source, _) = body { self.body = source }
+        if value.isUpgrade { upgradeKey = value.fields.firstValue(of: "Sec-WebSocket-Key") ?? "" }
+    }
+
+    /// The origin if the connection is secure; otherwise `nil`.
+    var secureOrigin: HTTPOrigin? { origin.isSecure ? origin : nil }
+
+    // MARK: Events
+
+    mutating func started(_ handle: HTTPRequestHandle) { self.handle = handle }
+
+    mutating func responded(_ response: HTTPURLResponse) { self.response = response }
+
+    /// Records the connection of a response that is held.
+    mutating func held(isReused: Bool) { self.isReused = isReused }
+
+    /// Records why the exchange is about to be ended early.
+    mutating func refused(_ reason: HTTPFailure) { failure = reason }
+
+    /// Records that the exchange has ended.
+    ///
+    /// - Parameter reason: The failure; `nil` if the response is complete. An earlier reason is kept.
+    mutating func over(_ reason: HTTPFailure? = nil) {
+        handle = nil
+        if failure == nil { failure = reason }
+    }
+
+    /// Removes and returns the handle, to cancel the request.
+    mutating func takeHandle() -> HTTPRequestHandle? { handle.take() }
 
     /// Ends the exchange. Copying all values would cost more than most of the load.
     mutating func end() -> End {
@@ -36,7 +74,4 @@ struct LoadExchange {
         response = nil
         return end
     }
-
-    /// The origin if the connection is secure; otherwise `nil`.
-    var secureOrigin: HTTPOrigin? { origin.isSecure ? origin : nil }
 }

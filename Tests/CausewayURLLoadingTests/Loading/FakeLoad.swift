@@ -1,4 +1,5 @@
 import Causeway
+import CausewayHTTP
 import CausewayHTTPProtocols
 import CausewayProtocols
 import CausewaySystem
@@ -9,27 +10,28 @@ import Foundation
 @testable import CausewayURLLoading
 
 /// A load without a connection, which holds a 401 response and writes down what becomes of it.
-final class FakeLoad: ChallengedLoad {
+final class FakeLoad: DrivenLoad {
     enum Step: Equatable {
         /// The request is sent again with this field `Authorization`.
         case sent(String?)
         case delivered
+        case finished
         case failed(LoadFailure.Cause)
     }
 
-    struct State {
-        var machine = LoadMachine()
-        var access = LoadAccess()
+    private struct Log {
         var steps: [Step] = []
+        var events: [LoadEvent] = []
         /// The challenges that the program has got, with their answers.
         var challenges: [(URLAuthenticationChallenge, ChallengeAnswer)] = []
     }
 
     let network: HTTPNetwork
     let request: URLRequest
-    let origin = HTTPOrigin(isSecure: true, host: "example.com")
     let response: HTTPURLResponse
-    let state = LockedValue(State())
+    private let engine = HTTPEngine()
+    private let state = LockedValue(LoadState())
+    private let log = LockedValue(Log())
 
     init(_ url: String = "https://example.com/a", challenges: [String]) {
         network = HTTPNetwork(Unchecked(.inMemory), queue: DispatchQueue(label: "fake"))
@@ -43,65 +45,60 @@ final class FakeLoad: ChallengedLoad {
 
     /// Makes the load hold its response, after the request was sent again.
     func hold() {
-        state.withLock { state in
-            _ = state.machine.requestPrepared()
-            _ = state.machine.headArrived(.hold(.challenge))
-            _ = state.machine.exchangeEnded(isComplete: true)
+        let value = HTTPRequestValue(origin: HTTPOrigin(isSecure: true, host: "example.com"))
+        let head = HTTPResponseHead(status: response.statusCode, fields: response.fields)
+        withState { state in
+            _ = state.requestPrepared(value, .none, engine)
+            _ = state.headArrived(head, response, HTTPConnectionInformation(), .hold(.challenge))
+            _ = state.exchangeEnded(.success(FieldSection()))
         }
     }
 
-    var steps: [Step] { state.withLock { $0.steps } }
-    var challenges: [URLAuthenticationChallenge] { state.withLock { $0.challenges.map(\.0) } }
+    var steps: [Step] { log.withLock { $0.steps } }
+    var events: [LoadEvent] { log.withLock { $0.events } }
+    var challenges: [URLAuthenticationChallenge] { log.withLock { $0.challenges.map(\.0) } }
 
     /// Answers the last challenge.
     func answer(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential? = nil) {
-        state.withLock { $0.challenges.last?.1 }?(disposition, credential)
+        log.withLock { $0.challenges.last?.1 }?(disposition, credential)
     }
 
     // MARK: ChallengedLoad
 
     var askingTask: URLSessionTask? { nil }
-    var undecidedResponse: HTTPURLResponse? { state.withLock { $0.machine.isDeciding } ? response : nil }
     var digestRequest: (DigestRequest, URIReference)? {
         URIReference("https://example.com/a").map { (DigestRequest(method: "GET", target: "/a", content: []), $0) }
     }
 
-    func withAccess<Result: Sendable>(_ body: (inout LoadAccess) -> Result) -> Result {
-        state.withLock { body(&$0.access) }
+    // MARK: DrivenLoad
+
+    func withState<Result: Sendable>(_ body: (inout LoadState) -> Result) -> Result {
+        state.withLock { state in body(&state) }
     }
 
-    func ask(_ challenge: URLAuthenticationChallenge, _ answer: @escaping ChallengeAnswer) {
-        state.withLock { $0.challenges.append((challenge, answer)) }
-    }
-
-    func ask<Answer>(
-        _ ask: (@escaping @Sendable (Answer) -> Void) -> Void, then: @escaping @Sendable (Answer) -> Void
-    ) {
-        let question = state.withLock { $0.machine.asked() }
-        ask { [self] answer in
-            guard let question, state.withLock({ $0.machine.answered(question) }) else { return }
-            then(answer)
+    func perform(_ step: LoadState.Step) {
+        switch step.action {
+        case .prepare: note(.sent(withAccess { $0.takeAuthorization().field }))
+        case .deliverHeld: note(.delivered)
+        default: break
         }
     }
 
-    func sendAgain() {
-        state.withLock { state in
-            _ = state.machine.repetitionChosen()
-            state.steps.append(.sent(state.access.takeAuthorization().field))
+    func report(_ event: LoadEvent) {
+        log.withLock { log in
+            log.events.append(event)
+            if case .challenge(let challenge, let answer) = event { log.challenges.append((challenge, answer)) }
         }
     }
 
-    func deliverHeld() {
-        state.withLock { state in
-            _ = state.machine.deliveryChosen()
-            state.steps.append(.delivered)
+    func end(_ event: LoadEvent) {
+        guard withState({ $0.concluded() }) != nil else { return }
+        switch event {
+        case .failed(let error as LoadFailure): note(.failed(error.cause))
+        case .finished: note(.finished)
+        default: report(event)
         }
     }
 
-    func fail(_ failure: LoadFailure) {
-        state.withLock { state in
-            _ = state.machine.loadEnded()
-            state.steps.append(.failed(failure.cause))
-        }
-    }
+    private func note(_ step: Step) { log.withLock { $0.steps.append(step) } }
 }

@@ -1,0 +1,58 @@
+internal import CausewayHTTPProtocols
+internal import CausewayProtocols
+internal import Foundation
+
+/// A load with a ``LoadState``. Its parts report events to the state, and let the driver do the rest.
+protocol DrivenLoad: ChallengedLoad {
+    /// Calls `body` with exclusive access to the state. `body` must not call the program's code.
+    func withState<Result: Sendable>(_ body: (inout LoadState) -> Result) -> Result
+    /// Does the work that an event leaves. The caller must not hold a lock.
+    func perform(_ step: LoadState.Step)
+    /// Reports an event to the task.
+    func report(_ event: LoadEvent)
+    /// Ends the load with its last event, unless it has ended.
+    func end(_ event: LoadEvent)
+}
+
+extension DrivenLoad {
+    /// Reports an event to the state, and does the work that it leaves.
+    func apply(_ event: (inout LoadState) -> LoadState.Step) { perform(withState(event)) }
+
+    func fail(_ failure: LoadFailure) { end(.failed(failure)) }
+
+    func sendAgain() { apply { $0.repetitionChosen() } }
+
+    func deliverHeld() { apply { $0.deliveryChosen() } }
+
+    /// Reports the metrics so far. Returns `false` if the task is not measured.
+    @discardableResult
+    func measure() -> Bool {
+        guard let record = withState({ $0.transactionMeasured() }) else { return false }
+        report(.measured(record))
+        return true
+    }
+
+    // MARK: Challenges
+
+    var origin: HTTPOrigin { withState { $0.origin } }
+
+    var undecidedResponse: HTTPURLResponse? { withState { $0.undecidedResponse } }
+
+    func withAccess<Result: Sendable>(_ body: (inout LoadAccess) -> Result) -> Result {
+        withState { $0.withAccess(body) }
+    }
+
+    func ask(_ challenge: URLAuthenticationChallenge, _ answer: @escaping ChallengeAnswer) {
+        report(.challenge(challenge, answer: answer))
+    }
+
+    func ask<Answer>(
+        _ ask: (@escaping @Sendable (Answer) -> Void) -> Void, then: @escaping @Sendable (Answer) -> Void
+    ) {
+        let question = withState { $0.asked() }
+        ask { [self] answer in
+            guard let question, withState({ $0.answered(question) }) else { return }
+            then(answer)
+        }
+    }
+}

@@ -1,0 +1,382 @@
+internal import CausewayHTTP
+internal import CausewayHTTPProtocols
+internal import CausewayProtocols
+internal import CausewayWire
+internal import Foundation
+
+/// The state of a load over HTTP: its machine, and the values that change together with it.
+///
+/// The methods are events and questions. The driver calls them under its lock, and does without the lock what they
+/// return. An event that comes too late, because the load has ended or goes on in another way, changes nothing. Only
+/// the metrics read a clock.
+struct LoadState: Sendable {
+    /// The connection's handover to a stream task.
+    private enum HandOver: Sendable {
+        case none
+        /// The completion receives the connection, or `nil` if the load ends without a handover.
+        case requested(@Sendable (HTTPUpgradedStream?) -> Void)
+        /// The end of the load was reported, or a stored response has taken its place.
+        case over
+    }
+
+    private var machine = LoadMachine()
+    private var exchange = LoadExchange()
+    private var content = LoadContent()
+    private var access = LoadAccess()
+    /// Delivers a stored response.
+    private var replay: DataLoader?
+    /// The metrics; `nil` if the task is not measured.
+    private var record: TransactionRecord?
+    /// The connection challenges that wait for an answer.
+    private var challenges: [ChallengeOnce] = []
+    private var handOver = HandOver.none
+
+    init(record: TransactionRecord? = nil) { self.record = record }
+
+    // MARK: Questions
+
+    var hasEnded: Bool { machine.hasEnded }
+    /// The handle as long as the response can be stopped.
+    var handle: HTTPRequestHandle? { exchange.handle }
+    var origin: HTTPOrigin { exchange.origin }
+    /// The exchange's response; `nil` before its head, and after the load has ended.
+    var response: HTTPURLResponse? { exchange.response }
+    /// The held response, as long as it is not decided whether another request follows it; `nil` otherwise.
+    var undecidedResponse: HTTPURLResponse? { machine.isDeciding ? exchange.response : nil }
+    /// Whether the held response's connection carried an earlier request.
+    var isReused: Bool { exchange.isReused }
+    /// The content of the held response; `nil` if more can arrive.
+    var completeHeldContent: [Data]? { machine.isHeldResponseOver ? content.held : nil }
+    /// Whether the content has parts that replace each other.
+    var hasParts: Bool { content.parts != nil }
+
+    /// The origin and the beginning of an exchange that uses a proxy; `nil` for other exchanges.
+    var proxyUse: (origin: HTTPOrigin, start: Duration)? { exchange.proxyStart.map { (exchange.origin, $0) } }
+
+    /// Why the exchange failed without a response.
+    var exchangeFailure: HTTPFailure {
+        // The handshake's connection is gone.
+        if access.bound?.handshake.isUnderWay == true { return .noResponse(nil) }
+        return exchange.failure ?? .noResponse(nil)
+    }
+
+    /// The objects that depend on the task's demand.
+    var demandTargets: (decoder: DecodedContent?, body: (any HTTPBodySource)?, replay: DataLoader?) {
+        (content.decoder, exchange.body, replay)
+    }
+
+    mutating func withAccess<Result>(_ body: (inout LoadAccess) -> Result) -> Result { body(&access) }
+
+    // MARK: Requests
+
+    /// Reports a request that is ready to be sent.
+    ///
+    /// - Parameter proxyStart: The current time if the exchange uses a proxy; otherwise `nil`.
+    mutating func requestPrepared(
+        _ value: HTTPRequestValue, _ body: HTTPRequestBody, _ engine: HTTPEngine, proxyStart: Duration? = nil
+    ) -> Preparation {
+        guard !machine.hasEnded else { return .unwanted }
+        if let bound = access.bound, bound.lease == nil { return .lease(bound.owner) }
+        guard case .send = machine.requestPrepared() else { return .unwanted }
+        exchange = LoadExchange(value, body, engine, proxyStart: proxyStart)
+        record?.note(value, body)
+        return .start
+    }
+
+    /// Reports the handle of the started exchange. A load that has ended keeps no handle, so its owner must cancel the
+    /// request.
+    mutating func exchangeStarted(_ handle: HTTPRequestHandle) { if !machine.hasEnded { exchange.started(handle) } }
+
+    /// Returns the connections that the next request must use; `nil` if the load has ended, and keeps no lease.
+    mutating func leaseAcquired(_ lease: BoundLease) -> ConnectionBinding? {
+        guard !machine.hasEnded else { return nil }
+        access.bound?.lease = lease
+        return access.bound?.binding
+    }
+
+    /// Reports that the transaction of the last exchange is over, because another exchange follows. Begins the metrics
+    /// of the next one.
+    ///
+    /// - Returns: The metrics of the last one, and whether the next request carries the first message of a handshake.
+    ///   `nil` if the load has ended.
+    mutating func transactionEnded(_ request: URLRequest) -> (record: TransactionRecord?, isOpening: Bool)? {
+        guard !machine.hasEnded else { return nil }
+        let ended = transactionMeasured()
+        if record != nil { record = TransactionRecord(loading: request) }
+        content.dropHeld()
+        return (ended, access.bound?.handshake.isOpening == true)
+    }
+
+    /// Returns the metrics so far; `nil` if the task is not measured.
+    mutating func transactionMeasured() -> TransactionRecord? {
+        record?.dates.response.end = Date()
+        return record
+    }
+
+    // MARK: Connectivity and request content
+
+    mutating func pathLost() -> Step { Step(machine.pathLost()) }
+
+    mutating func pathFound() -> Step { Step(machine.pathFound()) }
+
+    mutating func contentSent(_ count: Int) -> Step {
+        record?.noteSent(count)
+        return pathFound()
+    }
+
+    /// Reports that the exchange must not wait for connectivity. Returns the handle to cancel; `nil` if the exchange
+    /// has ended.
+    mutating func waitRefused(_ reason: HTTPFailure) -> HTTPRequestHandle? {
+        guard let handle = exchange.handle else { return nil }
+        exchange.refused(reason)
+        return handle
+    }
+
+    // MARK: Responses
+
+    /// Reports a final response head.
+    ///
+    /// - Parameter parts: The decoder for content whose parts replace each other; `nil` for other content.
+    mutating func headArrived(
+        _ head: HTTPResponseHead, _ response: HTTPURLResponse, _ connection: HTTPConnectionInformation,
+        _ verdict: LoadMachine.Verdict, parts: ReplacingParts? = nil
+    ) -> Arrival {
+        let (path, action) = (machine.pathFound(), machine.headArrived(verdict))
+        var arrival = Arrival(action: action, path: path)
+        if case .none = action { return arrival }
+        if case .hold = action { exchange.held(isReused: connection.isReused) }
+        if case .deliver = action, let parts { content.partsFound(parts) }
+        if action != .discard { exchange.responded(response) }
+        record?.note(head, response, connection)
+        if access.bound != nil { access.bound?.handshake.responded(on: connection.details.id) }
+        // The exchange with a 304 response has ended except for its last event. Another one ends early.
+        if action == .discard, head.status != 304 { arrival.end.handle = exchange.takeHandle() }
+        arrival.end.secureOrigin = exchange.secureOrigin
+        arrival.usesCredential = !access.isUnused
+        return arrival
+    }
+
+    /// Reports that the server has switched the protocol. The key of the WebSocket handshake is `nil` if the load does
+    /// not wait for a head.
+    mutating func protocolSwitched(
+        _ head: HTTPResponseHead, _ response: HTTPURLResponse, _ connection: HTTPConnectionInformation
+    ) -> (path: Step, key: String?) {
+        let path = pathFound()
+        guard case .deliver = machine.headArrived(.deliver) else { return (path, nil) }
+        record?.note(head, response, connection)
+        return (path, exchange.upgradeKey)
+    }
+
+    /// Reports content. Held content is kept with the decision to hold it, so that it cannot be overtaken.
+    ///
+    /// - Returns: The destination if the content is delivered now, otherwise the action.
+    mutating func contentArrived(_ piece: Data) -> (destination: LoadContent.Destination?, action: LoadMachine.Action) {
+        record?.counts.responseBody += Int64(piece.count)
+        let action = machine.contentArrived(piece.count)
+        guard case .deliver = action else {
+            if action != .none { content.hold(piece) }
+            return (nil, action)
+        }
+        return (content.destination(of: piece, in: exchange.response), action)
+    }
+
+    mutating func exchangeEnded(_ result: Result<FieldSection, HTTPFailure>) -> Step {
+        guard case .failure(let reason) = result else {
+            exchange.over()
+            return Step(machine.exchangeEnded(isComplete: true))
+        }
+        exchange.over(reason)
+        return Step(machine.exchangeEnded(isComplete: false))
+    }
+
+    // MARK: Delivery
+
+    /// Removes and returns the held content. If there is none, later content is delivered directly, and the step says
+    /// how the load goes on.
+    mutating func heldContentTaken() -> (pieces: [Data], step: Step) {
+        guard content.held.isEmpty else { return (content.takeHeld(), Step(.none)) }
+        return ([], Step(machine.heldContentTaken()))
+    }
+
+    /// Returns the destination of held content.
+    func destination(ofHeld piece: Data, in response: HTTPURLResponse) -> LoadContent.Destination {
+        content.destination(of: piece, in: response)
+    }
+
+    mutating func decoderMade(_ decoder: DecodedContent) { content.decoderMade(decoder) }
+
+    /// Reports that all content has arrived. The load ends unless content is still to be decoded.
+    mutating func contentFinished() -> (decoder: DecodedContent?, conclusion: Conclusion?) {
+        if let decoder = content.decoder { return (decoder, nil) }
+        return (nil, concluded())
+    }
+
+    /// Reports the task's demand for content.
+    ///
+    /// - Parameter applied: The reading state that was set last by the caller; `nil` if it has set none.
+    /// - Returns: The reading state to set, of the running exchange; `nil` if nothing changes. If another thread
+    ///   changes it at the same time, the last state counts.
+    mutating func demandChanged(wantsBytes: Bool, applied: Bool?) -> (handle: HTTPRequestHandle, reads: Bool)? {
+        guard let handle = exchange.handle else { return nil }
+        let isWanted = wantsBytes && !content.hasBacklog
+        if case .read(let reads) = machine.demandChanged(isWanted: isWanted) { return (handle, reads) }
+        guard let applied, applied != machine.isReading else { return nil }
+        return (handle, machine.isReading)
+    }
+
+    // MARK: Decisions
+
+    mutating func asked() -> LoadMachine.Question? { machine.asked() }
+
+    mutating func answered(_ question: LoadMachine.Question) -> Bool { machine.answered(question) }
+
+    /// Reports the decision to repeat the request. The handle is taken with the decision: afterwards the exchange can
+    /// end, and the next one has another handle.
+    mutating func repetitionChosen() -> Step {
+        let action = machine.repetitionChosen()
+        return Step(action, LoadExchange.End(handle: action == .cancelExchange ? exchange.takeHandle() : nil))
+    }
+
+    /// Reports the decision to deliver the held response, because no request follows it.
+    mutating func deliveryChosen() -> Step { Step(machine.deliveryChosen()) }
+
+    /// Reports that a credential can repeat the request after its exchange failed. The next exchange joins the
+    /// challenges again.
+    mutating func recoveryFound() -> Step {
+        Step(machine.recoveryFound(), LoadExchange.End(secureOrigin: exchange.secureOrigin))
+    }
+
+    /// Reports that the connection of a handshake closed between two messages.
+    ///
+    /// - Returns: The negotiation to begin again; `nil` if the exchange failed for another reason, or too often.
+    mutating func handshakeBroke() -> (negotiation: LoadAccess.Negotiation, step: Step)? {
+        guard let negotiation = access.negotiation, access.bound?.handshake.exchangeFailed() == true else { return nil }
+        let step = recoveryFound()
+        guard case .decide = step.action else { return nil }
+        return (negotiation, step)
+    }
+
+    // MARK: Stored responses
+
+    /// Reports a stored response that answers the request. Returns the values to release; `nil` if it is not wanted.
+    mutating func storedResponseFound(_ replay: DataLoader) -> End? {
+        guard let released = end(machine.storedResponseFound()) else { return nil }
+        self.replay = replay
+        // A stored response has no connection, and the loader reports nothing more.
+        handOver = .over
+        return released
+    }
+
+    /// Reports a stored redirect, which is held as if it had arrived. Returns `false` if it is not wanted.
+    mutating func storedRedirectFound(_ response: HTTPURLResponse, _ data: Data) -> Bool {
+        guard case .decide = machine.storedRedirectFound() else { return false }
+        exchange.responded(response)
+        content.dropHeld()
+        if !data.isEmpty { content.hold(data) }
+        record?.fetchType = .localCache
+        record?.response = response
+        return true
+    }
+
+    // MARK: Uploads
+
+    /// Reports a response during an upload. The answer and the step belong together, so the upload decides under the
+    /// lock of the load.
+    mutating func uploadAnswered(
+        _ head: HTTPResponseHead, _ upload: RunningUpload
+    ) -> (answer: RunningUpload.Step, step: Step) {
+        guard machine.isAwaitingHead else { return (.deliver, Step(.none)) }
+        let answer = upload.answered(head)
+        switch answer {
+        case .deliver, .fail: return (answer, Step(.none))
+        case .send(let delay): return (answer, interrupted(for: delay))
+        // The next exchange adds the load to the challenges again.
+        case .sendAgain:
+            let end = LoadExchange.End(secureOrigin: exchange.secureOrigin)
+            return (answer, Step(machine.headArrived(.sendAgain), end))
+        }
+    }
+
+    /// Reports that the connection of an upload broke.
+    mutating func uploadBroke(_ upload: RunningUpload) -> Step {
+        guard !machine.hasEnded, let delay = upload.connectionBroke() else { return Step(.none) }
+        return interrupted(for: delay)
+    }
+
+    /// Leaves the exchange for a pause.
+    private mutating func interrupted(for delay: Duration) -> Step {
+        let action = machine.uploadInterrupted(for: delay)
+        guard case .pause = action else { return Step(action) }
+        return Step(action, exchange.end())
+    }
+
+    mutating func pauseElapsed() -> Step { Step(machine.pauseElapsed()) }
+
+    // MARK: Connection challenges
+
+    /// Reports a challenge of the connection. Returns `false` if the load does not wait for a connection, so that it
+    /// does not keep the challenge.
+    mutating func challengeArrived(_ challenge: ChallengeOnce) -> Bool {
+        guard machine.isAwaitingHead else { return false }
+        challenges.append(challenge)
+        return true
+    }
+
+    mutating func challengeAnswered(_ challenge: ChallengeOnce) { challenges.removeAll { $0 === challenge } }
+
+    // MARK: The end
+
+    /// Reports that the task has stopped the load. `end` is `nil` if the load had already ended.
+    mutating func stopped() -> (end: End?, challenges: [ChallengeOnce], replay: DataLoader?) {
+        (end(machine.loadEnded()), challenges, replay.take())
+    }
+
+    /// Ends the load with a response that arrived in one piece; `nil` if the load had already ended.
+    mutating func wholeResponseArrived(_ count: Int) -> Conclusion? {
+        exchange.over()
+        record?.counts.responseBody += Int64(count)
+        guard var conclusion = concluded() else { return nil }
+        // The load left the challenges when the head arrived.
+        conclusion.end.exchange.secureOrigin = nil
+        handOver = .over
+        return conclusion
+    }
+
+    /// Ends the load; `nil` if it had already ended.
+    mutating func concluded() -> Conclusion? {
+        end(machine.loadEnded()).map { Conclusion(end: $0, record: record) }
+    }
+
+    private mutating func end(_ action: LoadMachine.Action) -> End? {
+        guard case .end = action else { return nil }
+        if record?.response != nil { record?.dates.response.end = Date() }
+        if let decoder = content.decoder { record?.counts.responseBodyAfterDecoding += decoder.deliveredCount }
+        content.end()
+        var end = End(exchange: exchange.end())
+        if access.bound != nil { end.bound = access.bound.take() }
+        return end
+    }
+
+    // MARK: Handover
+
+    /// Requests the connection in the middle of the response.
+    ///
+    /// - Returns: Whether the completion will be called, and the handle that requests the connection. Without a handle,
+    ///   another thread is about to report the end of the load, which calls the completion.
+    mutating func handOverRequested(
+        _ completion: @escaping @Sendable (HTTPUpgradedStream?) -> Void
+    ) -> (isAccepted: Bool, handle: HTTPRequestHandle?) {
+        if case .over = handOver { return (false, nil) }
+        guard machine.permitsHandOver else { return (false, nil) }
+        handOver = .requested(completion)
+        return (true, exchange.handle)
+    }
+
+    /// Reports that the end of the load was reported. Returns the completion of a requested handover; `nil` if there
+    /// was no request.
+    mutating func handOverEnded() -> (@Sendable (HTTPUpgradedStream?) -> Void)? {
+        defer { handOver = .over }
+        guard case .requested(let completion) = handOver else { return nil }
+        return completion
+    }
+}
