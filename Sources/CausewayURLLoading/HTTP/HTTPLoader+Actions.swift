@@ -59,7 +59,8 @@ extension HTTPLoader {
         while true {
             let (pieces, step) = withState { $0.heldContentTaken() }
             for piece in pieces {
-                deliver(piece, to: withState { $0.destination(ofHeld: piece, in: response) })
+                let destination = withState { $0.destination(ofHeld: piece, in: response) }
+                ContentDelivery(load: self).deliver(piece, to: destination)
             }
             guard pieces.isEmpty else { continue }
             perform(step)

@@ -27,7 +27,7 @@ extension HTTPLoader: HTTPResponseObserver {
         let parts = ReplacingParts(head, for: attempt.task.plan.outlet)
         guard let response = accept(head, connection, parts) else { return }
         report(.response(response, parts == nil ? storagePolicy(for: response) : .notAllowed))
-        if !attempt.wantsBytes { updateReading() }
+        if !wantsBytes { updateReading() }
     }
 
     func completed(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ content: Data?) {
@@ -128,71 +128,9 @@ extension HTTPLoader: HTTPResponseObserver {
 
     func received(_ content: Data) {
         let (destination, action) = state.withLock { $0.contentArrived(content) }
-        if let destination { deliver(content, to: destination) } else { perform(action) }
+        guard let destination else { return perform(action) }
+        ContentDelivery(load: self).deliver(content, to: destination)
     }
 
     func ended(_ result: Result<FieldSection, HTTPFailure>) { apply { $0.exchangeEnded(result) } }
-
-    /// Delivers content from the final response.
-    func deliver(_ content: Data, to destination: LoadContent.Destination) {
-        switch destination {
-        case .task: report(.data(content))
-        case .parts(let parts): deliver(content, in: parts)
-        case .decoder(let decoded): return deliver(decoded)
-        case .newDecoder(let response, let parts):
-            if startDecoding(content, of: response, parts) { return }
-            report(.data(content))
-        }
-        if !attempt.wantsBytes { updateReading() }
-    }
-
-    /// Creates the decoder when the first content of an encoded response arrives. A response without content needs
-    /// none.
-    private func startDecoding(
-        _ content: Data, of response: HTTPURLResponse, _ parts: ReplacingParts?
-    ) -> Bool {
-        do throws(DecodingFailure) {
-            guard let decoder = try ContentDecoder.decoder(for: response.fields) else { return false }
-            let decoded = DecodedContent(decoder, splitBy: parts)
-            decoded.append(content)
-            withState { $0.decoderMade(decoded) }
-            deliver(decoded)
-        } catch {
-            fail(LoadFailure(error))
-        }
-        return true
-    }
-
-    /// Decodes and delivers content while the task wants it.
-    func deliver(_ content: DecodedContent) {
-        do throws(DecodingFailure) {
-            let progress = try content.pump(while: { attempt.wantsBytes }) { piece in
-                if let parts = content.parts { deliver(piece, in: parts) } else { report(.data(piece)) }
-            }
-            if progress == .finished { return end(.finished) }
-        } catch {
-            return fail(LoadFailure(error))
-        }
-        updateReading()
-    }
-
-    /// Delivers content whose parts replace each other. Each part begins with a new response.
-    private func deliver(_ content: Data, in parts: ReplacingParts) {
-        do throws(HTTPSyntaxError) {
-            for event in try parts.decode(content) {
-                switch event {
-                case .part(let fields):
-                    let head = HTTPResponseHead(status: parts.status, fields: fields)
-                    report(.response(HTTPURLResponse(head, to: request), .notAllowed))
-                case .content(let bytes): report(.data(Data(bytes)))
-                case .partEnd: break
-                }
-            }
-        } catch {
-            fail(
-                LoadFailure(
-                    .unreadableResponse, underlying: NWError.posix(.EBADMSG),
-                    details: [LoadFailure.reasonKey: "\(error)"]))
-        }
-    }
 }

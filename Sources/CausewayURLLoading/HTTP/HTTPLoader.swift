@@ -151,7 +151,7 @@ final class HTTPLoader: Loader {
         if let conclusion { conclude(conclusion, .finished) }
         guard let decoder else { return }
         decoder.end()
-        deliver(decoder)
+        ContentDelivery(load: self).decode(decoder)
     }
 
     // MARK: Back-pressure
@@ -159,17 +159,18 @@ final class HTTPLoader: Loader {
     func demandChanged() {
         let (decoder, body, replay) = state.withLock { $0.demandTargets }
         replay?.demandChanged()
-        if let decoder { deliver(decoder) }
+        if let decoder { ContentDelivery(load: self).decode(decoder) }
         (body as? PausableSource)?.demandChanged()
         updateReading()
     }
 
-    /// Stops or resumes reading, depending on the task's demand. Can be called from any thread.
+    var wantsBytes: Bool { attempt.wantsBytes }
+
     func updateReading() {
         var applied: Bool?
         while true {
-            let wants = attempt.wantsBytes
-            let change = state.withLock { $0.demandChanged(wantsBytes: wants, applied: applied) }
+            let (wants, last) = (wantsBytes, applied)
+            let change = state.withLock { $0.demandChanged(wantsBytes: wants, applied: last) }
             guard let (handle, reads) = change else { return }
             handle.setReading(reads)
             // The demand of the task can change before the connection stops.
@@ -241,7 +242,7 @@ final class HTTPLoader: Loader {
     }
 }
 
-extension HTTPLoader: DrivenLoad {
+extension HTTPLoader: DeliveringLoad {
     var askingTask: URLSessionTask? { attempt.task.task }
     var digestRequest: (DigestRequest, URIReference)? { requests.digestRequest }
 

@@ -10,18 +10,20 @@ import Foundation
 @testable import CausewayURLLoading
 
 /// A load without a connection, which holds a 401 response and writes down what becomes of it.
-final class FakeLoad: DrivenLoad {
+final class FakeLoad: DeliveringLoad {
     enum Step: Equatable {
         /// The request is sent again with this field `Authorization`.
         case sent(String?)
         case delivered
         case finished
+        case updatedReading
         case failed(LoadFailure.Cause)
     }
 
     private struct Log {
         var steps: [Step] = []
         var events: [LoadEvent] = []
+        var wantsBytes = true
         /// The challenges that the program has got, with their answers.
         var challenges: [(URLAuthenticationChallenge, ChallengeAnswer)] = []
     }
@@ -56,6 +58,8 @@ final class FakeLoad: DrivenLoad {
 
     var steps: [Step] { log.withLock { $0.steps } }
     var events: [LoadEvent] { log.withLock { $0.events } }
+    /// The reported events in words.
+    var words: [String] { events.map(Self.words) }
     var challenges: [URLAuthenticationChallenge] { log.withLock { $0.challenges.map(\.0) } }
 
     /// Answers the last challenge.
@@ -101,4 +105,23 @@ final class FakeLoad: DrivenLoad {
     }
 
     private func note(_ step: Step) { log.withLock { $0.steps.append(step) } }
+
+    private static func words(_ event: LoadEvent) -> String {
+        switch event {
+        case .response(let response as HTTPURLResponse, _): "response \(response.statusCode)"
+        case .data(let data): String(decoding: data, as: UTF8.self)
+        case .challenge: "challenge"
+        case .measured: "measured"
+        default: "other"
+        }
+    }
+
+    // MARK: DeliveringLoad
+
+    var wantsBytes: Bool {
+        get { log.withLock { $0.wantsBytes } }
+        set { log.withLock { $0.wantsBytes = newValue } }
+    }
+
+    func updateReading() { note(.updatedReading) }
 }
