@@ -13,7 +13,7 @@ extension HTTPLoader {
     func decide(_ followUp: FollowUp) {
         guard let response = withState({ $0.response }) else { return }
         switch followUp {
-        case .proxyChallenge: proxyChallenged(response)
+        case .proxyChallenge: ProxiedExchange(load: self).challenged(response)
         case .challenge: ServerChallenge(load: self, response: response).answer()
         case .retry: repeatRequest(after: response)
         case .redirect: redirected(response)
@@ -123,7 +123,7 @@ extension HTTPLoader {
     /// Continues after an exchange that failed without a response, or fails.
     func recover() {
         let failure = withState { $0.exchangeFailure }
-        if isAnswered(failure) { return }
+        if ProxiedExchange(load: self).isAnswered(failure) { return }
         // The server could not be reached, and both sides permit the stored response (RFC 5861 §4).
         if cache?.permitsStale == true { return deliverConfirmed() }
         if repeatsHandshake() { return }

@@ -8,7 +8,7 @@ internal import Foundation
 
 extension HTTPLoader: HTTPResponseObserver {
     func waits(_ reason: NWError) {
-        if !endWaiting(refusedBy: reason) { apply { $0.pathLost() } }
+        if !ProxiedExchange(load: self).endsWaiting(for: reason) { apply { $0.pathLost() } }
     }
 
     func informed(_ head: HTTPResponseHead) {
@@ -57,7 +57,7 @@ extension HTTPLoader: HTTPResponseObserver {
     ) -> HTTPURLResponse? {
         guard !continuesUpload(head) else { return nil }
         let response = HTTPURLResponse(head, to: request)
-        let isProxyRefusal = self.isProxyRefusal(head, connection)
+        let isProxyRefusal = connection.details.isForwarded && ProxiedExchange(load: self).isRefusal(head)
         let verdict = verdict(on: head, isProxyRefusal: isProxyRefusal)
         let arrival = state.withLock { $0.headArrived(head, response, connection, verdict, parts: parts) }
         perform(arrival.path)

@@ -242,7 +242,7 @@ final class HTTPLoader: Loader {
     }
 }
 
-extension HTTPLoader: DeliveringLoad {
+extension HTTPLoader: DeliveringLoad, ProxiedLoad {
     var askingTask: URLSessionTask? { attempt.task.task }
     var digestRequest: (DigestRequest, URIReference)? { requests.digestRequest }
 

@@ -10,7 +10,7 @@ import Foundation
 @testable import CausewayURLLoading
 
 /// A load without a connection, which holds a 401 response and writes down what becomes of it.
-final class FakeLoad: DeliveringLoad {
+final class FakeLoad: DeliveringLoad, ProxiedLoad {
     enum Step: Equatable {
         /// The request is sent again with this field `Authorization`.
         case sent(String?)
@@ -18,6 +18,13 @@ final class FakeLoad: DeliveringLoad {
         case finished
         case updatedReading
         case failed(LoadFailure.Cause)
+    }
+
+    /// Ignores an exchange.
+    private final class Observer: HTTPResponseObserver {
+        func responded(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation) {}
+        func received(_ content: Data) {}
+        func ended(_ result: Result<FieldSection, HTTPFailure>) {}
     }
 
     private struct Log {
@@ -47,12 +54,33 @@ final class FakeLoad: DeliveringLoad {
 
     /// Makes the load hold its response, after the request was sent again.
     func hold() {
-        let value = HTTPRequestValue(origin: HTTPOrigin(isSecure: true, host: "example.com"))
+        send()
         let head = HTTPResponseHead(status: response.statusCode, fields: response.fields)
         withState { state in
-            _ = state.requestPrepared(value, .none, engine)
             _ = state.headArrived(head, response, HTTPConnectionInformation(), .hold(.challenge))
             _ = state.exchangeEnded(.success(FieldSection()))
+        }
+    }
+
+    /// Makes the load repeat its request, which fails without a response.
+    func failExchange(_ failure: HTTPFailure) {
+        repeatExchange()
+        withState { state in _ = state.exchangeEnded(.failure(failure)) }
+    }
+
+    /// Makes the load repeat its request, and wait for the response.
+    func repeatExchange() {
+        withState { state in _ = state.repetitionChosen() }
+        send()
+    }
+
+    /// Starts an exchange without a connection: the engine refuses the method.
+    private func send() {
+        let origin = HTTPOrigin(isSecure: true, host: "example.com")
+        let handle = engine.start(HTTPRequestValue(method: "CONNECT", origin: origin), observer: Observer())
+        withState { state in
+            _ = state.requestPrepared(HTTPRequestValue(origin: origin), .none, engine, proxyStart: .zero)
+            state.exchangeStarted(handle)
         }
     }
 
