@@ -16,7 +16,7 @@ extension HTTPLoader {
         case .proxyChallenge: ProxiedExchange(load: self).challenged(response)
         case .challenge: ServerChallenge(load: self, response: response).answer()
         case .retry: repeatRequest(after: response)
-        case .redirect: redirected(response)
+        case .redirect: HeldRedirect(load: self, response: response).propose()
         }
     }
 
@@ -31,24 +31,6 @@ extension HTTPLoader {
         }
         withAccess { $0.repeated = route }
         sendAgain()
-    }
-
-    /// Reports a redirect to the task, which asks the program.
-    private func redirected(_ response: HTTPURLResponse) {
-        switch LoadRedirect(response, to: request, over: network) {
-        case .deliver: deliverHeld()
-        case .fail(let failure): fail(failure)
-        case .propose(let next, let refusal):
-            if refusal == nil, let content = withState({ $0.completeHeldContent }) {
-                cache?.store(redirect: response, content: content)
-            }
-            // The task may leave the loader.
-            measure()
-            let redirect = Redirect(request: next, response: response, refusal: refusal) { [weak self] in
-                self?.deliverHeld()
-            }
-            report(.redirect(redirect))
-        }
     }
 
     /// Passes the held response and its content to the task.
@@ -68,56 +50,6 @@ extension HTTPLoader {
         }
     }
 
-    // MARK: Stored responses
-
-    /// Answers the request from the cache, or sends it.
-    func sendUnlessStored(_ value: HTTPRequestValue, _ body: HTTPRequestBody) {
-        let use = CacheUse(request.values.cachePolicy)
-        guard let cache, !value.isUpgrade else {
-            return use.isLocal ? fail(LoadFailure(.notInCache)) : send(value, body)
-        }
-        guard let question = cache.begin(value.fields, use) else { return send(value, body) }
-        if let known = cache.knownEntries(question) { return perform(cache.step(question, known, value), body) }
-        cache.lookUp(question, asking: self) { [self] entries in perform(cache.step(question, entries, value), body) }
-    }
-
-    private func perform(_ step: LoadCache.Step, _ body: HTTPRequestBody) {
-        switch step {
-        case .send(let value): send(value, body)
-        case .deliver(let cached): deliver(cached)
-        case .deliverAndValidate(let cached, let entry, let value):
-            deliver(cached)
-            cache?.validate(entry, value, over: network)
-        case .fail: fail(LoadFailure(.notInCache))
-        }
-    }
-
-    private func deliver(_ cached: CachedURLResponse) {
-        if let http = cached.response as? HTTPURLResponse,
-            FollowUp(status: http.statusCode, fields: http.fields, isProxyRefusal: false) == .redirect
-        {
-            return hold(http, cached.data)
-        }
-        let replay = DataLoader(cached, for: attempt)
-        guard let end = withState({ $0.storedResponseFound(replay) }) else { return }
-        release(end)
-        replay.start()
-    }
-
-    /// Holds a stored redirect as if it had arrived, so that the program decides about it.
-    private func hold(_ response: HTTPURLResponse, _ content: Data) {
-        guard withState({ $0.storedRedirectFound(response, content) }) else { return }
-        cache?.storedRedirectFound()
-        redirected(response)
-    }
-
-    /// Delivers the stored response after the exchange has confirmed it. A revalidated response has two transactions.
-    func deliverConfirmed() {
-        guard let step = cache?.confirmed else { return }
-        if measure() { report(.begins(TransactionRecord(request: request))) }
-        perform(step, .none)
-    }
-
     // MARK: The end of the exchange
 
     /// Continues after an exchange that failed without a response, or fails.
@@ -125,7 +57,7 @@ extension HTTPLoader {
         let failure = withState { $0.exchangeFailure }
         if ProxiedExchange(load: self).isAnswered(failure) { return }
         // The server could not be reached, and both sides permit the stored response (RFC 5861 §4).
-        if cache?.permitsStale == true { return deliverConfirmed() }
+        if let cache, cache.permitsStale { return StoredAnswer(load: self, cache: cache).deliverConfirmed() }
         if repeatsHandshake() { return }
         let reason = loadFailure(failure)
         if !resumesUpload(after: reason) { fail(reason) }

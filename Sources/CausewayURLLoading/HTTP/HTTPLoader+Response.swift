@@ -87,13 +87,6 @@ extension HTTPLoader: HTTPResponseObserver {
         return verdict
     }
 
-    /// Records what is needed to store the response, if that is allowed. Returns the storage policy for the task.
-    func storagePolicy(for response: HTTPURLResponse) -> URLCache.StoragePolicy {
-        guard let exchange = cache?.exchange(storing: response) else { return .notAllowed }
-        report(.cacheable(exchange))
-        return .allowed
-    }
-
     // MARK: Upgrades
 
     func upgraded(

@@ -82,6 +82,22 @@ final class HTTPLoader: Loader {
         }
     }
 
+    /// Answers the request from the cache, or sends it.
+    private func sendUnlessStored(_ value: HTTPRequestValue, _ body: HTTPRequestBody) {
+        let use = CacheUse(request.values.cachePolicy)
+        guard let cache, !value.isUpgrade else {
+            return use.isLocal ? fail(LoadFailure(.notInCache)) : send(value, body)
+        }
+        StoredAnswer(load: self, cache: cache).answer(value, body, use)
+    }
+
+    func replay(_ cached: CachedURLResponse) {
+        let replay = DataLoader(cached, for: attempt)
+        guard let end = withState({ $0.storedResponseFound(replay) }) else { return }
+        release(end)
+        replay.start()
+    }
+
     /// Starts an exchange.
     func send(_ value: HTTPRequestValue, _ body: HTTPRequestBody) {
         let needs = ConnectionNeeds(request.values.options, request.values.networkServiceType)
@@ -134,7 +150,7 @@ final class HTTPLoader: Loader {
             updateReading()
             decide(followUp)
         case .deliverHeld: releaseHeld()
-        case .deliverStored: deliverConfirmed()
+        case .deliverStored: if let cache { StoredAnswer(load: self, cache: cache).deliverConfirmed() }
         case .pause(let delay):
             DispatchQueue.global().call(after: delay) { [weak self] in self?.apply { $0.pauseElapsed() } }
         case .recover: recover()
@@ -242,7 +258,7 @@ final class HTTPLoader: Loader {
     }
 }
 
-extension HTTPLoader: DeliveringLoad, ProxiedLoad {
+extension HTTPLoader: CachedLoad, DeliveringLoad, ProxiedLoad {
     var askingTask: URLSessionTask? { attempt.task.task }
     var digestRequest: (DigestRequest, URIReference)? { requests.digestRequest }
 

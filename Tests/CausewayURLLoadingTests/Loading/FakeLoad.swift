@@ -10,10 +10,14 @@ import Foundation
 @testable import CausewayURLLoading
 
 /// A load without a connection, which holds a 401 response and writes down what becomes of it.
-final class FakeLoad: DeliveringLoad, ProxiedLoad {
+final class FakeLoad: CachedLoad, DeliveringLoad, ProxiedLoad {
     enum Step: Equatable {
         /// The request is sent again with this field `Authorization`.
         case sent(String?)
+        /// The request is sent with this field `If-None-Match`.
+        case requested(String?)
+        /// A stored response with this content ends the load.
+        case replayed(String)
         case delivered
         case finished
         case updatedReading
@@ -38,17 +42,22 @@ final class FakeLoad: DeliveringLoad, ProxiedLoad {
     let network: HTTPNetwork
     let request: URLRequest
     let response: HTTPURLResponse
+    let cache: LoadCache?
     private let engine = HTTPEngine()
-    private let state = LockedValue(LoadState())
+    private let state: LockedValue<LoadState>
     private let log = LockedValue(Log())
 
-    init(_ url: String = "https://example.com/a", challenges: [String]) {
+    init(
+        _ url: String = "https://example.com/a", challenges: [String], cache: LoadCache? = nil, isMeasured: Bool = false
+    ) {
+        self.cache = cache
         network = HTTPNetwork(Unchecked(.inMemory), queue: DispatchQueue(label: "fake"))
         request = URLRequest(url: URL(string: url).unsafelyUnwrapped)
         var fields = FieldSection()
         for challenge in challenges { fields.append("WWW-Authenticate", challenge) }
         response = HTTPURLResponse(
             url: request.url, statusCode: 401, version: "HTTP/1.1", fields: fields, isDecoded: false)
+        state = LockedValue(LoadState(record: isMeasured ? TransactionRecord(loading: request) : nil))
         hold()
     }
 
@@ -70,9 +79,12 @@ final class FakeLoad: DeliveringLoad, ProxiedLoad {
 
     /// Makes the load repeat its request, and wait for the response.
     func repeatExchange() {
-        withState { state in _ = state.repetitionChosen() }
+        prepare()
         send()
     }
+
+    /// Makes the load prepare another request.
+    func prepare() { withState { state in _ = state.repetitionChosen() } }
 
     /// Starts an exchange without a connection: the engine refuses the method.
     private func send() {
@@ -140,9 +152,19 @@ final class FakeLoad: DeliveringLoad, ProxiedLoad {
         case .data(let data): String(decoding: data, as: UTF8.self)
         case .challenge: "challenge"
         case .measured: "measured"
+        case .begins: "begins"
+        case .redirect(let redirect): "redirect \(redirect.request.url?.absoluteString ?? "")"
         default: "other"
         }
     }
+
+    // MARK: CachedLoad
+
+    func send(_ value: HTTPRequestValue, _ body: HTTPRequestBody) {
+        note(.requested(value.fields.firstValue(of: "If-None-Match")))
+    }
+
+    func replay(_ cached: CachedURLResponse) { note(.replayed(String(decoding: cached.data, as: UTF8.self))) }
 
     // MARK: DeliveringLoad
 

@@ -81,7 +81,7 @@ struct ProxiedExchangeTests {
         #expect(!exchange.isRefusal(head(401, ("WWW-Authenticate", "Basic"))))
     }
 
-    @Test("A held refusal is delivered if no proxy is known, or without a credential; otherwise the request is repeated")
+    @Test("A held refusal is delivered without a known proxy or a credential; otherwise the request is repeated")
     func responses() {
         exchange.challenged(load.response)
         #expect(load.challenges.isEmpty && load.steps == [.delivered])

@@ -1,0 +1,29 @@
+internal import Foundation
+
+/// A held redirect: the program decides whether the task follows it with another loader.
+struct HeldRedirect: Sendable {
+    let load: any CachedLoad
+    let response: HTTPURLResponse
+
+    /// Reports the redirect to the task, which asks the program. If the program declines, the response is delivered.
+    func propose() {
+        switch LoadRedirect(response, to: load.request, over: load.network) {
+        case .deliver: load.deliverHeld()
+        case .fail(let failure): load.fail(failure)
+        case .propose(let next, let refusal):
+            if refusal == nil { store() }
+            // The task may leave the loader.
+            load.measure()
+            let redirect = Redirect(request: next, response: response, refusal: refusal) { [weak load] in
+                load?.deliverHeld()
+            }
+            load.report(.redirect(redirect))
+        }
+    }
+
+    /// Stores the redirect if it is complete: nothing else stores a response that is followed.
+    private func store() {
+        guard let cache = load.cache, let content = load.withState({ $0.completeHeldContent }) else { return }
+        cache.store(redirect: response, content: content)
+    }
+}

@@ -1,0 +1,68 @@
+internal import CausewayHTTP
+internal import CausewayHTTPProtocols
+internal import Foundation
+
+/// A load that can be answered from the session's cache.
+protocol CachedLoad: DrivenLoad {
+    /// The use of the session's cache; `nil` if the load does not use it.
+    var cache: LoadCache? { get }
+    /// Starts an exchange.
+    func send(_ value: HTTPRequestValue, _ body: HTTPRequestBody)
+    /// Ends the load with a stored response, which another loader delivers.
+    func replay(_ cached: CachedURLResponse)
+}
+
+extension CachedLoad {
+    /// Records what is needed to store the response, if that is allowed. Returns the storage policy for the task.
+    func storagePolicy(for response: HTTPURLResponse) -> URLCache.StoragePolicy {
+        guard let exchange = cache?.exchange(storing: response) else { return .notAllowed }
+        report(.cacheable(exchange))
+        return .allowed
+    }
+}
+
+/// Answers a load from the cache: before its request, instead of its request, or after the server's confirmation.
+struct StoredAnswer: Sendable {
+    let load: any CachedLoad
+    let cache: LoadCache
+
+    /// Answers a request from the cache, or sends it.
+    func answer(_ value: HTTPRequestValue, _ body: HTTPRequestBody, _ use: CacheUse) {
+        guard let question = cache.begin(value.fields, use) else { return load.send(value, body) }
+        if let known = cache.knownEntries(question) { return perform(cache.step(question, known, value), body) }
+        cache.lookUp(question, asking: load) { entries in perform(cache.step(question, entries, value), body) }
+    }
+
+    /// Delivers the stored response after the exchange has confirmed it, or instead of a failure. A revalidated
+    /// response has two transactions.
+    func deliverConfirmed() {
+        guard let step = cache.confirmed else { return }
+        if load.measure() { load.report(.begins(TransactionRecord(request: load.request))) }
+        perform(step, .none)
+    }
+
+    private func perform(_ step: LoadCache.Step, _ body: HTTPRequestBody) {
+        switch step {
+        case .send(let value): load.send(value, body)
+        case .deliver(let cached): deliver(cached)
+        case .deliverAndValidate(let cached, let entry, let value):
+            deliver(cached)
+            cache.validate(entry, value, over: load.network)
+        case .fail: load.fail(LoadFailure(.notInCache))
+        }
+    }
+
+    private func deliver(_ cached: CachedURLResponse) {
+        guard let http = cached.response as? HTTPURLResponse,
+            FollowUp(status: http.statusCode, fields: http.fields, isProxyRefusal: false) == .redirect
+        else { return load.replay(cached) }
+        hold(http, cached.data)
+    }
+
+    /// Holds a stored redirect as if it had arrived, so that the program decides about it.
+    private func hold(_ response: HTTPURLResponse, _ content: Data) {
+        guard load.withState({ $0.storedRedirectFound(response, content) }) else { return }
+        cache.storedRedirectFound()
+        HeldRedirect(load: load, response: response).propose()
+    }
+}
