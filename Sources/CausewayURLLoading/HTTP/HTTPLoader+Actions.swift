@@ -5,51 +5,8 @@ internal import CausewayProtocols
 internal import CausewayWire
 internal import Foundation
 
-/// The actions of the machine: what follows a held response, a stored one or a failure.
+/// The actions of the machine after a failure.
 extension HTTPLoader {
-    // MARK: Held responses
-
-    /// Handles the held response.
-    func decide(_ followUp: FollowUp) {
-        guard let response = withState({ $0.response }) else { return }
-        switch followUp {
-        case .proxyChallenge: ProxiedExchange(load: self).challenged(response)
-        case .challenge: ServerChallenge(load: self, response: response).answer()
-        case .retry: repeatRequest(after: response)
-        case .redirect: HeldRedirect(load: self, response: response).propose()
-        }
-    }
-
-    /// Sends the request once more if a connection of another kind can help. Otherwise the response is delivered.
-    private func repeatRequest(after response: HTTPURLResponse) {
-        let isReused = withState { $0.isReused }
-        let context = RetryContext(
-            method: request.values.method, connection: isReused ? .reused : .new,
-            counts: RetryCounts(repeated: isWebSocket ? 1 : 0))
-        guard case .retry(let route, _) = RetryRules.decide(.answered(status: response.statusCode), context) else {
-            return deliverHeld()
-        }
-        withAccess { $0.repeated = route }
-        sendAgain()
-    }
-
-    /// Passes the held response and its content to the task.
-    func releaseHeld() {
-        guard let response = withState({ $0.response }) else { return }
-        guard !isWebSocket else { return refused(response) }
-        report(.response(response, storagePolicy(for: response)))
-        while true {
-            let (pieces, step) = withState { $0.heldContentTaken() }
-            for piece in pieces {
-                let destination = withState { $0.destination(ofHeld: piece, in: response) }
-                ContentDelivery(load: self).deliver(piece, to: destination)
-            }
-            guard pieces.isEmpty else { continue }
-            perform(step)
-            return updateReading()
-        }
-    }
-
     // MARK: The end of the exchange
 
     /// Continues after an exchange that failed without a response, or fails.

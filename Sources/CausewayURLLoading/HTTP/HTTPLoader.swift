@@ -148,8 +148,8 @@ final class HTTPLoader: Loader {
         case .prepare: prepareAgain()
         case .decide(let followUp?):
             updateReading()
-            decide(followUp)
-        case .deliverHeld: releaseHeld()
+            HeldResponse(of: self)?.decide(followUp)
+        case .deliverHeld: HeldResponse(of: self)?.deliver()
         case .deliverStored: if let cache { StoredAnswer(load: self, cache: cache).deliverConfirmed() }
         case .pause(let delay):
             DispatchQueue.global().call(after: delay) { [weak self] in self?.apply { $0.pauseElapsed() } }
@@ -258,7 +258,7 @@ final class HTTPLoader: Loader {
     }
 }
 
-extension HTTPLoader: CachedLoad, DeliveringLoad, ProxiedLoad {
+extension HTTPLoader: HoldingLoad {
     var askingTask: URLSessionTask? { attempt.task.task }
     var digestRequest: (DigestRequest, URIReference)? { requests.digestRequest }
 

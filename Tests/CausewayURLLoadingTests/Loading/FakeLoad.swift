@@ -9,8 +9,8 @@ import Foundation
 
 @testable import CausewayURLLoading
 
-/// A load without a connection, which holds a 401 response and writes down what becomes of it.
-final class FakeLoad: CachedLoad, DeliveringLoad, ProxiedLoad {
+/// A load without a connection, which holds a response and records what becomes of it.
+final class FakeLoad: HoldingLoad {
     enum Step: Equatable {
         /// The request is sent again with this field `Authorization`.
         case sent(String?)
@@ -20,6 +20,8 @@ final class FakeLoad: CachedLoad, DeliveringLoad, ProxiedLoad {
         case replayed(String)
         case delivered
         case finished
+        /// The response opens no WebSocket.
+        case refused
         case updatedReading
         case failed(LoadFailure.Cause)
     }
@@ -35,6 +37,8 @@ final class FakeLoad: CachedLoad, DeliveringLoad, ProxiedLoad {
         var steps: [Step] = []
         var events: [LoadEvent] = []
         var wantsBytes = true
+        var isWebSocket = false
+        var onReport: (@Sendable (LoadEvent) -> Void)?
         /// The challenges that the program has got, with their answers.
         var challenges: [(URLAuthenticationChallenge, ChallengeAnswer)] = []
     }
@@ -48,7 +52,8 @@ final class FakeLoad: CachedLoad, DeliveringLoad, ProxiedLoad {
     private let log = LockedValue(Log())
 
     init(
-        _ url: String = "https://example.com/a", challenges: [String], cache: LoadCache? = nil, isMeasured: Bool = false
+        _ url: String = "https://example.com/a", status: Int = 401, challenges: [String], cache: LoadCache? = nil,
+        isMeasured: Bool = false
     ) {
         self.cache = cache
         network = HTTPNetwork(Unchecked(.inMemory), queue: DispatchQueue(label: "fake"))
@@ -56,7 +61,7 @@ final class FakeLoad: CachedLoad, DeliveringLoad, ProxiedLoad {
         var fields = FieldSection()
         for challenge in challenges { fields.append("WWW-Authenticate", challenge) }
         response = HTTPURLResponse(
-            url: request.url, statusCode: 401, version: "HTTP/1.1", fields: fields, isDecoded: false)
+            url: request.url, statusCode: status, version: "HTTP/1.1", fields: fields, isDecoded: false)
         state = LockedValue(LoadState(record: isMeasured ? TransactionRecord(loading: request) : nil))
         hold()
     }
@@ -65,8 +70,9 @@ final class FakeLoad: CachedLoad, DeliveringLoad, ProxiedLoad {
     func hold() {
         send()
         let head = HTTPResponseHead(status: response.statusCode, fields: response.fields)
+        let followUp = FollowUp(status: head.status, fields: head.fields, isProxyRefusal: false) ?? .challenge
         withState { state in
-            _ = state.headArrived(head, response, HTTPConnectionInformation(), .hold(.challenge))
+            _ = state.headArrived(head, response, HTTPConnectionInformation(), .hold(followUp))
             _ = state.exchangeEnded(.success(FieldSection()))
         }
     }
@@ -107,6 +113,9 @@ final class FakeLoad: CachedLoad, DeliveringLoad, ProxiedLoad {
         log.withLock { $0.challenges.last?.1 }?(disposition, credential)
     }
 
+    /// Calls a closure after each event, as if it came from another thread meanwhile.
+    func onReport(_ body: @escaping @Sendable (LoadEvent) -> Void) { log.withLock { $0.onReport = body } }
+
     // MARK: ChallengedLoad
 
     var askingTask: URLSessionTask? { nil }
@@ -124,15 +133,18 @@ final class FakeLoad: CachedLoad, DeliveringLoad, ProxiedLoad {
         switch step.action {
         case .prepare: note(.sent(withAccess { $0.takeAuthorization().field }))
         case .deliverHeld: note(.delivered)
+        case .finish: end(.finished)
         default: break
         }
     }
 
     func report(_ event: LoadEvent) {
-        log.withLock { log in
+        let onReport = log.withLock { log in
             log.events.append(event)
             if case .challenge(let challenge, let answer) = event { log.challenges.append((challenge, answer)) }
+            return log.onReport
         }
+        onReport?(event)
     }
 
     func end(_ event: LoadEvent) {
@@ -174,4 +186,13 @@ final class FakeLoad: CachedLoad, DeliveringLoad, ProxiedLoad {
     }
 
     func updateReading() { note(.updatedReading) }
+
+    // MARK: HoldingLoad
+
+    var isWebSocket: Bool {
+        get { log.withLock { $0.isWebSocket } }
+        set { log.withLock { $0.isWebSocket = newValue } }
+    }
+
+    func refused(_ response: HTTPURLResponse, _ reason: String?) { note(.refused) }
 }

@@ -1,0 +1,65 @@
+internal import CausewayHTTPProtocols
+internal import Foundation
+
+/// A load that holds responses back until it is decided whether another request follows.
+protocol HoldingLoad: CachedLoad, DeliveringLoad, ProxiedLoad {
+    /// Whether the request opens a WebSocket.
+    var isWebSocket: Bool { get }
+    /// Delivers a response that opens no WebSocket, and fails.
+    ///
+    /// - Parameter reason: The error in the response; `nil` if its status is the reason.
+    func refused(_ response: HTTPURLResponse, _ reason: String?)
+}
+
+/// A response that is held back: decides whether another request follows it, and otherwise delivers it.
+struct HeldResponse: Sendable {
+    let load: any HoldingLoad
+    let response: HTTPURLResponse
+
+    /// Returns `nil` if the load has ended.
+    init?(of load: any HoldingLoad) {
+        guard let response = load.withState({ $0.response }) else { return nil }
+        self.load = load
+        self.response = response
+    }
+
+    /// Decides whether another request follows, which may need the program.
+    func decide(_ followUp: FollowUp) {
+        switch followUp {
+        case .proxyChallenge: ProxiedExchange(load: load).challenged(response)
+        case .challenge: ServerChallenge(load: load, response: response).answer()
+        case .retry: retry()
+        case .redirect: HeldRedirect(load: load, response: response).propose()
+        }
+    }
+
+    /// Sends the request once more if a connection of another kind can help. Otherwise the response is delivered.
+    private func retry() {
+        let isReused = load.withState { $0.isReused }
+        let context = RetryContext(
+            method: load.request.values.method, connection: isReused ? .reused : .new,
+            counts: RetryCounts(repeated: load.isWebSocket ? 1 : 0))
+        guard case .retry(let route, _) = RetryRules.decide(.answered(status: response.statusCode), context) else {
+            return load.deliverHeld()
+        }
+        load.withAccess { $0.repeated = route }
+        load.sendAgain()
+    }
+
+    /// Passes the response and its held content to the task. Content that arrives meanwhile follows the held content.
+    func deliver() {
+        guard !load.isWebSocket else { return load.refused(response, nil) }
+        load.report(.response(response, load.storagePolicy(for: response)))
+        let delivery = ContentDelivery(load: load)
+        while true {
+            let (pieces, step) = load.withState { $0.heldContentTaken() }
+            for piece in pieces {
+                let destination = load.withState { $0.destination(ofHeld: piece, in: response) }
+                delivery.deliver(piece, to: destination)
+            }
+            guard pieces.isEmpty else { continue }
+            load.perform(step)
+            return load.updateReading()
+        }
+    }
+}
