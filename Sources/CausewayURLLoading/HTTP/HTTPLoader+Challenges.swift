@@ -26,16 +26,6 @@ extension HTTPLoader {
         }
     }
 
-    /// Repeats a handshake whose connection closed between two messages. Returns `false` if the failure has another
-    /// reason.
-    func repeatsHandshake() -> Bool {
-        guard let (known, step) = withState({ $0.handshakeBroke() }) else { return false }
-        perform(step)
-        let failure = LoadFailure(.noResponse(nil), rejection: nil, request)
-        known.negotiation.begin(for: self) { [self] in fail(failure) }
-        return true
-    }
-
     // MARK: Challenges of the connection
 
     /// Passes a connection's challenge to the task. If the load ends first, default handling applies.

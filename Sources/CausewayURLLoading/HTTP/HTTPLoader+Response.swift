@@ -12,7 +12,7 @@ extension HTTPLoader: HTTPResponseObserver {
     }
 
     func informed(_ head: HTTPResponseHead) {
-        if head.status == 104 { requests.uploading?.informed(head, of: request.values) }
+        if head.status == 104 { uploading?.informed(head, of: request.values) }
         report(.informational(HTTPURLResponse(head, to: request)))
     }
 
@@ -55,7 +55,7 @@ extension HTTPLoader: HTTPResponseObserver {
     private func accept(
         _ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ parts: ReplacingParts?
     ) -> HTTPURLResponse? {
-        guard !continuesUpload(head) else { return nil }
+        if let uploading, InterruptedUpload(load: self, upload: uploading).continues(after: head) { return nil }
         let response = HTTPURLResponse(head, to: request)
         let isProxyRefusal = connection.details.isForwarded && ProxiedExchange(load: self).isRefusal(head)
         let verdict = verdict(on: head, isProxyRefusal: isProxyRefusal)

@@ -36,8 +36,9 @@ final class HTTPLoader: Loader {
     var network: HTTPNetwork { requests.network }
     var request: URLRequest { attempt.request }
     var isWebSocket: Bool { requests.isWebSocket }
+    var uploading: RunningUpload? { requests.uploading }
     /// The upload, as far as the server has confirmed it; `nil` if the load is no resumable upload.
-    var upload: ResumableUpload? { requests.uploading?.upload }
+    var upload: ResumableUpload? { uploading?.upload }
 
     // MARK: Requests
 
@@ -153,8 +154,8 @@ final class HTTPLoader: Loader {
         case .deliverStored: if let cache { StoredAnswer(load: self, cache: cache).deliverConfirmed() }
         case .pause(let delay):
             DispatchQueue.global().call(after: delay) { [weak self] in self?.apply { $0.pauseElapsed() } }
-        case .recover: recover()
-        case .fail: fail(loadFailure(withState { $0.exchangeFailure }))
+        case .recover: FailedExchange(of: self).recover()
+        case .fail: FailedExchange(of: self).fail()
         case .finish: finishContent()
         case .reportWaiting: report(.waiting)
         case .reportContinuing: report(.continues)
@@ -258,7 +259,7 @@ final class HTTPLoader: Loader {
     }
 }
 
-extension HTTPLoader: HoldingLoad {
+extension HTTPLoader: HoldingLoad, RecoveringLoad {
     var askingTask: URLSessionTask? { attempt.task.task }
     var digestRequest: (DigestRequest, URIReference)? { requests.digestRequest }
 

@@ -10,7 +10,7 @@ import Foundation
 @testable import CausewayURLLoading
 
 /// A load without a connection, which holds a response and records what becomes of it.
-final class FakeLoad: HoldingLoad {
+final class FakeLoad: HoldingLoad, RecoveringLoad {
     enum Step: Equatable {
         /// The request is sent again with this field `Authorization`.
         case sent(String?)
@@ -23,6 +23,7 @@ final class FakeLoad: HoldingLoad {
         /// The response opens no WebSocket.
         case refused
         case updatedReading
+        case paused(Duration)
         case failed(LoadFailure.Cause)
     }
 
@@ -47,15 +48,17 @@ final class FakeLoad: HoldingLoad {
     let request: URLRequest
     let response: HTTPURLResponse
     let cache: LoadCache?
+    let uploading: RunningUpload?
     private let engine = HTTPEngine()
     private let state: LockedValue<LoadState>
     private let log = LockedValue(Log())
 
     init(
         _ url: String = "https://example.com/a", status: Int = 401, challenges: [String], cache: LoadCache? = nil,
-        isMeasured: Bool = false
+        uploading: RunningUpload? = nil, isMeasured: Bool = false
     ) {
         self.cache = cache
+        self.uploading = uploading
         network = HTTPNetwork(Unchecked(.inMemory), queue: DispatchQueue(label: "fake"))
         request = URLRequest(url: URL(string: url).unsafelyUnwrapped)
         var fields = FieldSection()
@@ -134,6 +137,7 @@ final class FakeLoad: HoldingLoad {
         case .prepare: note(.sent(withAccess { $0.takeAuthorization().field }))
         case .deliverHeld: note(.delivered)
         case .finish: end(.finished)
+        case .pause(let delay): note(.paused(delay))
         default: break
         }
     }

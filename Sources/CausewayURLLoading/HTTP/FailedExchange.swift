@@ -1,0 +1,53 @@
+internal import CausewayHTTP
+internal import CausewayProtocols
+internal import Foundation
+
+/// A load that can continue after an exchange that failed.
+protocol RecoveringLoad: CachedLoad, ProxiedLoad {
+    /// The resumable upload; `nil` for other requests.
+    var uploading: RunningUpload? { get }
+}
+
+/// An exchange that failed: finds a way to continue, or fails the load.
+struct FailedExchange: Sendable {
+    let load: any RecoveringLoad
+    private let failure: HTTPFailure
+
+    init(of load: any RecoveringLoad) {
+        self.load = load
+        failure = load.withState { $0.exchangeFailure }
+    }
+
+    /// Continues after an exchange that failed without a response, or fails.
+    func recover() {
+        if ProxiedExchange(load: load).isAnswered(failure) { return }
+        // The server could not be reached, and both sides permit the stored response (RFC 5861 §4).
+        if let cache = load.cache, cache.permitsStale {
+            return StoredAnswer(load: load, cache: cache).deliverConfirmed()
+        }
+        if repeatsHandshake() { return }
+        let reason = makeReason()
+        if let upload = load.uploading, InterruptedUpload(load: load, upload: upload).resumes(after: reason) { return }
+        load.fail(reason)
+    }
+
+    /// Fails with the error of the exchange.
+    func fail() { load.fail(makeReason()) }
+
+    /// Returns the failure of the load. Takes the certificate that was rejected.
+    private func makeReason() -> LoadFailure {
+        let origin = load.origin
+        let rejection = origin.isSecure ? load.network.challenges.takeRejection(origin) : nil
+        return LoadFailure(failure, rejection: rejection, load.request)
+    }
+
+    /// Repeats a handshake whose connection closed between two messages. Returns `false` if the failure has another
+    /// reason.
+    private func repeatsHandshake() -> Bool {
+        guard let (known, step) = load.withState({ $0.handshakeBroke() }) else { return false }
+        load.perform(step)
+        let reason = LoadFailure(.noResponse(nil), rejection: nil, load.request)
+        known.negotiation.begin(for: load) { load.fail(reason) }
+        return true
+    }
+}

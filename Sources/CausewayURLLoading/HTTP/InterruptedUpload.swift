@@ -1,0 +1,34 @@
+internal import CausewayHTTPProtocols
+internal import CausewayWire
+
+/// The part of a resumable upload that spans several exchanges: an exchange that ends before the upload is followed by
+/// another one.
+struct InterruptedUpload: Sendable {
+    let load: any DrivenLoad
+    let upload: RunningUpload
+
+    /// Handles a response that only reports how the upload continues. Returns whether it is one.
+    func continues(after head: HTTPResponseHead) -> Bool {
+        load.apply { $0.pathFound() }
+        let (answer, step) = load.withState { $0.uploadAnswered(head, upload) }
+        load.perform(step)
+        switch answer {
+        case .deliver: return false
+        case .fail: load.fail(LoadFailure(.connectionLost))
+        case .send, .sendAgain: break
+        }
+        return true
+    }
+
+    /// Continues the upload after its connection broke. Returns `false` if that is impossible.
+    func resumes(after failure: LoadFailure) -> Bool {
+        switch failure.cause {
+        case .connectionLost, .connectionRefused, .hostNotFound, .notConnected: break
+        default: return false
+        }
+        let step = load.withState { $0.uploadBroke(upload) }
+        guard case .pause = step.action else { return false }
+        load.perform(step)
+        return true
+    }
+}
