@@ -6,11 +6,11 @@ internal import Foundation
 
 /// Passes challenges from TLS connections to the program.
 ///
-/// A connection belongs to the session, but a challenge is passed to a task. The task is chosen whose loader has waited
+/// A connection belongs to the session, but a challenge is passed to a task. The task is chosen whose load has waited
 /// longest for a connection to the origin.
 final class ConnectionChallenges: Sendable {
     private struct State {
-        var loaders: [HTTPOrigin: [HTTPLoader]] = [:]
+        var loads: [HTTPOrigin: [any ConnectingLoad]] = [:]
         /// Why each origin's last certificate chain was rejected.
         var rejections: [HTTPOrigin: TrustRejection] = [:]
         /// The origins whose last certificate chain has errors, but was accepted by the program.
@@ -26,19 +26,19 @@ final class ConnectionChallenges: Sendable {
 
     init(queue: DispatchQueue) { self.queue = queue }
 
-    // MARK: Loaders
+    // MARK: Loads
 
-    /// Adds a loader that waits for a connection to a secure origin.
-    func add(_ loader: HTTPLoader, _ origin: HTTPOrigin) {
-        state.withLock { state in state.loaders[origin, default: []].append(loader) }
+    /// Adds a load that waits for a connection to a secure origin.
+    func add(_ load: any ConnectingLoad, _ origin: HTTPOrigin) {
+        state.withLock { state in state.loads[origin, default: []].append(load) }
     }
 
-    /// Removes a loader that no longer waits.
-    func remove(_ loader: HTTPLoader, _ origin: HTTPOrigin) {
-        let removed = state.withLock { state -> HTTPLoader? in
-            guard let index = state.loaders[origin]?.firstIndex(where: { $0 === loader }) else { return nil }
-            let removed = state.loaders[origin]?.remove(at: index)
-            if state.loaders[origin]?.isEmpty == true { state.loaders[origin] = nil }
+    /// Removes a load that no longer waits.
+    func remove(_ load: any ConnectingLoad, _ origin: HTTPOrigin) {
+        let removed = state.withLock { state -> (any ConnectingLoad)? in
+            guard let index = state.loads[origin]?.firstIndex(where: { $0 === load }) else { return nil }
+            let removed = state.loads[origin]?.remove(at: index)
+            if state.loads[origin]?.isEmpty == true { state.loads[origin] = nil }
             return removed
         }
         withExtendedLifetime(removed) {}
@@ -93,7 +93,10 @@ final class ConnectionChallenges: Sendable {
         return options.values
     }
 
-    private func first(_ origin: HTTPOrigin) -> HTTPLoader? { state.withLock { state in state.loaders[origin]?.first } }
+    /// Returns the load that has waited longest.
+    func first(_ origin: HTTPOrigin) -> (any ConnectingLoad)? {
+        state.withLock { state in state.loads[origin]?.first }
+    }
 
     private func verify(_ trust: SecTrust, _ origin: HTTPOrigin, _ complete: @escaping @Sendable (Bool) -> Void) {
         let space = URLProtectionSpace(
@@ -130,11 +133,12 @@ final class ConnectionChallenges: Sendable {
         }
     }
 
-    /// Passes the challenge to the longest-waiting loader's task. If this task ends without an answer, default handling applies.
+    /// Passes the challenge to the task of the load that has waited longest. If this task ends without an answer,
+    /// default handling applies.
     private func ask(_ space: URLProtectionSpace, _ origin: HTTPOrigin, _ answer: @escaping ChallengeAnswer) {
         let once = ChallengeOnce(answer)
-        guard let loader = first(origin) else { return once.give(.performDefaultHandling, nil) }
-        loader.ask(space, once)
+        guard let load = first(origin) else { return once.give(.performDefaultHandling, nil) }
+        ConnectionQuestion(load: load, space: space).ask(once)
     }
 }
 

@@ -68,7 +68,9 @@ extension HTTPLoader: HTTPResponseObserver {
             network.noteAlternatives(head, of: origin)
         }
         LoadCookies(attempt: attempt, network: network).store(head.fields)
-        if arrival.usesCredential, head.status != 401, !isProxyRefusal { credentialAccepted(head.fields) }
+        if arrival.usesCredential, head.status != 401, !isProxyRefusal {
+            AcceptedCredential(load: self).keep(head.fields)
+        }
         arrival.end.handle?.cancel()
         guard case .deliver = arrival.action else { return nil }
         guard !isWebSocket else {
@@ -97,7 +99,7 @@ extension HTTPLoader: HTTPResponseObserver {
         perform(path)
         guard let key = known else { return }
         LoadCookies(attempt: attempt, network: network).store(head.fields)
-        credentialAccepted(head.fields)
+        AcceptedCredential(load: self).keep(head.fields)
         guard isWebSocket else { return end(.switched(response, stream)) }
         do throws(UpgradeError) {
             let offered = request.values.unfoldedFields.elements(of: "Sec-WebSocket-Protocol")

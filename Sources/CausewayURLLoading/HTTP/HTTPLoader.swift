@@ -11,8 +11,8 @@ internal import Foundation
 ///
 /// The driver of a ``LoadMachine``, which decides what to do with each response, and which exchange comes next. The
 /// events of one exchange arrive in order. Each is reported to the ``LoadState`` under the lock, and the work that it
-/// leaves follows without the lock. Requests come from ``LoadRequests``, stored responses from ``LoadCache``, answers
-/// to challenges from ``ServerChallenge``.
+/// leaves follows without the lock. Parts that know only a ``DrivenLoad`` do this work: ``StoredAnswer``,
+/// ``HeldResponse``, ``ContentDelivery``, ``FailedExchange`` and others. Requests come from ``LoadRequests``.
 final class HTTPLoader: Loader {
     let requests: LoadRequests
     /// The use of the session's cache; `nil` if the load does not use it.
@@ -205,8 +205,14 @@ final class HTTPLoader: Loader {
         for challenge in challenges { challenge.give(.performDefaultHandling, nil) }
     }
 
-    func end(_ event: LoadEvent) {
-        if let conclusion = state.withLock({ $0.concluded() }) { conclude(conclusion, event) }
+    func end(_ event: LoadEvent) { end(event, handingOver: nil) }
+
+    /// Ends the load. Returns `false` if it had already ended.
+    @discardableResult
+    private func end(_ event: LoadEvent?, handingOver stream: HTTPUpgradedStream?) -> Bool {
+        guard let conclusion = state.withLock({ $0.concluded() }) else { return false }
+        conclude(conclusion, event, stream)
+        return true
     }
 
     /// Reports the end of the load.
@@ -249,8 +255,8 @@ final class HTTPLoader: Loader {
     var hasParts: Bool { withState { $0.hasParts } }
 
     func handedOver(_ stream: HTTPUpgradedStream?) {
-        guard let stream, let conclusion = state.withLock({ $0.concluded() }) else { return endHandOver(stream) }
-        conclude(conclusion, nil, stream)
+        if let stream, end(nil, handingOver: stream) { return }
+        endHandOver(stream)
     }
 
     /// Completes a requested handover, if any, after the end of the load was reported.
@@ -259,8 +265,9 @@ final class HTTPLoader: Loader {
     }
 }
 
-extension HTTPLoader: HoldingLoad, RecoveringLoad {
+extension HTTPLoader: ConnectingLoad, HoldingLoad, RecoveringLoad {
     var askingTask: URLSessionTask? { attempt.task.task }
+    var hasDelegate: Bool { attempt.task.hasDelegate }
     var digestRequest: (DigestRequest, URIReference)? { requests.digestRequest }
 
     func withState<Result: Sendable>(_ body: (inout LoadState) -> Result) -> Result {

@@ -4,7 +4,7 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import Foundation
 
-/// A session's network side: its engines, the reused credentials, and the loaders for connection challenges.
+/// A session's network side: its engines, the reused credentials, and the loads for connection challenges.
 ///
 /// Requests with different ``ConnectionNeeds`` use different engines, because a connection belongs to one set of interfaces and one service
 /// class. Most sessions have one engine, which the first request creates.
@@ -34,7 +34,7 @@ final class HTTPNetwork: Sendable {
     }
 
     private let box: Unchecked<SessionSettings>
-    /// The loaders waiting for a secure connection.
+    /// The loads waiting for a secure connection.
     let challenges: ConnectionChallenges
     /// The hosts with Strict-Transport-Security.
     let strictTransport: StrictTransportStore

@@ -10,7 +10,7 @@ import Foundation
 @testable import CausewayURLLoading
 
 /// A load without a connection, which holds a response and records what becomes of it.
-final class FakeLoad: HoldingLoad, RecoveringLoad {
+final class FakeLoad: ConnectingLoad, HoldingLoad, RecoveringLoad {
     enum Step: Equatable {
         /// The request is sent again with this field `Authorization`.
         case sent(String?)
@@ -39,6 +39,7 @@ final class FakeLoad: HoldingLoad, RecoveringLoad {
         var events: [LoadEvent] = []
         var wantsBytes = true
         var isWebSocket = false
+        var hasDelegate = true
         var onReport: (@Sendable (LoadEvent) -> Void)?
         /// The challenges that the program has got, with their answers.
         var challenges: [(URLAuthenticationChallenge, ChallengeAnswer)] = []
@@ -190,6 +191,13 @@ final class FakeLoad: HoldingLoad, RecoveringLoad {
     }
 
     func updateReading() { note(.updatedReading) }
+
+    // MARK: ConnectingLoad
+
+    var hasDelegate: Bool {
+        get { log.withLock { $0.hasDelegate } }
+        set { log.withLock { $0.hasDelegate = newValue } }
+    }
 
     // MARK: HoldingLoad
 
