@@ -148,10 +148,13 @@ extension HTTP2Connection {
     package mutating func nextOutput(atMost limit: Int = 64 << 10) -> ByteChain? {
         guard limit > 0 else { return nil }
         var chunk = ByteChain(output.takeControl())
-        while streams.appendContent(to: &chunk, atMost: limit - chunk.count, &output) { receiver.sentContent() }
-        endIfDone()
-        // Content may have completed a stream, whose trailers are then queued as control frames.
-        if output.controlByteCount > 0, chunk.count < limit { chunk.append(output.takeControl()) }
+        while streams.appendContent(to: &chunk, atMost: limit - chunk.count, &output) {
+            receiver.sentContent()
+            endIfDone()
+            // The content may have completed a stream. Then its trailers follow, and the head of a request that waited
+            // for the end of the stream. The content of that request may be the next in the schedule.
+            if output.controlByteCount > 0 { chunk.append(output.takeControl()) }
+        }
         return chunk.isEmpty ? nil : chunk
     }
 }

@@ -32,6 +32,21 @@ struct HTTP2LifeTests {
         #expect(client.contentCount(of: id) == 3)
     }
 
+    @Test("The head of a request that waited precedes its content, also if content completes the stream before it")
+    func startsWithHead() throws {
+        var client = HTTP2Subject.open(.client, settings: [HTTP2Setting(.maxConcurrentStreams, 1)])
+        let first = try client.connection.request(head, endsStream: false)
+        let second = try client.connection.request(head, endsStream: false)
+        try client.connection.send(second, ByteChain([2]), endsStream: true)
+        client.receive { $0.headers(first, HTTP2Wire.ok) }
+        try client.connection.send(first, ByteChain([1]), endsStream: true)
+        client.collect()
+        #expect(client.frames.map(\.id) == [first, first, second, second])
+        let startsWithHead = if case .headers? = client.frames.dropFirst(2).first?.frame { true } else { false }
+        #expect(startsWithHead)
+        #expect(client.frames.last?.frame == .data([2], endsStream: true))
+    }
+
     @Test("§6.8: streams above the last one of GOAWAY may be retried; those below complete")
     func goAway() throws {
         var client = HTTP2Subject.open(.client, settings: [HTTP2Setting(.maxConcurrentStreams, 2)])
