@@ -144,7 +144,8 @@ struct HTTP2Receiver: Sendable {
         _ increment: Int, to id: HTTP2StreamID, _ streams: inout HTTP2Streams, _ output: inout HTTP2Output,
         at now: Duration
     ) throws(HTTP2Violation) {
-        try floods.chargeChore("WINDOW_UPDATE frames", at: now)
+        let isUseful = increment >= HTTP2FloodGuard.usefulCredit && (id == 0 || streams.contains(id))
+        if !isUseful { try floods.chargeChore("WINDOW_UPDATE frames", at: now) }
         guard id != 0 else { return try streams.granted(increment) }
         guard !streams.isIdle(id) else {
             throw HTTP2Violation(.protocolError, "WINDOW_UPDATE frame on idle stream \(id)")

@@ -98,6 +98,25 @@ struct HTTP2BoundTests {
         #expect(!server.connection.hasEnded)
     }
 
+    @Test("Credit in pieces of 4 KiB for content that was sent is no flood")
+    func acceptsCreditInPieces() throws {
+        var server = HTTP2Subject.open(.server) { $0.floodBurst = 50 }
+        server.receive { $0.headers(1, HTTP2Wire.get) }
+        try server.connection.respond(1, HTTP2ResponseHead(status: 200), endsStream: false)
+        for _ in 0..<100 {
+            try server.connection.send(1, ByteChain([UInt8](repeating: 0x61, count: 16384)))
+            server.collect()
+            server.receive { wire in
+                for _ in 0..<4 {
+                    wire.frame(.windowUpdate(4096), on: 1)
+                    wire.frame(.windowUpdate(4096))
+                }
+            }
+        }
+        #expect(!server.connection.hasEnded)
+        #expect(server.contentCount(of: 1) == 100 * 16384)
+    }
+
     @Test("CONTINUATION frames without an end", arguments: [0, 1, 1000])
     func continuationFlood(count: Int) {
         var server = HTTP2Subject.open(.server)
