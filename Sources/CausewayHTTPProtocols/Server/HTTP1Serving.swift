@@ -225,6 +225,8 @@ extension HTTP1Serving {
     /// Records that the program completed its response.
     mutating func completed(_ id: RequestID, _ events: inout HTTPServerEventQueue) {
         self.id = nil
+        // The program reads no more content, so the rest of the request depends on the client alone.
+        unread = 0
         events.append(.closed(id, isComplete: true))
     }
 }

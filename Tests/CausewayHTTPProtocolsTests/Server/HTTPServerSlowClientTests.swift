@@ -84,6 +84,18 @@ struct HTTPServerSlowClientTests {
         #expect(!served.advance(by: .seconds(2)).isEmpty)
     }
 
+    @Test("A client that stalls in content that the program does not read is disconnected after the response")
+    func stallsAfterResponse() throws {
+        var served = ServedConnection()
+        _ = served.receive(Self.post + "x")
+        let closed = try served.respond(status: 404)
+        #expect(closed == [.closed(1, isComplete: true)])
+        let early = served.advance(by: .seconds(19))
+        #expect(early.isEmpty)
+        let ended = served.advance(by: .seconds(2))
+        #expect(ended == [.ended(isInterrupted: false)])
+    }
+
     @Test("A client that does not read its response is disconnected")
     func slowReader() throws {
         var served = ServedConnection()
