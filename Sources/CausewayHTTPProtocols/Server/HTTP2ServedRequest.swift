@@ -11,7 +11,7 @@ struct HTTP2ServedRequest: Sendable {
     }
 
     /// Content bytes delivered to the program and not yet consumed by it.
-    private var unread = 0
+    private(set) var unread = 0
     private var received = 0
     private var hasRequestEnded = false
     /// Whether response content is blocked by the client's flow-control windows.
@@ -48,8 +48,12 @@ struct HTTP2ServedRequest: Sendable {
         return (delivered, isTooLong)
     }
 
-    /// Records that the program has consumed content.
-    mutating func took(_ count: Int) { unread -= min(count, unread) }
+    /// Records that the program has consumed content. Returns how many of the bytes were unread.
+    mutating func took(_ count: Int) -> Int {
+        let consumed = min(count, unread)
+        unread -= consumed
+        return consumed
+    }
 
     /// Records the end of the request. Returns whether the program is notified of it.
     mutating func ended() -> Bool {

@@ -72,10 +72,13 @@ struct HTTP2Serving: Sendable {
         return result
     }
 
+    /// Removes a request. Returns its unread content to the window of the connection, which all requests share: the
+    /// program reads no more of it, or what it reads is no longer counted.
     @discardableResult
     private mutating func remove(_ id: RequestID) -> HTTP2ServedRequest? {
         guard let request = requests.removeValue(forKey: id) else { return nil }
         count(request, by: -1)
+        machine.took(request.unread, of: id)
         return request
     }
 
@@ -225,10 +228,10 @@ extension HTTP2Serving {
         }
     }
 
-    /// Returns flow-control credit to the client after the program has consumed content.
+    /// Returns flow-control credit to the client after the program has consumed content of an open request.
     mutating func took(_ count: Int, of id: RequestID) {
-        machine.took(count, of: id)
-        update(id) { $0.took(count) }
+        guard let consumed = update(id, { $0.took(count) }) else { return }
+        machine.took(consumed, of: id)
     }
 
     /// Removes and returns the next bytes to send.

@@ -91,6 +91,21 @@ struct HTTPServerHTTP2Tests {
         #expect(received == 200_000)
     }
 
+    // RFC 9113 §6.9.1.
+    @Test("Content that the program did not read leaves no hole in the window of the connection")
+    func unreadContent() throws {
+        var pair = Pair { $0.unreadByteCount = 65_536 }
+        _ = pair.exchange()
+        // The window of the connection has sixteen times the limit of unread bytes.
+        for _ in 0..<40 {
+            let id = try pair.request("POST", endsStream: false)
+            try pair.client.send(id, ByteChain([UInt8](repeating: 1, count: 65_536)), endsStream: true)
+            let events = pair.exchange()
+            #expect(events.content.utf8.count == 65_536)
+            _ = try pair.exchange { try $0.respond(id, 403, FieldSection(), .none) }
+        }
+    }
+
     @Test("A stream that the client resets is closed, and the others continue")
     func reset() throws {
         var pair = Pair()
