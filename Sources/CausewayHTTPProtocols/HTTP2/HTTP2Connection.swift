@@ -38,6 +38,8 @@ package struct HTTP2Connection: Sendable {
     var controlByteCount: Int { output.controlByteCount }
     /// Content bytes that the peer permits on all streams together.
     var sendWindow: Int { streams.sendWindow }
+    /// Content bytes that the peer may still send on all streams together.
+    var receiveWindow: Int { receiver.availableWindow }
     /// The open stream count, including waiting requests.
     package var streamCount: Int { streams.count }
     /// The peer's current settings.

@@ -29,6 +29,8 @@ struct HTTP2Receiver: Sendable {
 
     /// The receive window of a new stream.
     var initialWindow: HTTP2ReceiveWindow { HTTP2ReceiveWindow(size: initialWindowSize) }
+    /// Content bytes that the peer may still send on all streams together.
+    var availableWindow: Int { window.available }
     /// The time by which the peer must acknowledge the settings; `nil` if no acknowledgment is awaited.
     var settingsDeadline: Duration? { settings.deadline }
     /// Whether all received frames and field blocks are complete.

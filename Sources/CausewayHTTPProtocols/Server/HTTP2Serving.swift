@@ -36,8 +36,9 @@ struct HTTP2Serving: Sendable {
     var wantsInput: Bool { machine.controlByteCount < Self.controlLimit }
     /// Whether no request is open.
     var isEmpty: Bool { requests.isEmpty }
-    /// Whether any request waits for the client's content.
-    var awaitsContent: Bool { awaitingCount > 0 }
+    /// Whether any request waits for the client's content. If content that the program has not consumed fills the
+    /// connection's window, the client cannot send.
+    var awaitsContent: Bool { awaitingCount > 0 && machine.receiveWindow > 0 }
     /// Whether any response is blocked by the client's flow-control windows.
     var hasQueuedContent: Bool { queuedCount > 0 }
     /// The next time at which ``advance(at:)`` has work to do.

@@ -268,6 +268,24 @@ struct HTTPServerHTTP2Tests {
             stalled.served.advance(by: .seconds(25)) == [.closed(1, isComplete: false), .ended(isInterrupted: true)])
     }
 
+    @Test("A client does not stall while content that the program has not read fills the window of the connection")
+    func fullWindow() throws {
+        var pair = Pair { $0.unreadByteCount = 65_536 }
+        _ = pair.exchange()
+        for _ in 0..<17 {
+            let id = try pair.request("POST", endsStream: false)
+            try pair.client.send(id, ByteChain([UInt8](repeating: 1, count: 65_536)))
+        }
+        let content = pair.exchange().content
+        #expect(content.utf8.count == 16 * 65_536)
+        let waiting = pair.served.advance(by: .seconds(100))
+        #expect(waiting.isEmpty)
+        // Half of the window is credited at once.
+        for id in stride(from: UInt32(1), through: 15, by: 2) { _ = pair.exchange { $0.took(65_536, of: id) } }
+        let stalled = pair.served.advance(by: .seconds(25))
+        #expect(stalled.last == .ended(isInterrupted: true))
+    }
+
     @Test("A client that opens no window is disconnected, also if it sends PING frames", arguments: [0, 30])
     func closedWindow(pingsPerSecond count: Int) throws {
         var pair = Pair()
