@@ -20,6 +20,8 @@ struct HTTP2Serving: Sendable {
     private var isEnding = false
     /// The content bytes that were passed to the transport, which has not accepted them yet.
     private var contentCount = 0
+    /// The content bytes that have arrived since the last call of ``takeArrivedCount()``.
+    private var arrivedCount = 0
 
     init(_ limits: HTTPServerLimits) {
         var configuration = HTTP2Configuration()
@@ -161,10 +163,18 @@ extension HTTP2Serving {
         _ id: RequestID, _ bytes: ArraySlice<UInt8>, limit: Int, _ events: inout HTTPServerEventQueue
     ) {
         guard !bytes.isEmpty else { return }
+        arrivedCount += bytes.count
         let (delivered, isTooLong) = update(id) { $0.arrived(bytes, limit: limit) } ?? (bytes.prefix(0), false)
         machine.took(bytes.count - delivered.count, of: id)
         if !delivered.isEmpty { events.append(.content(id, delivered)) }
         if isTooLong { events.append(.refusedContent(id)) }
+    }
+
+    /// Returns how many of the bytes that arrived show that the client sends content: only the content itself. PING
+    /// frames, for example, would keep a client connected for ever that sends none.
+    mutating func takeArrivedCount() -> Int {
+        defer { arrivedCount = 0 }
+        return arrivedCount
     }
 
     private mutating func requestEnded(

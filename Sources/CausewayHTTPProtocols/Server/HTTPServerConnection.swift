@@ -93,7 +93,8 @@ extension HTTPServerConnection {
     /// Adds received bytes. Take events and output afterwards, and then call ``settle(at:)``.
     package mutating func received(_ bytes: ArraySlice<UInt8>, at now: Duration) {
         guard !hasEnded, !bytes.isEmpty else { return }
-        times.received(bytes.count, at: now)
+        // In HTTP/2 only content counts: see ``HTTP2Serving/takeArrivedCount()``.
+        if http2 == nil { times.received(bytes.count, at: now) }
         if http1 != nil {
             http1?.received(bytes)
         } else if http2 != nil {
@@ -270,6 +271,7 @@ extension HTTPServerConnection {
             times.settle(phase, awaitsContent: http1?.awaitsContent == true, isBlocked: false, at: now)
         } else if let isIdle = http2?.isEmpty {
             http2?.settle(at: now)
+            if let count = http2?.takeArrivedCount(), count > 0 { times.received(count, at: now) }
             times.settle(
                 isIdle ? .idle : .busy, awaitsContent: http2?.awaitsContent == true,
                 isBlocked: http2?.hasQueuedContent == true, at: now)

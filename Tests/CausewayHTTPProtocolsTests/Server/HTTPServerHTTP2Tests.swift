@@ -268,6 +268,38 @@ struct HTTPServerHTTP2Tests {
             stalled.served.advance(by: .seconds(25)) == [.closed(1, isComplete: false), .ended(isInterrupted: true)])
     }
 
+    @Test("PING frames are no content: a client that sends no other bytes is disconnected", arguments: [0, 30])
+    func stalledContent(pingsPerSecond count: Int) throws {
+        var pair = Pair()
+        _ = try pair.request("POST", endsStream: false)
+        _ = pair.exchange()
+        let ping: [UInt8] = [0, 0, 8, 6, 0, 0, 0, 0, 0] + [UInt8](repeating: 7, count: 8)
+        let pings = Array(repeatElement(ping, count: count).joined())
+        var events: [HTTPServerConnection.Event] = []
+        var seconds = 0
+        while events.isEmpty, seconds < 100 {
+            events += pair.served.advance(by: .seconds(1))
+            events += pair.served.change { [now = pair.served.now] in $0.received(pings[...], at: now) }
+            seconds += 1
+        }
+        #expect((20...22).contains(seconds), "\(seconds)")
+        #expect(events.last == .ended(isInterrupted: true))
+    }
+
+    @Test("Content at the minimum rate may take for ever in HTTP/2, too")
+    func steadyContent() throws {
+        var pair = Pair()
+        let id = try pair.request("POST", endsStream: false)
+        _ = pair.exchange()
+        for _ in 0..<150 {
+            try pair.client.send(id, ByteChain([UInt8](repeating: 1, count: 600)))
+            var events = pair.exchange()
+            #expect(events.content.utf8.count == 600)
+            events = pair.exchange { $0.took(600, of: id) } + pair.served.advance(by: .seconds(1))
+            #expect(events.isEmpty)
+        }
+    }
+
     @Test("A client does not stall while content that the program has not read fills the window of the connection")
     func fullWindow() throws {
         var pair = Pair { $0.unreadByteCount = 65_536 }
