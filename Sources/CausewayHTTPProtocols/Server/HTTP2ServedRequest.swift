@@ -18,10 +18,15 @@ struct HTTP2ServedRequest: Sendable {
     private(set) var hasQueuedContent = false
     /// Whether the content exceeds the limit. Its rest is discarded.
     private var isTooLong = false
+    /// Whether the client waits for status 100 before it sends content (RFC 9110 §10.1.1).
+    private var awaitsContinue: Bool
     private(set) var method: HTTP2MethodKind
     private var response = Response.open
 
-    init(_ method: HTTP2MethodKind) { self.method = method }
+    init(_ method: HTTP2MethodKind, awaitsContinue: Bool) {
+        self.method = method
+        self.awaitsContinue = awaitsContinue
+    }
 
     private var discards: Bool { isTooLong || response == .done }
     /// Whether the program has completed its response.
@@ -31,7 +36,9 @@ struct HTTP2ServedRequest: Sendable {
     /// Whether response content is discarded, because the response can have none.
     var discardsResponse: Bool { response == .withoutContent || response == .sent }
     /// Whether the server waits for content: the client may send it, and the program has consumed all it received.
-    var awaitsContent: Bool { !hasRequestEnded && !discards && method != .tunnel && unread == 0 }
+    var awaitsContent: Bool {
+        !hasRequestEnded && !discards && method != .tunnel && unread == 0 && !awaitsContinue
+    }
 
     // MARK: The request
 
@@ -43,9 +50,16 @@ struct HTTP2ServedRequest: Sendable {
         guard !discards else { return (bytes.prefix(0), false) }
         let delivered = method == .tunnel ? bytes : bytes.prefix(limit - received)
         isTooLong = delivered.count < bytes.count
+        awaitsContinue = false
         received += delivered.count
         unread += delivered.count
         return (delivered, isTooLong)
+    }
+
+    /// Records that the program reads the content. Returns whether the client waits for status 100, once.
+    mutating func requestedContent() -> Bool {
+        defer { awaitsContinue = false }
+        return awaitsContinue
     }
 
     /// Records that the program has consumed content. Returns how many of the bytes were unread.

@@ -58,9 +58,9 @@ struct HTTP2Serving: Sendable {
 
     // MARK: Requests
 
-    private mutating func insert(_ id: RequestID, _ method: HTTP2MethodKind) {
-        requests[id] = HTTP2ServedRequest(method)
-        awaitingCount += 1
+    private mutating func insert(_ id: RequestID, _ request: HTTP2ServedRequest) {
+        requests[id] = request
+        count(request, by: 1)
     }
 
     /// Changes a request and updates the two counts. Returns `nil` if the request is closed.
@@ -129,7 +129,8 @@ extension HTTP2Serving {
         _ id: RequestID, _ head: HTTP2RequestHead, endsStream: Bool, _ admission: inout HTTPServerAdmission,
         _ events: inout HTTPServerEventQueue
     ) {
-        insert(id, HTTP2MethodKind(head))
+        let awaitsContinue = !endsStream && head.fields.hasElement("100-continue", in: "expect")
+        insert(id, HTTP2ServedRequest(HTTP2MethodKind(head), awaitsContinue: awaitsContinue))
         if admission.requested() { machine.finishAccepting() }
         // A CONNECT request has no content (RFC 9110 §9.3.6), so the machine does not check its field.
         let announced = head.isConnect ? nil : try? head.fields.contentLength?.get()
@@ -199,6 +200,12 @@ extension HTTP2Serving {
 extension HTTP2Serving {
     mutating func inform(_ id: RequestID, _ status: Int, _ fields: FieldSection) throws(HTTP2Refusal) {
         try machine.respond(id, HTTP2ResponseHead(status: status, fields: fields), endsStream: false)
+    }
+
+    /// Sends 100 (Continue) if the client waits for it before it sends content.
+    mutating func requestContent(_ id: RequestID) {
+        guard update(id, { $0.requestedContent() }) == true else { return }
+        try? inform(id, 100, FieldSection())
     }
 
     mutating func respond(

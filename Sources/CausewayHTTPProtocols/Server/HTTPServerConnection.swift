@@ -156,9 +156,10 @@ extension HTTPServerConnection {
         }
     }
 
-    /// Sends 100 (Continue) if the client expects it before it sends content (RFC 9110 §10.1.1). HTTP/1 only.
+    /// Sends 100 (Continue) if the client expects it before it sends content (RFC 9110 §10.1.1).
     package mutating func requestContent(_ id: RequestID) {
         if http1?.id == id, http1?.awaitsContinue == true { try? inform(id, 100) }
+        http2?.requestContent(id)
     }
 
     /// Sends the response head. Send the content and the end afterwards, unless `content` is

@@ -41,6 +41,10 @@ struct HTTPServerHTTP2Tests {
                 HTTP2RequestHead(method: method, scheme: "http", authority: "h", path: path), endsStream: endsStream)
         }
 
+        var interim: [Int] {
+            clientEvents.compactMap { if case .informational(_, let head) = $0 { head.status } else { nil } }
+        }
+
         var responses: [Int] {
             clientEvents.compactMap { if case .response(_, let head, _) = $0 { head.status } else { nil } }
         }
@@ -119,6 +123,28 @@ struct HTTPServerHTTP2Tests {
             try pair.exchange { try $0.respond(second, 204, FieldSection(), .none) } == [
                 .closed(second, isComplete: true)
             ])
+    }
+
+    @Test("Status 100 is sent once when the program reads, and not after content (RFC 9110 §10.1.1)")
+    func expectContinue() throws {
+        var head = HTTP2RequestHead(method: "PUT", scheme: "http", authority: "h", path: "/")
+        head.fields.append("expect", "100-continue")
+        let cases: [(sendsFirst: Bool, statuses: [Int])] = [(false, [100]), (true, [])]
+        for (sendsFirst, statuses) in cases {
+            var pair = Pair()
+            let id = try pair.client.request(head, endsStream: false)
+            _ = pair.exchange()
+            // The client need not send yet, so it does not stall.
+            let waiting = pair.served.advance(by: .seconds(25))
+            #expect(waiting.isEmpty && pair.interim.isEmpty)
+            if sendsFirst { try pair.client.send(id, ByteChain([1])) }
+            _ = pair.exchange()
+            for _ in 0..<2 { _ = pair.exchange { $0.requestContent(id) } }
+            #expect(pair.interim == statuses)
+            try pair.client.send(id, ByteChain([2]), endsStream: true)
+            let end = pair.exchange()
+            #expect(end.last == .finished(id, trailers: FieldSection()))
+        }
     }
 
     @Test("A stream is reset a while after a response that is complete before its request (RFC 9113 §8.1)")
