@@ -141,7 +141,9 @@ final class ServerConnection: Sendable {
     }
 
     /// Waits until a response's queued content was passed to the transport, and the transport has less than
-    /// ``outputLimit`` unsent bytes.
+    /// ``outputLimit`` unsent bytes, or until the request or the connection has ended.
+    ///
+    /// Cancellation: returns at once.
     func awaitRoom(_ id: HTTPServerConnection.RequestID) async {
         guard state.withLock({ !$0.hasRoom(id) }) else { return }
         await withTaskCancellationHandler {
@@ -155,6 +157,19 @@ final class ServerConnection: Sendable {
             }
         } onCancel: {
             state.withLock { state in state.takeWriters { $0 == id } }.forEach { $0.resume() }
+        }
+    }
+
+    /// Waits like ``awaitRoom(_:)``, also in a cancelled task. A client that has only ended its side, which cancels the
+    /// handlers, still reads what follows at its own pace.
+    func awaitRoomAlways(_ id: HTTPServerConnection.RequestID) async {
+        await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+            let hasRoom = state.withLock { state in
+                if state.hasRoom(id) { return true }
+                state.writers.append((id, continuation))
+                return false
+            }
+            if hasRoom { continuation.resume() }
         }
     }
 

@@ -141,7 +141,7 @@ final class ServerService: Sendable {
             hasBegun = true
         }
         bytes = ByteChain()
-        await exchange.connection.awaitRoom(exchange.id)
+        await exchange.connection.awaitRoomAlways(exchange.id)
     }
 }
 

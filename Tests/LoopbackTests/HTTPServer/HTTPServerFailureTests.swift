@@ -93,6 +93,36 @@ extension Loopback {
             }
         }
 
+        @Test("A file is read no faster than its client takes it, also after the client has ended its side")
+        func halfClosed() async throws {
+            var template = Array("/tmp/http-server-XXXXXX".utf8CString)
+            let path = try #require(mkdtemp(&template).map { String(cString: $0) })
+            defer {
+                unlink("\(path)/file")
+                rmdir(path)
+            }
+            close(open("\(path)/file", O_WRONLY | O_CREAT | O_CLOEXEC, mode_t(0o600)))
+            let length = 256 << 20
+            #expect(truncate("\(path)/file", off_t(length)) == 0)
+            var routes = HTTPServerRoutes()
+            routes.get("/") { _ in try .file("\(path)/file") }
+            let ended = Mailbox<HTTPServer.Exchange>()
+            try await TestServer.run(
+                configure: { configuration in
+                    configuration.stallTimeout = .seconds(1)
+                    configuration.exchangeHandler = { ended.put($0) }
+                }, routes: routes
+            ) { _, port in
+                let client = try await RawClient(port: port)
+                try await client.write(Self.get("/"))
+                client.endWriting()
+                // The client reads nothing, so the server disconnects it.
+                let exchange = try await ended.next()
+                #expect(exchange.sentByteCount < length / 2)
+                client.close()
+            }
+        }
+
         @Test("Clients with half a head, or idle, give way to new ones, the oldest first; requests do not")
         func fullServer() async throws {
             let (started, release) = (Gate(), Gate())
