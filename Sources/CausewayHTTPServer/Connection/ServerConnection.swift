@@ -41,7 +41,7 @@ final class ServerConnection: Sendable {
         await withDiscardingTaskGroup { group in
             while await mayReceive() {
                 let hasLost = await receive()
-                while let exchange = nextReady() {
+                while let exchange = state.withLock({ $0.ready.takeForNewTask() }) {
                     group.addTask { await self.serve(exchange) }
                 }
                 // The client may be gone. Handlers that wait for something else need not continue.
@@ -78,15 +78,14 @@ final class ServerConnection: Sendable {
         }
     }
 
-    private func nextReady() -> ServerExchange? { state.withLock { $0.ready.popFirst() } }
-
     private func serve(_ first: ServerExchange) async {
         guard first.head.version >= .http2 else {
-            // The end of a response can make a pipelined request ready.
+            // The end of a response can make a pipelined request ready. It waits until the client takes the response.
             var next: ServerExchange? = first
             while let exchange = next {
                 await service.serve(exchange)
-                next = nextReady()
+                await awaitRoomAlways(exchange.id)
+                next = state.withLock { $0.ready.takeNext() }
             }
             return
         }
@@ -163,6 +162,7 @@ final class ServerConnection: Sendable {
     /// Waits like ``awaitRoom(_:)``, also in a cancelled task. A client that has only ended its side, which cancels the
     /// handlers, still reads what follows at its own pace.
     func awaitRoomAlways(_ id: HTTPServerConnection.RequestID) async {
+        guard state.withLock({ !$0.hasRoom(id) }) else { return }
         await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
             let hasRoom = state.withLock { state in
                 if state.hasRoom(id) { return true }

@@ -3,7 +3,6 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
-internal import DequeModule
 internal import FoundationEssentials
 
 /// The state of a ``ServerConnection``. Changes add actions, which the connection performs without its lock.
@@ -34,7 +33,7 @@ struct ServerConnectionState: SequencedState {
     var phase = Phase.open
     private var exchanges: [ServerExchange] = []
     /// Requests that no task serves yet.
-    var ready: Deque<ServerExchange> = []
+    var ready = ReadyExchanges()
     private var output = ServerOutput()
     private var inputHasEnded = false
     var receiver: UnsafeContinuation<Bool, Never>?

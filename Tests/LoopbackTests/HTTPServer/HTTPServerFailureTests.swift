@@ -123,6 +123,27 @@ extension Loopback {
             }
         }
 
+        @Test("Requests of a client that does not read its responses are not served")
+        func unreadResponses() async throws {
+            let served = Counter()
+            var routes = HTTPServerRoutes()
+            routes.get("/") { _ in
+                served.increment()
+                return HTTPServerResponse(body: .data(Data(repeating: 1, count: 4 << 20)))
+            }
+            try await TestServer.run(routes: routes) { _, port in
+                let client = try await RawClient(port: port)
+                // The pauses let the server receive the requests one after the other.
+                for _ in 0..<100 {
+                    try await client.write(Self.get("/"))
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+                // The buffers of the kernel take a few responses.
+                #expect(served.value < 20)
+                client.close()
+            }
+        }
+
         @Test("Clients with half a head, or idle, give way to new ones, the oldest first; requests do not")
         func fullServer() async throws {
             let (started, release) = (Gate(), Gate())
