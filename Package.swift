@@ -387,7 +387,7 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "CausewayHTTPServerTests",
-            dependencies: ["CausewayHTTPServer", "CausewaySystem"], swiftSettings: house),
+            dependencies: ["CausewayHTTPServer", "CausewayProtocols", "CausewaySystem"], swiftSettings: house),
         // Programs as written for Apple's framework, in both language modes and without the settings above.
         .testTarget(name: "ProgramTests", dependencies: ["Network"]),
         .testTarget(

@@ -208,23 +208,28 @@ final class ServerConnection: Sendable {
     private func send(_ bytes: ByteChain) {
         var bytes = bytes
         let count = bytes.count
-        let completion: @Sendable (NWError?) -> Void = { [self] error in
-            transition { state, now in state.sent(count, error, at: now) }
-        }
-        if count <= 16 << 10 || bytes.onlyPiece != nil {
+        guard count > 16 << 10 else {
             var all = Data(capacity: count)
             while let piece = bytes.popPiece() { all.append(contentsOf: piece) }
-            return connection.send(all, passing: completion)
+            return send(all, reporting: count)
         }
+        let parts = ServerOutput.parts(of: bytes)
         connection.batch {
-            while let piece = bytes.popPiece() {
-                if bytes.isEmpty {
-                    connection.send(Data(piece), passing: completion)
+            for part in parts {
+                if let count = part.reportedCount {
+                    send(part.content, reporting: count)
                 } else {
-                    connection.send(content: Data(piece), completion: .idempotent)
+                    connection.send(content: part.content, completion: .idempotent)
                 }
             }
         }
+    }
+
+    private func send(_ content: Data, reporting count: Int) {
+        let completion: @Sendable (NWError?) -> Void = { [self] error in
+            transition { state, now in state.sent(count, error, at: now) }
+        }
+        connection.send(content, passing: completion)
     }
 
     private func schedule(after delay: Duration) {

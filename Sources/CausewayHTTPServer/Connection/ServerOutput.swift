@@ -1,5 +1,20 @@
+internal import CausewayProtocols
+internal import FoundationEssentials
+
 /// The bytes that a connection has passed to its transport, up to a limit.
 struct ServerOutput {
+    /// Bytes to pass to the transport at once.
+    struct Part {
+        var content: Data
+        /// The number of bytes, with those of parts before, whose acceptance the transport reports with this part;
+        /// `nil` to report nothing.
+        var reportedCount: Int?
+    }
+
+    /// The maximum length of a part in bytes. The transport reports at least each second part: a client that takes a
+    /// large response slowly would otherwise look like one that takes nothing.
+    static let partLength = 32 << 10
+
     /// The number of bytes that the transport has not processed.
     private(set) var pendingCount = 0
     /// Whether the sending direction has ended.
@@ -17,5 +32,19 @@ struct ServerOutput {
     mutating func end() -> Bool {
         defer { hasEnded = true }
         return !hasEnded
+    }
+
+    /// Splits bytes at their pieces, and long pieces at ``partLength``.
+    static func parts(of bytes: ByteChain) -> [Part] {
+        var bytes = bytes
+        var parts: [Part] = []
+        var unreported = 0
+        while let piece = bytes.popPiece(atMost: partLength) {
+            unreported += piece.count
+            let isReported = unreported >= partLength || bytes.isEmpty
+            parts.append(Part(content: Data(piece), reportedCount: isReported ? unreported : nil))
+            if isReported { unreported = 0 }
+        }
+        return parts
     }
 }
