@@ -241,6 +241,10 @@ extension Loopback {
                         fields: ["ETag": "\"v1\"", "Content-Type": "text/x"],
                         body: .data(Data((0..<1_000).map { UInt8(ascii: "a") + UInt8($0 % 26) })))
                 }
+                routes.get("/stated") { _ in
+                    HTTPServerResponse(
+                        fields: ["ETag": "\"v1\"", "Content-Length": "10"], body: .data(Data("0123456789".utf8)))
+                }
             }
             try await TestServer.run(routes: routes) { _, port in
                 let client = try await RawClient(port: port)
@@ -258,6 +262,9 @@ extension Loopback {
                     several.contains("\r\nContent-Type: text/x\r\nContent-Range: bytes 0-0/1000\r\n\r\na\r\n--"),
                     "\(several)")
                 #expect(several.contains("Content-Range: bytes 500-501/1000\r\n\r\ngh\r\n--"), "\(several)")
+                try await client.write(Self.get("/stated", "Range: bytes=1-3\r\n"))
+                let stated = try await client.read(through: "\r\n\r\n")
+                #expect(stated.hasPrefix("HTTP/1.1 206 ") && stated.contains("Content-Length: 3\r\n"), "\(stated)")
             }
         }
 
