@@ -52,12 +52,15 @@ public final class HTTPServerWebSocket: Sendable {
     public func receive() async throws -> Message? {
         while true {
             let step = state.withLock { $0.nextStep() }
-            try flush()
+            let hasAnswered = try flush()
             switch step {
-            case .message(let message): return message
+            case .message(let message):
+                if hasAnswered { await exchange.connection.awaitRoom(exchange.id) }
+                return message
             case .end: return nil
             case .failure(let text): throw HTTPServerError(.invalidMessage, 400, text)
-            case .wait: break
+            // A client that sends pings and reads no pongs must wait, or the pongs would fill the memory.
+            case .wait: if hasAnswered { await exchange.connection.awaitRoom(exchange.id) }
             }
             if let bytes = try await exchange.read() {
                 state.withLock { $0.machine.received(ByteChain(Array(bytes))) }
@@ -97,7 +100,7 @@ public final class HTTPServerWebSocket: Sendable {
     ///   - reason: The reason, at most 123 bytes of UTF-8.
     public func close(code: UInt16 = 1_000, reason: String = "") {
         state.withLock { $0.machine.close(WebSocketClosing(code: WebSocketCloseCode(rawValue: code), reason: reason)) }
-        try? flush()
+        _ = try? flush()
     }
 
     /// Closes the connection, and waits until the client has closed it too.
@@ -108,18 +111,23 @@ public final class HTTPServerWebSocket: Sendable {
     }
 
     /// Passes the machine's output to the connection. Only one thread at a time does this, so that frames stay in order.
-    private func flush() throws(HTTPServerError) {
+    /// Returns whether there was output.
+    @discardableResult
+    private func flush() throws(HTTPServerError) -> Bool {
         let isFirst = state.withLock { state in
             defer { state.isFlushing = true }
             return !state.isFlushing
         }
-        guard isFirst else { return }
+        guard isFirst else { return false }
+        var hasOutput = false
         while let output = state.withLock({ $0.nextOutput() }) {
+            hasOutput = true
             do throws(HTTPServerError) { try exchange.enqueue(output) } catch {
                 state.withLock { $0.isFlushing = false }
                 throw error
             }
         }
+        return hasOutput
     }
 }
 

@@ -61,6 +61,33 @@ extension Loopback {
             }
         }
 
+        @Test("A client that sends pings and reads no pongs is not read any more, and disconnected")
+        func unreadPongs() async throws {
+            var routes = HTTPServerRoutes()
+            routes.get("/") { _ in .webSocket { socket in while try await socket.receive() != nil {} } }
+            try await TestServer.run(configure: { $0.stallTimeout = .seconds(5) }, routes: routes) { _, port in
+                let client = try await RawClient(port: port)
+                try await client.write(
+                    "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                        + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+                _ = try await client.read(through: "\r\n\r\n")
+                let ping: [UInt8] = [0x89, 0xFD, 0, 0, 0, 0] + [UInt8](repeating: 1, count: 125)
+                let mebibyte = Array(repeatElement(ping, count: 8_000).joined())
+                var written = 0
+                do {
+                    for _ in 0..<512 {
+                        try await client.write(bytes: mebibyte)
+                        written += 1
+                    }
+                } catch {
+                    // The server has disconnected the client.
+                }
+                // The buffers of the kernel take a few MiB in each direction.
+                #expect(written < 64)
+                client.close()
+            }
+        }
+
         @Test(
             "A request that is no handshake is refused",
             arguments: ["", "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 8\r\n"])
