@@ -17,12 +17,15 @@ package struct HTTP2Connection: Sendable {
     private var pings = HTTP2Pings()
     private var output = HTTP2Output()
 
-    package init(_ role: Role, configuration: HTTP2Configuration = HTTP2Configuration()) {
+    /// - Parameter firstStreamID: The identifier of a client's first stream.
+    package init(
+        _ role: Role, configuration: HTTP2Configuration = HTTP2Configuration(), firstStreamID: HTTP2StreamID = 1
+    ) {
         self.role = role
         self.configuration = configuration.validated(for: role)
         life = HTTP2Lifecycle(role)
         receiver = HTTP2Receiver(role, self.configuration)
-        streams = HTTP2Streams(role)
+        streams = HTTP2Streams(role, firstID: firstStreamID)
     }
 
     /// The maximum number of concurrent requests before the server's settings arrive. RFC 9113 §6.5.2 recommends that
@@ -45,7 +48,7 @@ package struct HTTP2Connection: Sendable {
     /// The peer's current settings.
     package var peerSettings: HTTP2Settings { streams.peerSettings }
     /// Whether the connection accepts new requests.
-    package var acceptsRequests: Bool { role == .client && life.acceptsStreams }
+    package var acceptsRequests: Bool { role == .client && life.acceptsStreams && !streams.isExhausted }
 
     /// Returns a stream's priority; `nil` if the stream is closed.
     package func priority(of id: HTTP2StreamID) -> HTTPPriority? { streams[id]?.priority }
@@ -84,6 +87,7 @@ extension HTTP2Connection {
     package mutating func request(
         _ head: HTTP2RequestHead, endsStream: Bool, priority: HTTPPriority? = nil
     ) throws(HTTP2Refusal) -> HTTP2StreamID {
+        guard !streams.isExhausted else { throw .exhausted }
         guard acceptsRequests else { throw .closing }
         return try streams.request(head, endsStream: endsStream, priority, receiver.initialWindow, &output)
     }

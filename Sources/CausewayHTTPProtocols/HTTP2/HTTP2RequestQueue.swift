@@ -5,9 +5,11 @@ internal import DequeModule
 /// (RFC 9113 §5.1.1, §5.1.2).
 struct HTTP2RequestQueue: Sendable {
     /// The next stream identifier.
-    private(set) var nextID: HTTP2StreamID = 1
+    private(set) var nextID: HTTP2StreamID
     /// The waiting requests in identifier order.
     private var waiting: Deque<HTTP2StreamID> = []
+
+    init(firstID: HTTP2StreamID) { nextID = firstID }
 
     /// Whether all identifiers are used.
     var isExhausted: Bool { nextID > .largestStream }

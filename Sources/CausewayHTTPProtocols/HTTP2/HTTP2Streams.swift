@@ -12,11 +12,14 @@ struct HTTP2Streams: Sendable {
     private var hasPeerSettings = false
     private var table = HTTP2StreamTable()
     private var schedule = HTTP2SendSchedule()
-    private var requests = HTTP2RequestQueue()
+    private var requests: HTTP2RequestQueue
     /// The highest stream identifier opened by the peer.
     private(set) var lastPeerID: HTTP2StreamID = 0
 
-    init(_ role: HTTP2Connection.Role) { self.role = role }
+    init(_ role: HTTP2Connection.Role, firstID: HTTP2StreamID) {
+        self.role = role
+        requests = HTTP2RequestQueue(firstID: firstID)
+    }
 
     /// The open stream count, including waiting requests.
     var count: Int { table.count }
@@ -24,6 +27,8 @@ struct HTTP2Streams: Sendable {
     var drainingCount: Int { table.drainingCount }
     /// Content bytes that the peer permits on all streams together.
     var sendWindow: Int { schedule.window }
+    /// Whether all of a client's stream identifiers are used (RFC 9113 §5.1.1). No request is possible then.
+    var isExhausted: Bool { requests.isExhausted }
 
     subscript(id: HTTP2StreamID) -> HTTP2Stream? { table[id] }
 
@@ -97,7 +102,6 @@ extension HTTP2Streams {
         _ head: HTTP2RequestHead, endsStream: Bool, _ priority: HTTPPriority?, _ receiveWindow: HTTP2ReceiveWindow,
         _ output: inout HTTP2Output
     ) throws(HTTP2Refusal) -> HTTP2StreamID {
-        guard !requests.isExhausted else { throw .exhausted }
         if let mistake = head.mistake { throw .invalid(mistake) }
         guard head.protocolName == nil || peerSettings.enablesConnectProtocol else { throw .invalid(":protocol") }
         var head = head

@@ -72,6 +72,17 @@ struct HTTP2PartTests {
         #expect(results.allSatisfy { $0 == [true, true, true] })
     }
 
+    // RFC 9113 §5.1.1.
+    @Test("A connection whose stream identifiers are used up accepts no requests")
+    func lastStream() throws {
+        var client = HTTP2Connection(.client, firstStreamID: .largestStream)
+        let head = HTTP2RequestHead(authority: "h")
+        #expect(client.acceptsRequests)
+        let id = try client.request(head, endsStream: true)
+        #expect(id == .largestStream && !client.acceptsRequests)
+        #expect(throws: HTTP2Refusal.exhausted) { try client.request(head, endsStream: true) }
+    }
+
     @Test("The window grows and shrinks with settings")
     func receiveWindow() {
         var window = HTTP2ReceiveWindow(size: 100)
