@@ -10,7 +10,7 @@ package enum DatagramNotice: Equatable, Sendable {
     }
 
     case offer(Offer)
-    /// The lane with this token could not be opened, or has failed.
+    /// The datagram lane with this token could not be opened, or has failed.
     case ended(token: [UInt8], PeerReason)
 
     package static let tokenByteCount = 16

@@ -49,7 +49,8 @@ package struct Hello: Equatable, Sendable {
     package var proof: [UInt8] = []
     /// The sender's listener port, or 0.
     package var port: UInt16 = 0
-    /// The sender's further addresses, at most 4, with 4 or 16 bytes each.
+    /// The sender's addresses as the sender knows them, at most 4, with 4 or 16 bytes each. They can differ from the
+    /// connection's remote address.
     package var addresses: [[UInt8]] = []
     /// Proves knowledge of a pairing secret (``PairingTable/Proof``); empty without a secret.
     package var pairing: [UInt8] = []

@@ -1,6 +1,7 @@
 /// Payloads of invitation, certificate and closing frames.
 package enum PeerBodies {
-    /// `INVITE`: field 1, once or twice, holds the context in parts of at most 32 KiB. It is absent without a context.
+    /// `INVITE`: field 1, once or twice, holds the invitation's context in parts of at most 32 KiB. Without a context,
+    /// field 1 is absent.
     ///
     /// Field 2 says how many milliseconds the inviter waits. Field 3 names the service type with which the inviter found the peer.
     package static func invite(_ context: [UInt8]?, timeout: Duration, service: String = "") -> PeerFrame {
@@ -18,7 +19,7 @@ package enum PeerBodies {
         return .milliseconds(Int64(min(milliseconds, 300_000)))
     }
 
-    /// Returns the context of an `INVITE`, at most 64 KiB.
+    /// Returns the invitation's context from an `INVITE`, at most 64 KiB; `nil` without a context.
     package static func context(_ payload: [UInt8]) throws(PeerFields.Malformed) -> [UInt8]? {
         let parts = try PeerFields(payload).all(1)
         guard !parts.isEmpty else { return nil }

@@ -2,13 +2,13 @@
 package enum PeerLimits {
     /// Frame payload on a control link.
     package static let framePayload = 16 << 10
-    /// `PART` content on a resource lane, which is a further connection for file bytes.
+    /// `PART` content on a resource lane: a link that carries only resource bytes, beside the control link.
     package static let partPayload = 256 << 10
     /// A reliable message.
     package static let message = 16 << 20
     package static let unreliableMessage = 64 << 10
     package static let name = 255
-    /// An invitation's context.
+    /// An invitation's context: the inviter's bytes for the invited program.
     package static let context = 64 << 10
     /// Members per session, including the local one.
     package static let members = 32
@@ -20,8 +20,8 @@ package enum PeerLimits {
     package static let roster = 16 << 10
     /// Resource lanes per member.
     package static let lanes = 2
-    /// Dialled links that may flush their last output at the same time. Above this number, the oldest is closed at
-    /// once.
+    /// Dialled links that may flush their final output at the same time. Above this number, the oldest link is closed
+    /// at once.
     package static let goodbyes = 64
     /// Unacknowledged numbered frames, and the flow-control window for reliable messages.
     package static let window = 4 << 20
@@ -29,7 +29,8 @@ package enum PeerLimits {
     package static let streamWindow = 256 << 10
     /// Flow-control window per resource.
     package static let resourceWindow = 4 << 20
-    /// Unreliable messages that the program has not consumed; each counts 64 bytes more. Further messages are dropped.
+    /// Unreliable messages that the program has not consumed; each counts 64 bytes more. A message that would exceed
+    /// this limit is dropped.
     package static let unreliableHeld = 1 << 20
 }
 
@@ -56,13 +57,13 @@ package enum PeerTimes {
     package static let graceAfterClose = Duration.seconds(6)
     /// Maximum delay before an acknowledgment.
     package static let acknowledgment = Duration.milliseconds(50)
-    /// Back-off before each attempt to replace a link. The last delay is repeated.
+    /// Back-off before each attempt to replace a link. The final delay is repeated.
     package static let redials: [Duration] = [.zero, .milliseconds(250), .milliseconds(500), .seconds(1), .seconds(2)]
     /// How long the larger peer (see ``PeerKey``) waits for the smaller peer to dial before it dials itself.
     package static let largerDials = Duration.seconds(3)
     /// How long one datagram lane's handshake may take.
     package static let laneHandshake = Duration.seconds(5)
-    /// Back-off after each failed datagram lane. The last delay is repeated.
+    /// Back-off after each consecutive failure of a datagram lane. The final delay is repeated.
     package static let laneRetries: [Duration] = [.milliseconds(250), .seconds(2), .seconds(10), .seconds(60)]
     /// Minimum time between two datagram lane dials to one member.
     package static let laneDialPause = Duration.seconds(1)

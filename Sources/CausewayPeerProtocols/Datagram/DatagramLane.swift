@@ -1,7 +1,9 @@
-/// One member's datagram lane: its attempts, and the current lane.
+/// One member's datagram lane, which carries unreliable messages over UDP and DTLS.
+///
+/// The value outlasts single connections: it tracks the attempts to open a lane and the current lane.
 struct DatagramLane: Sendable {
     enum Phase: Equatable, Sendable {
-        /// No lane exists. The offering side opens the next one at ``DatagramLane/deadline``.
+        /// No datagram lane exists. The offering side opens the next lane at ``DatagramLane/deadline``.
         case down
         /// The driver opens a port, or dials.
         case opening
@@ -15,13 +17,14 @@ struct DatagramLane: Sendable {
     var isSupported = false
     var phase = Phase.down
     var id: DatagramLaneID?
-    /// The current lane's token; empty without a lane.
+    /// The current datagram lane's token; empty without a lane.
     var token: [UInt8] = []
-    /// When the attempt times out, or the next one begins.
+    /// When the current attempt times out, or the next attempt begins.
     var deadline: Duration?
-    /// Failures since a lane was last ready.
+    /// On the offering side, the number of failures since a datagram lane became ready or the control link was
+    /// replaced.
     var failureCount = 0
-    /// The newest offer, held for ``PeerTimes/laneDialPause`` after the last dial.
+    /// The newest offer, held for ``PeerTimes/laneDialPause`` after the latest dial.
     var heldOffer: DatagramNotice.Offer?
     var lastDial: Duration?
     var watch: LaneWatch?
@@ -31,7 +34,7 @@ struct DatagramLane: Sendable {
 
     var nextTime: Duration? { [deadline, watch?.deadline].compactMap { $0 }.min() }
 
-    /// Removes the current lane, and schedules the next one if this side offers lanes.
+    /// Removes the current datagram lane, and schedules the next lane if this side offers lanes.
     mutating func fell(offers: Bool, at now: Duration) {
         (phase, id, token, watch, pendingByteCount) = (.down, nil, [], nil, 0)
         (report.isReady, report.messageLimit) = (false, 0)
@@ -48,7 +51,7 @@ struct DatagramLane: Sendable {
     }
 }
 
-/// A datagram's first byte on a lane. Datagrams with other values are ignored.
+/// A datagram's first byte on a datagram lane. Datagrams with other values are ignored.
 enum DatagramKind {
     /// A whole unreliable message follows.
     static let message: UInt8 = 0

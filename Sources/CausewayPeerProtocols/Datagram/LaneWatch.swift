@@ -1,6 +1,7 @@
 internal import CausewayMachines
 
-/// Detects a datagram lane on which nothing arrives any more, and keeps NAT mappings alive. The machine ends when the lane is lost.
+/// Detects a datagram lane on which nothing arrives any more, and keeps NAT mappings alive. The machine ends when the
+/// lane is lost.
 ///
 /// Both sides run this machine. If nothing arrives after a sent datagram, probes follow every 0.5 s; after 5 s the lane
 /// is lost.
@@ -10,9 +11,9 @@ struct LaneWatch: ReturningMachine, Sendable {
     enum Alarm: Equatable, Sendable { case probe, lost }
 
     private enum Phase: Sendable {
-        /// Nothing was sent since the last datagram arrived. A probe is due at `probeAt`, if that is set.
+        /// Nothing was sent since the latest datagram arrived. A probe is due at `probeAt`, if that is set.
         case quiet(probeAt: Duration?)
-        /// - Parameter since: When the first datagram after the last arrival was sent.
+        /// - Parameter since: When the first datagram after the latest arrival was sent.
         case unanswered(since: Duration, next: Duration)
         case ended
     }

@@ -45,6 +45,6 @@ package enum MemberState: Equatable, Sendable {
     case suspended
     /// The link was replaced. No reliable frame was lost or duplicated.
     case resumed
-    /// The last state. No event for the member follows.
+    /// The final state. No event for the member follows.
     case notConnected(PeerReason)
 }

@@ -48,14 +48,14 @@ struct Link: Sendable {
     var peerKey: PeerKey? { hello?.peer.key ?? member?.peer }
 }
 
-/// A link's output besides its member's channels: urgent frames, and the last output of a leaving link.
+/// A link's output besides its member's channels: urgent frames, and the final output of a leaving link.
 struct LinkOutput: Sendable {
     private(set) var urgent: Deque<PeerFrame> = []
     /// Whether the driver was notified and has not taken all output yet.
     var isAnnounced = false
     /// The member's remaining output, while the link is leaving.
     var farewell: MemberTraffic?
-    /// The link's last frame, BYE.
+    /// The link's final frame, BYE.
     private var last: PeerFrame?
 
     var isEmpty: Bool { urgent.isEmpty && last == nil && farewell == nil }

@@ -14,7 +14,7 @@ struct LinkMachine: ReturningMachine, Sendable {
         /// Certificates are exchanged.
         case joining
         case joined
-        /// A further connection for resource bytes.
+        /// The link is a resource lane: it carries only resource bytes, beside the control link.
         case lane
         /// Output is flushed. Input is ignored, except acknowledgments and BYE.
         case leaving(PeerReason)

@@ -6,7 +6,7 @@ struct MemberTraffic: Sendable {
     enum Channel: Hashable, Sendable {
         case messages
         case stream(UInt16)
-        /// Resource bytes, which use the control link while there is no lane.
+        /// Resource bytes, which use the control link while the member has no resource lane.
         case part(UInt16)
     }
 
@@ -58,7 +58,7 @@ struct MemberTraffic: Sendable {
 
     mutating func activate(_ channel: Channel) { scheduler.activate(channel) }
 
-    /// Schedules a resource on a lane, or on the control link if there is no lane.
+    /// Schedules a resource on the member's resource lanes if `onLane` is `true`, else on the control link.
     mutating func activatePart(_ number: UInt16, onLane: Bool) {
         if onLane { lanes.activate(number) } else { scheduler.activate(.part(number)) }
     }
@@ -127,14 +127,14 @@ struct MemberTraffic: Sendable {
         return queue.record(PeerFrame(.streamData, channel: number, payload: bytes))
     }
 
-    /// Queues `STREAM_END` after the stream's last byte.
+    /// Queues `STREAM_END` if the program ended the stream and all its bytes were taken.
     mutating func endStreamIfDrained(_ number: UInt16, _ actions: inout Deque<PeerAction>) {
         guard streams.takeEnd(number) else { return }
         control.append(PeerFrame(.streamEnd, channel: number))
         actions.append(.streamEnded(channel(number)))
     }
 
-    /// Removes and returns a lane's next frame.
+    /// Removes and returns the next frame for a resource lane.
     mutating func nextLaneFrame(_ actions: inout Deque<PeerAction>) -> PeerFrame? {
         var taken = LaneScheduler<UInt16>()
         swap(&taken, &lanes)

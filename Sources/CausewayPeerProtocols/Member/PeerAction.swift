@@ -45,7 +45,7 @@ package enum PeerAction: Sendable, Equatable {
     case dialDatagrams(DatagramLaneID, beside: LinkID, port: UInt16, DatagramSecret)
     /// Send the datagram, then call ``PeerMesh/datagramSent(_:_:at:)``.
     case datagram(DatagramLaneID, [UInt8])
-    /// Close the port or connection. The lane's number is no longer valid.
+    /// Close the datagram lane's port or connection. The lane's number is no longer valid.
     case closeDatagrams(DatagramLaneID)
     /// A datagram lane changed its state, for diagnosis.
     case datagramLane(MemberID, DatagramLaneState)
@@ -53,9 +53,9 @@ package enum PeerAction: Sendable, Equatable {
     // Streams
     case streamOpened(ChannelID, name: String)
     case streamBytes(ChannelID, [UInt8])
-    /// The stream ended cleanly. This is its last event, on both sides.
+    /// The stream ended cleanly. This is the stream's final event, on both sides.
     case streamEnded(ChannelID)
-    /// The stream was reset, or its member was lost. This is the stream's last event.
+    /// The stream was reset, or its member was lost. This is the stream's final event.
     case streamFailed(ChannelID, PeerReason)
     /// After a write was accepted only in part: the stream now accepts this number of bytes.
     case streamSpace(ChannelID, Int)
@@ -69,9 +69,9 @@ package enum PeerAction: Sendable, Equatable {
     case resourceBytes(ChannelID, offset: UInt64, [UInt8])
     /// All bytes arrived. Check the digest if there is one, store the file, then call ``PeerMesh/stored(_:at:)``.
     case resourceComplete(ChannelID, digest: [UInt8]?)
-    /// The receiver stored the whole file. This is the sender's last event.
+    /// The receiver stored the whole file. This is the sender's final event for the resource.
     case resourceDelivered(ChannelID)
-    /// The resource was cancelled or lost. This is its last event.
+    /// The resource was cancelled or lost. This is the resource's final event.
     case resourceFailed(ChannelID, PeerReason)
 }
 
@@ -87,7 +87,7 @@ package struct PeerDial: Sendable, Equatable {
 
 /// A connection's properties after the TLS handshake.
 package struct LinkFacts: Sendable, Equatable {
-    /// The TLS exporter value: 32 bytes for label `EXPORTER-cw-peers/1` without context (RFC 8446 §7.5).
+    /// The TLS exporter value: 32 bytes for label `EXPORTER-cw-peers/1`, without a context value (RFC 8446 §7.5).
     package var exporter: [UInt8]
     /// The SHA-256 digest (32 bytes) of the `SubjectPublicKeyInfo` in the peer's TLS certificate.
     package var fingerprint: [UInt8]

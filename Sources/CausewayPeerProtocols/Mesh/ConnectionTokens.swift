@@ -4,7 +4,7 @@ struct ConnectionTokens: Sendable {
     static let limit = 4 * PeerLimits.members
 
     private var tokens: [UInt64: [UInt8]] = [:]
-    /// Peer IDs, the latest request last.
+    /// Peer IDs in the order of their latest requests, from the oldest to the newest.
     private var order: [UInt64] = []
 
     subscript(peer: UInt64) -> [UInt8]? { tokens[peer] }

@@ -54,7 +54,7 @@ extension PeerMesh {
     }
 
     /// Reports that the program has consumed a message. Without this call, a peer sends at most 4 MiB in reliable
-    /// messages, and further unreliable ones are dropped.
+    /// messages, and unreliable messages above ``PeerLimits/unreliableHeld`` are dropped.
     package mutating func consumed(_ byteCount: Int, from member: MemberID, isReliable: Bool = true, at now: Duration) {
         _ = withTraffic(member, at: now) { traffic, _ in
             if isReliable {
@@ -163,7 +163,7 @@ extension PeerMesh {
         }
     }
 
-    /// Reports that the complete file is stored. This is the receiver's last call; no event follows on this side.
+    /// Reports that the complete file is stored. This is the receiver's final call; no event follows on this side.
     package mutating func stored(_ channel: ChannelID, at now: Duration) {
         _ = withTraffic(channel.member, at: now) { traffic, _ in
             if let frame = traffic.resources.stored(channel.number) { traffic.control.append(frame) }

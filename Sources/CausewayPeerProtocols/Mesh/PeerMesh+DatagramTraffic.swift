@@ -1,5 +1,6 @@
 extension PeerMesh {
-    /// Sends an unreliable message on the datagram lane. Returns `nil` without a lane, and for a message that does not fit into a datagram.
+    /// Sends an unreliable message on the datagram lane. Returns `nil` without a ready lane, and for a message that
+    /// does not fit into a datagram.
     mutating func sendDatagram(_ message: [UInt8], to member: MemberID, at now: Duration) -> SendResult? {
         guard let lane = self[member]?.datagrams, case .ready(let limit) = lane.phase, message.count < limit else {
             return nil
@@ -28,7 +29,7 @@ extension PeerMesh {
         self[member]?.datagrams.pendingByteCount = max(0, pending - byteCount)
     }
 
-    /// Reports a datagram on a lane. DTLS has authenticated it and rejected replays.
+    /// Reports a datagram on a datagram lane. DTLS has authenticated it and rejected replays.
     package mutating func datagramArrived(_ id: DatagramLaneID, _ bytes: [UInt8], at now: Duration) {
         guard let member = datagramLanes[id], hasLane(member) else { return }
         self[member]?.datagrams.watch?.heard(at: now)

@@ -1,11 +1,12 @@
 extension PeerMesh {
-    /// Returns a member's datagram lane counters; `nil` if it is not a member.
+    /// Returns the counters of a member's datagram lanes; `nil` if the peer is not a member.
     package func datagramLane(of member: MemberID) -> DatagramLaneReport? { self[member]?.datagrams.report }
 
     /// The number of datagram lanes, for limit tests.
     package var datagramLaneCount: Int { datagramLanes.count }
 
-    // Opening a lane. The side that accepted the member's first link offers it, the other dials.
+    // Opening a datagram lane. The side that accepted the member's first control link offers the lane, the other side
+    // dials.
 
     /// Starts datagram lanes for a member that joined.
     mutating func startDatagrams(_ member: MemberID, _ hello: Hello?, at now: Duration) {
@@ -14,7 +15,7 @@ extension PeerMesh {
         offerLane(member, at: now)
     }
 
-    /// Opens a port for a new lane, if there is none and a control link can carry the offer.
+    /// Opens a port for a new datagram lane, if the member has no lane and a control link can carry the offer.
     private mutating func offerLane(_ member: MemberID, at now: Duration) {
         guard var lane = self[member]?.datagrams, lane.isSupported, lane.phase == .down, let found = self[member],
             !found.repair.isDialler
@@ -31,7 +32,7 @@ extension PeerMesh {
         self[member]?.datagrams = lane
     }
 
-    /// Reports that the driver waits for a lane's handshake on a port.
+    /// Reports that the driver waits for a datagram lane's handshake on a port.
     package mutating func datagramsListening(_ id: DatagramLaneID, on port: UInt16, at now: Duration) {
         guard let member = datagramLanes[id], let found = self[member], found.datagrams.phase == .opening,
             !found.repair.isDialler
@@ -50,7 +51,7 @@ extension PeerMesh {
         switch try DatagramNotice(payload) {
         case .offer(let offer):
             guard found.repair.isDialler else { throw PeerReason.protocolViolation }
-            // A new offer replaces the peer's earlier lane.
+            // A new offer replaces the current datagram lane.
             if found.datagrams.id != nil { endLane(of: member, .lost, tellsPeer: false, at: now) }
             self[member]?.datagrams.heldOffer = offer
             let last = found.datagrams.lastDial.map { $0 + PeerTimes.laneDialPause } ?? now
@@ -62,7 +63,7 @@ extension PeerMesh {
         }
     }
 
-    /// Dials the held offer if the pause since the last dial is over.
+    /// Dials the held offer if the pause since the latest dial is over.
     private mutating func dialLaneIfDue(_ member: MemberID, at now: Duration) {
         guard var lane = self[member]?.datagrams, let offer = lane.heldOffer, let due = lane.deadline, due <= now,
             let found = self[member]
@@ -78,11 +79,12 @@ extension PeerMesh {
         self[member]?.datagrams = lane
     }
 
-    /// Reports that a lane's handshake is complete.
+    /// Reports that a datagram lane's handshake is complete.
     ///
     /// - Parameters:
-    ///   - id: The lane.
-    ///   - limit: The maximum datagram size in bytes. A lane with a limit of 0 or 1 cannot carry a message, and ends.
+    ///   - id: The datagram lane.
+    ///   - limit: The maximum datagram size in bytes. A lane with a limit of 0 or 1 cannot carry a message, and is
+    ///     ended.
     ///   - now: The current time.
     package mutating func datagramsReady(_ id: DatagramLaneID, limit: Int, at now: Duration) {
         guard let member = datagramLanes[id], let found = self[member] else { return }
@@ -97,7 +99,7 @@ extension PeerMesh {
 
     // Ends
 
-    /// Reports a handshake with a wrong key or token. The lane still waits for the member.
+    /// Reports a handshake with a wrong key or token. The datagram lane still waits for the member's handshake.
     package mutating func datagramsRefused(_ id: DatagramLaneID, _ reason: PeerReason, at now: Duration) {
         guard let member = datagramLanes[id], let count = self[member]?.datagrams.report.refusedCount else { return }
         self[member]?.datagrams.report.refusedCount = count + 1
@@ -105,14 +107,14 @@ extension PeerMesh {
         if count == 0 { actions.append(.datagramLane(member, .refused(reason))) }
     }
 
-    /// Reports that a lane could not be opened or has ended, without ``PeerAction/closeDatagrams(_:)``.
+    /// Reports that a datagram lane could not be opened, or has ended without ``PeerAction/closeDatagrams(_:)``.
     package mutating func datagramsEnded(_ id: DatagramLaneID, _ reason: PeerReason, at now: Duration) {
         guard let member = datagramLanes[id] else { return }
         endLane(of: member, reason, at: now)
     }
 
-    /// Ends a member's lane, notifies the peer unless the peer ended it, and schedules the next attempt on the offering
-    /// side.
+    /// Ends a member's datagram lane, and notifies the peer if `tellsPeer` is `true`. On the offering side, schedules
+    /// the next attempt.
     private mutating func endLane(
         of member: MemberID, _ reason: PeerReason, tellsPeer: Bool = true, at now: Duration
     ) {
@@ -125,15 +127,16 @@ extension PeerMesh {
         actions.append(.datagramLane(member, .down(reason)))
     }
 
-    /// Closes a lane, if it still exists.
+    /// Closes a datagram lane, if it still exists.
     mutating func closeLane(_ id: DatagramLaneID?) {
         guard let id, datagramLanes[id] != nil else { return }
         datagramLanes.remove(id)
         actions.append(.closeDatagrams(id))
     }
 
-    /// Continues a member's lanes after its control link was replaced. Probes a ready lane. Replaces an offered lane at
-    /// once, because the old link may have lost the offer. Offers a lane if there is none.
+    /// Continues a member's datagram lane after the control link was replaced. Probes a ready lane. Replaces an offered
+    /// lane at once, because the old control link may have lost the offer. Without a lane, the offering side makes an
+    /// offer.
     mutating func resumeDatagrams(_ member: MemberID, at now: Duration) {
         guard let lane = self[member]?.datagrams else { return }
         switch lane.phase {
@@ -166,7 +169,7 @@ extension PeerMesh {
         }
     }
 
-    /// After a network change, probes the lane, or starts a scheduled attempt at once.
+    /// After a network change, probes a ready datagram lane, or makes a scheduled attempt due at once.
     mutating func networkChangedForDatagrams(_ member: MemberID, at now: Duration) {
         guard let lane = self[member]?.datagrams else { return }
         if lane.phase == .down, lane.deadline != nil { self[member]?.datagrams.deadline = now }

@@ -5,7 +5,7 @@ extension PeerMesh {
     ///   - member: The session and the peer.
     ///   - name: The peer's display name, until its HELLO arrives.
     ///   - endpoints: The peer's known addresses. The driver adds those from discovery.
-    ///   - context: At most 64 KiB; more fails with ``PeerReason/tooMuch``.
+    ///   - context: Bytes for the invited program, at most 64 KiB; more fails with ``PeerReason/tooMuch``.
     ///   - service: The service type with which the peer was found; the peer reads it with ``service(of:)``.
     ///   - timeout: The time from the dial to the answer; 30 s unless it is positive.
     ///   - now: The current time.

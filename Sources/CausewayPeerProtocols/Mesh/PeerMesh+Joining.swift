@@ -4,7 +4,7 @@ extension PeerMesh {
     /// If several links connect the two sessions, the smaller peer chooses one and sends `CERTIFIED` only there.
     mutating func startJoining(_ id: LinkID, _ member: MemberID, at now: Duration) {
         guard let found = self[member], !found.phase.isConnected else { return end(id, .duplicate, at: now) }
-        // Several announced peers may compete for the session's last place.
+        // Several announced peers may compete for the session's only free place.
         guard found.phase.countsAsMember || sessions[member.session]?.hasRoom(for: member.peer) == true else {
             return end(id, .full, at: now)
         }

@@ -1,10 +1,11 @@
 extension PeerMesh {
-    /// Returns the token that binds a lane to the member's first link and to the lane's own TLS connection.
+    /// Returns the token that binds a resource lane to the member's first control link and to the lane's own TLS
+    /// connection.
     private static func laneToken(_ exporter: [UInt8], _ facts: LinkFacts) -> [UInt8] {
         PeerDigest.hmac(key: exporter, Array("cw-peers/1 lane".utf8) + facts.exporter)
     }
 
-    /// Sends `LANE` on a dialled connection, and uses the connection at once.
+    /// Sends `LANE` on a dialled link, and uses the link as a resource lane at once.
     mutating func openLane(_ id: LinkID, _ facts: LinkFacts, at now: Duration) {
         guard let member = links[id]?.member, let found = self[member], let handle = found.handle,
             found.phase.isConnected,
@@ -26,7 +27,8 @@ extension PeerMesh {
         restartParts(of: member, at: now)
     }
 
-    /// Handles `LANE`. On a control link, it asks the dialler for a lane. On a new link, it is the first frame.
+    /// Handles a `LANE` frame. On a control link, the frame asks this side, the dialler, to open a resource lane. On a
+    /// new link, it is the first frame and makes the link a resource lane.
     mutating func handleLane(_ payload: [UInt8], on id: LinkID, _ link: Boxed<Link>, at now: Duration) throws {
         if link.phase == .joined {
             guard let member = link.member, let found = self[member] else { return }
@@ -48,7 +50,7 @@ extension PeerMesh {
         laneReady(id, MemberID(session, peer), at: now)
     }
 
-    /// Dials a lane for resource bytes or, on the accepter's side, asks the peer for one.
+    /// Dials a resource lane if this side dialled the control link. Otherwise asks the peer to dial one.
     private mutating func needLane(_ member: MemberID, at now: Duration) {
         guard let found = self[member], found.phase.isJoined, found.lanes.ready.isEmpty, !found.lanes.isUnavailable
         else { return }
@@ -65,7 +67,8 @@ extension PeerMesh {
         dial(member, .lane, at: now)
     }
 
-    /// Lets a resource send on a lane or, until there is one, on the control link.
+    /// Schedules a resource's bytes on the member's resource lanes. Without a resource lane, schedules the bytes on the
+    /// control link and requests a lane.
     mutating func activateParts(of member: MemberID, _ number: UInt16, at now: Duration) {
         let hasLane = self[member]?.lanes.ready.isEmpty == false
         sessions[member.session]?.members[member.peer]?.traffic?.activatePart(number, onLane: hasLane)
@@ -79,7 +82,8 @@ extension PeerMesh {
         }
     }
 
-    /// A lane broke, or could not be dialled. The receiver requests missing bytes again.
+    /// Handles a resource lane that broke or could not be dialled. If a ready lane broke, this side requests missing
+    /// bytes again for the resources that it receives.
     mutating func laneEnded(_ id: LinkID, _ member: MemberID, at now: Duration) {
         guard let found = self[member] else { return }
         let wasReady = self[member]?.lanes.ready.remove(id) != nil

@@ -111,7 +111,7 @@ extension PeerMesh {
         case .lane:
             guard let member = link.member else { return nil }
             let frame = sessions[member.session]?.members[member.peer]?.traffic?.nextLaneFrame(&actions)
-            // After the last PART, DONE is sent on the control link.
+            // After a resource's final PART, DONE is sent on the control link.
             if frame != nil { announce(member, at: now) }
             return frame
         case .leaving:
@@ -156,7 +156,7 @@ extension PeerMesh {
         }
     }
 
-    /// Notifies the driver about a member's output on its links and lanes.
+    /// Notifies the driver about a member's output on its control link and its resource lanes.
     mutating func announce(_ member: MemberID, at now: Duration) {
         guard let found = self[member] else { return }
         if let link = found.link { announce(link, at: now) }

@@ -121,7 +121,8 @@ extension PeerMesh {
     /// Returns data that lets another device connect to a session. Pass it over any channel, and call
     /// ``connect(_:to:data:timeout:at:)`` with the other device's data.
     ///
-    /// The data for the 128 peers for which it was requested last is valid; older data is refused with ``PeerReason/notVerified``.
+    /// A session remembers the 128 peers with the latest calls of this method. Data for an earlier peer is refused with
+    /// ``PeerReason/notVerified``.
     ///
     /// - Returns: The data; `nil` if the session is closed.
     package mutating func connectionData(_ session: SessionID, for peerID: UInt64) -> [UInt8]? {

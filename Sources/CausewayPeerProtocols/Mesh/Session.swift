@@ -68,7 +68,8 @@ struct Member: Sendable {
     var repair = LinkRepair()
     var verification: VerificationMachine?
     var consent = MemberConsent()
-    /// The first link's TLS exporter value, which binds lanes and comparison codes.
+    /// The first control link's TLS exporter value, which binds resource lanes, datagram lanes and comparison codes to
+    /// that link.
     var exporter: [UInt8] = []
 
     init(_ info: PeerInfo, _ phase: Phase) { (self.info, self.phase) = (info, phase) }
@@ -84,12 +85,12 @@ struct MemberConsent: Sendable {
     var judgement: Bool?
 }
 
-/// A member's lanes for resource bytes.
+/// A member's resource lanes: links that carry only resource bytes.
 struct LaneSet: Sendable {
     var ready: Set<LinkID> = []
     var dialing: LinkID?
     var failures = 0
-    /// Whether the peer was asked to dial a lane.
+    /// Whether the peer was asked to dial a resource lane.
     var isRequested = false
 
     /// Whether three dials failed, so that resource bytes use the control link.

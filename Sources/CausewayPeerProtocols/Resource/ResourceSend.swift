@@ -114,7 +114,7 @@ struct ResourceReceive: Sendable {
         return PeerFields().with(1, offset).with(2, granted)
     }
 
-    /// Returns a `GET` payload for the bytes lost with a broken lane.
+    /// Returns a `GET` payload for the bytes lost with a broken resource lane or control link.
     mutating func refetch() -> PeerFields? {
         guard state == .receiving else { return nil }
         isRefetching = true
@@ -123,7 +123,7 @@ struct ResourceReceive: Sendable {
 
     enum Part: Equatable, Sendable { case bytes(UInt64, [UInt8]), ignored, gap, tooMuch }
 
-    /// Handles a `PART`. If bytes are missing before it, the first such part causes a new `GET`; further parts are
+    /// Handles a `PART`. If bytes are missing before it, the first such part causes a new `GET`; later parts are
     /// ignored until the missing bytes arrive.
     mutating func arrived(_ offset: UInt64, _ bytes: [UInt8]) -> Part {
         guard state == .receiving, offset == position else {

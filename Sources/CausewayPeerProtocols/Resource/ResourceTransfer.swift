@@ -66,7 +66,7 @@ struct ResourceTransfer: Sendable {
         return PeerFrame(.done, channel: number)
     }
 
-    /// Returns a `GET` for each resource being received, because a lane or link broke.
+    /// Returns a `GET` for each resource being received, because a resource lane or the control link broke.
     mutating func refetchAll() -> [PeerFrame] {
         receives.keys.sorted().compactMap { receives[$0]?.refetch()?.asGet($0) }
     }

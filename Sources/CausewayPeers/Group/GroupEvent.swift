@@ -15,7 +15,8 @@ package enum GroupEvent: Sendable {
     case fileStarted(PeerIdentity, name: String, Progress)
     case fileFinished(PeerIdentity, name: String, Result<ReceivedFile, PeerFailure>)
     case verification(PeerIdentity, PeerVerification)
-    /// For diagnosis only: unreliable messages also arrive without a lane.
+    /// A member's datagram lane changed. For diagnosis only: without a datagram lane, unreliable messages use the
+    /// control link.
     case datagramLane(PeerIdentity, PeerDatagramLane)
     /// A member's key is recorded as paired.
     case paired(PeerIdentity)
@@ -33,9 +34,9 @@ package enum GroupEvent: Sendable {
 /// A change to the DTLS connection for unreliable messages.
 package enum PeerDatagramLane: Sendable, Equatable {
     case ready
-    /// A host without the key tried to use it.
+    /// A host without the datagram lane's key attempted a handshake.
     case refused(PeerFailure)
-    /// Unreliable messages use the control link until another lane is ready.
+    /// Unreliable messages use the control link until a new datagram lane is ready.
     case down(PeerFailure)
 }
 

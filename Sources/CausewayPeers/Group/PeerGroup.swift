@@ -95,7 +95,8 @@ package final class PeerGroup: Sendable {
 
     /// Makes the bytes that `peer` passes to ``connect(to:with:)``. The completion runs on the group's queue.
     ///
-    /// The bytes for the 128 peers for which they were made last are valid.
+    /// The group remembers the 128 peers with the latest calls of this method. Bytes for an earlier peer are no longer
+    /// valid.
     package func connectionData(
         for peer: UInt64, completion: @escaping @Sendable (Result<Data, PeerFailure>) -> Void
     ) {

@@ -51,7 +51,7 @@ package final class PeerOutputStream: Sendable {
 
 /// A stream's receiving end. It is reset if it is released before its end.
 package final class PeerInputStream: Sendable {
-    /// A stream event; `ended` and `failed` are the last.
+    /// A stream event. No event follows `ended` or `failed`.
     package enum Event: Sendable {
         case data(Data)
         case ended

@@ -73,7 +73,7 @@ final class StreamState: Sendable {
         queue.async { [self] in state.withLock { $0.changed }?(failure) }
     }
 
-    /// The program closed the sending end, so its release has no further effect.
+    /// Records that the program closed the sending end. Releasing the sending end then does not reset the stream.
     func close() { state.withLock { $0.hasEnded = true } }
 
     /// Releases the handlers.

@@ -15,7 +15,7 @@ public struct PeerFailure: Error, Hashable, Sendable, CustomStringConvertible {
         public static let declined = Code(1)
         /// The session has its maximum number of peers.
         public static let full = Code(2)
-        /// A deadline passed: no answer, no handshake or no sign of life.
+        /// A deadline passed: the peer did not answer, did not complete a handshake, or sent nothing for too long.
         public static let timedOut = Code(3)
         /// Another link to the same peer is in use.
         public static let duplicate = Code(4)

@@ -64,7 +64,8 @@ extension DatagramPort {
             return old
         }
         guard let old else { return connection.forceCancel() }
-        // The lane needs no other connection, and an accepted connection does not need its listener.
+        // The datagram lane needs no other connection, and an accepted connection does not need the listener that
+        // accepted it.
         old.listener?.cancel()
         for other in old.candidates where other !== connection { other.forceCancel() }
         tell(.ready(limit: connection.maximumDatagramSize))

@@ -4,8 +4,9 @@ internal import Network
 
 /// One end of a datagram lane: handshakes with hosts that claim to be the peer, then the connection with the peer.
 ///
-/// Hosts without the key do not get past the handshake: at most ``handshakeLimit`` at a time, for five seconds each. After the first
-/// complete handshake the port accepts no other peer. All callbacks run on the node's queue; `ended` is the last event.
+/// Hosts without the key do not get past the handshake: at most ``handshakeLimit`` at a time, for five seconds each.
+/// After the first complete handshake the port accepts no other peer. All callbacks run on the node's queue. No event
+/// follows `ended`.
 final class DatagramPort: Sendable {
     enum Event: Sendable {
         case listening(UInt16)
@@ -61,7 +62,7 @@ final class DatagramPort: Sendable {
     func receive(from connection: NWConnection) {
         connection.receiveMessage { [weak self] data, _, _, error in
             guard let self, state.withLock({ !$0.isClosed && $0.chosen === connection }) else { return }
-            // A lane has no empty datagrams: without content, the peer has closed the connection.
+            // A datagram lane has no empty datagrams: without content, the peer has closed the connection.
             guard let data, !data.isEmpty else { return end(error.map { $0.laneReason } ?? .left) }
             tell(.received([UInt8](data)))
             receive(from: connection)
@@ -70,13 +71,13 @@ final class DatagramPort: Sendable {
 
     // MARK: End
 
-    /// Ends the lane because of an event, and reports it.
+    /// Ends the datagram lane for this reason, and reports ``Event/ended(_:)``.
     func end(_ reason: PeerReason) { if shut() { tell(.ended(reason)) } }
 
-    /// Ends the lane. No event follows.
+    /// Ends the datagram lane without an event.
     func close() { _ = shut() }
 
-    /// Returns whether the lane was open.
+    /// Cancels the listener and all connections. Returns whether the datagram lane was open.
     private func shut() -> Bool {
         let (wasOpen, old) = state.withLock { state in
             let old = state

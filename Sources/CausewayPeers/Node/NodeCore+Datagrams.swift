@@ -1,7 +1,7 @@
 internal import CausewayPeerProtocols
 internal import Network
 
-/// A node's datagram lanes.
+/// The local ends of a node's datagram lanes.
 struct DatagramPorts: Sendable {
     var ports: [DatagramLaneID: DatagramPort] = [:]
     /// For tests: replaces the peer's endpoint.

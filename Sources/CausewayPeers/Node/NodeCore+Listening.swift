@@ -77,7 +77,8 @@ enum LocalAddresses {
             return IPv6Address(text).map { [UInt8]($0.rawValue) }
         }
         let others = all.filter { $0.first != 127 && $0 != [UInt8](IPv6Address.loopback.rawValue) }
-        // Link-local addresses go last, because only the first addresses are used on hosts with many interfaces.
+        // Link-local addresses go to the end of the list, because only the first addresses are used on hosts with many
+        // interfaces.
         let isLocal = { (address: [UInt8]) in address.count == 16 && address[0] == 0xFE && address[1] & 0xC0 == 0x80 }
         let usable = others.isEmpty ? all : others
         return Array((usable.filter { !isLocal($0) } + usable.filter(isLocal)).prefix(8))

@@ -63,7 +63,7 @@ struct NodeService: Sendable {
     var waiting: [NodeCore.Waiting] = []
     var advertisements: [PeerAdvertisement.Port] = []
     var networkWatch: PathQuery.Watch?
-    /// The networks at the last change.
+    /// The networks since the latest network change.
     var network: LocalNetwork?
     var armedFor: Duration?
 }

@@ -28,12 +28,13 @@ extension PeerNode {
 
 /// A running browser. It ends when it is stopped or released.
 ///
-/// A peer is found once, even if it is seen on several interfaces and in several instances, and lost when the last instance is gone.
+/// A peer is found once, even if it is seen on several interfaces and in several instances. It is lost when none of its
+/// instances is left.
 /// Instances without a peer's record are left out, for example those of Apple's framework, and so is the local peer.
 package final class PeerBrowse: Sendable {
     private struct State {
         var handler: (@Sendable (BrowserEvent) -> Void)?
-        /// Each peer's last report.
+        /// The latest report of each peer.
         var told: [PeerIdentity: PeerAnnouncement] = [:]
     }
 

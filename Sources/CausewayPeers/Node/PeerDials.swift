@@ -48,14 +48,16 @@ struct PeerRace: Sendable {
 /// A node's dials, of which only a few run at a time.
 ///
 /// Peers that find each other both invite, and one of the two invitations is enough. When many peers find each other at
-/// once, the one with the larger identity waits briefly for the other's dial. This saves nearly half of the handshakes.
+/// once, the peer with the larger identity waits briefly for the smaller peer's dial. This saves nearly half of the
+/// handshakes.
 struct PeerDials: Sendable {
-    /// The maximum number of dials running at a time. Replacements of links and lanes never wait.
+    /// The maximum number of dials running at a time. Dials that replace a control link or open a resource lane never
+    /// wait.
     static let limit = 4
     /// The time after which a running dial no longer delays others.
     static let patience = Duration.seconds(1)
-    /// In a crowd, the larger peer dials this long after the last connection from any peer, and after
-    /// ``longestCourtesy`` at the latest. A crowd is more than ``limit`` dials within ``longestCourtesy``.
+    /// In a crowd, the larger peer dials this long after the latest connection from any peer, and at the latest after
+    /// ``longestCourtesy``. A crowd is more than ``limit`` dials within ``longestCourtesy``.
     static let courtesy = Duration.milliseconds(700)
     static let longestCourtesy = Duration.seconds(5)
 

@@ -27,7 +27,7 @@ struct PeerSearches: Sendable {
     private static let limit = 32
 
     private var ends: [PeerKey: Duration] = [:]
-    /// Whether the timer runs. It may outlast the last search.
+    /// Whether the timer runs. The timer may still run when no search is left.
     private var isTimed = false
 
     /// Starts a search, or extends it. Returns whether the caller must start the timer.

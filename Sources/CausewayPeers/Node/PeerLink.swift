@@ -12,12 +12,12 @@ final class PeerLink: Sendable {
         /// The handshake is complete. The remote endpoint is `nil` if it is not known.
         case opened(LinkFacts, remote: NWEndpoint?)
         case received([UInt8])
-        /// The transport accepted this number of bytes. The last 32 KiB may remain unreported.
+        /// The transport accepted this number of bytes. Less than 32 KiB at the end may remain unreported.
         case sent(Int)
         /// The other side sent all of its bytes. No `received` follows.
         case ended
-        /// The link no longer exists. This is its last event. After a local network failure, the other side may not
-        /// know yet that the link has ended.
+        /// The link no longer exists. This is the link's final event. After a local network failure, the other side may
+        /// not know yet that the link has ended.
         case closed(isLocalFailure: Bool)
     }
 

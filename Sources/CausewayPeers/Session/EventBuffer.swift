@@ -91,8 +91,9 @@ final class EventBuffer: Sendable {
         }
     }
 
-    /// Suspends until an event is added for this consumer, the buffer ends, or the task is cancelled. Several consumers may wait: a new one
-    /// must not resume another one, because the two would then resume each other without end.
+    /// Suspends until an event is added for this consumer, the buffer ends, or the task is cancelled. Several
+    /// consumers may wait: a new consumer must not resume a waiting consumer, because the two would then resume each
+    /// other without end.
     nonisolated(nonsending) private func wait() async {
         let number = state.withLock { state in
             state.lastWaiter += 1

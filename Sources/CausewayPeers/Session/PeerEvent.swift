@@ -18,7 +18,7 @@ public enum PeerEvent: Sendable {
     case resumed(PeerIdentity)
     /// A peer is no longer a member, or did not become one.
     case left(PeerIdentity, PeerFailure)
-    /// A member's message. Reliable ones arrive in sending order.
+    /// A member's message. Reliable messages arrive in sending order.
     case received(Data, from: PeerIdentity)
     /// A member opened a stream.
     case stream(PeerReader, from: PeerIdentity)
@@ -32,7 +32,7 @@ public enum PeerEvent: Sendable {
     case compare(PeerCode, with: PeerIdentity)
     /// A member proved a pairing secret, or both users saw the same code. Its key is recorded, unless the session has ``PeerTrust/any``.
     case paired(PeerIdentity)
-    /// A member's key could not be written to the disk. It is used while the session lives.
+    /// A member's key could not be written to the disk. The key is used until the session ends.
     case unsaved(PeerIdentity, PeerFailure)
     /// A peer is not accepted: its key differs from the recorded one (``PeerFailure/Code/identityChanged``), or it
     /// lacks the proof that the session's ``PeerTrust`` or a pairing requires (``PeerFailure/Code/unverified``).
@@ -78,7 +78,7 @@ public struct PeerTransfer: Sendable {
     public func cancel() { progress.cancel() }
 }
 
-/// A received file. It is removed when the last copy of the value is released.
+/// A received file. The file is removed when all copies of this value are released.
 public struct PeerFile: Sendable {
     /// The sender's file name without directories and control characters.
     public let name: String

@@ -17,10 +17,11 @@ extension PeerSession {
         /// As `reliable`, but a later message with the same key takes the place of one that is still queued for the peer: for states, such as
         /// positions, of which only the newest matters.
         case latest(key: String)
-        /// At once or not at all, without order. At most 64 KiB; larger ones are sent as `reliable`.
+        /// At once or not at all, without order. At most 64 KiB; larger messages are sent as `reliable`.
         ///
-        /// Messages of about 1,200 bytes or less use UDP with DTLS 1.2, so that a lost packet delays no other message. Larger ones, and all
-        /// where UDP is blocked, use the link for reliable messages, where a lost packet can delay them.
+        /// Messages of about 1,200 bytes or less use UDP with DTLS 1.2, so that a lost packet delays no other message.
+        /// Larger messages use the link for reliable messages, where a lost packet can delay them. If UDP is blocked,
+        /// all messages use that link.
         case datagram
     }
 
@@ -77,7 +78,7 @@ extension PeerSession {
     ///
     /// - Parameters:
     ///   - file: The file's URL.
-    ///   - name: The file name for the receiver; `nil` for the last path component.
+    ///   - name: The file name for the receiver; `nil` for the URL's last path component.
     ///   - peer: A member.
     ///   - hasDigest: Whether the receiver compares the whole file's SHA-256 digest. It always does if it already had part of the file.
     public func send(

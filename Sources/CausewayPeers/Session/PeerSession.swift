@@ -171,7 +171,7 @@ public final class PeerSession: Sendable {
     ///
     /// - Parameters:
     ///   - peer: A found peer.
-    ///   - context: Bytes for the peer's decision, at most 64 KiB.
+    ///   - context: Bytes with which the peer can decide about the invitation, at most 64 KiB.
     ///   - timeout: How long the peer may take to answer.
     /// - Throws: ``PeerFailure``, for example with `declined`, `timedOut`, `full` or `identityChanged`;
     ///   `invalid` for the local peer.

@@ -22,7 +22,8 @@ public final class PeerWriter: Sendable {
             }?.resume()
         }
 
-        /// Returns at the next change, or if there was a change since the last wait. Ends early if the task is cancelled.
+        /// Returns at the next change. Returns at once if there was a change since the previous wait. Ends early if the
+        /// task is cancelled.
         func wait() async {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in

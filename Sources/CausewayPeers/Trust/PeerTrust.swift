@@ -4,7 +4,7 @@ internal import CausewayPeerProtocols
 /// Which peers a session accepts. A peer with a recorded number and another key is always refused with
 /// ``PeerFailure/Code/identityChanged``.
 public enum PeerTrust: Hashable, Sendable {
-    /// Every peer. Keys are compared while the session lives, and neither read from the disk nor written.
+    /// Every peer. Keys are compared until the session ends, and neither read from the disk nor written.
     case any
     /// Trust on first use: a joined peer's key is recorded on the disk.
     case pinned
