@@ -66,7 +66,7 @@ extension ActorFrame {
         }
     }
 
-    /// Decodes a frame. Bytes after the last field are an error, except in a greeting.
+    /// Decodes a frame. Bytes after the frame's final field are an error, except in a greeting.
     package init(_ bytes: [UInt8]) throws(ActorFrameError) {
         var input = ActorFrameReader(bytes)
         guard Self.owns(bytes) else { throw ActorFrameError(message: "not a frame of an actor system", offset: 0) }

@@ -121,7 +121,7 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
     // MARK: Listings
 
     /// Publishes a local actor, and announces it to all members. Returns `false` at ``ActorLimits/listingCount``,
-    /// because peers would treat a further listing as a violation.
+    /// because peers would treat a listing above that limit as a violation.
     package mutating func publish(_ listing: ActorListing) -> Bool {
         guard directory.count(of: nil) < limits.listingCount else { return directory.own.contains(listing) }
         guard directory.publish(listing, by: nil) else { return true }

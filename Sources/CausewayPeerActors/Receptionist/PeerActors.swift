@@ -58,8 +58,8 @@ public struct PeerActors<Act: DistributedActor>: AsyncSequence, Sendable where A
         /// Waits for the next change like ``next()``, in the caller's isolation.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? { await next() }
 
-        /// Computes the changes since the last report: first the actors that disappeared, then the new ones, oldest
-        /// first.
+        /// Computes the changes since the previous call: first the actors that disappeared, then the new actors,
+        /// oldest first.
         private mutating func compare(_ entries: [ActorDirectory<PeerIdentity>.Entry]) {
             let (old, new) = (Set(known), Set(entries))
             known = entries

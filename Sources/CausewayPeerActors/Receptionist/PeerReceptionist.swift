@@ -40,7 +40,8 @@ public struct PeerReceptionist: Sendable {
 
     /// Publishes a local actor under a key. All members may call it from then on.
     ///
-    /// The system keeps the actor alive until it is withdrawn from all its keys. Publishing twice has no further effect.
+    /// The system keeps the actor alive until the actor is withdrawn from all its keys. Publishing an actor again under
+    /// the same key has no effect.
     ///
     /// - Throws: ``PeerActorFailure`` with `unsupported` for a private or generic type, and for a key with a wrong
     ///   length; `unknownActor` for a peer's actor; `tooLarge` at ``PeerActorSystem/Options/publishedLimit``;
@@ -63,7 +64,7 @@ public struct PeerReceptionist: Sendable {
         if let failure { throw failure }
     }
 
-    /// Withdraws a local actor from a key. Peers' references remain valid while the actor lives.
+    /// Withdraws a local actor from a key. Peers' references remain valid until the actor is released.
     public func withdraw<Act: DistributedActor>(_ actor: Act, from key: PeerActorKey<Act>)
     where Act.ActorSystem == PeerActorSystem {
         guard let name = try? key.name() else { return }

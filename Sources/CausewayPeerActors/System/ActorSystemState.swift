@@ -18,12 +18,12 @@ struct ActorSystemState: SequencedState {
         case serve(UInt64)
     }
 
-    /// The task that performs a peer's call.
+    /// The state of the task that performs a peer's call.
     enum ServiceTask {
         /// The task is being created.
         case starting
         case running(Task<Void, Never>)
-        /// The call was cancelled while its task is being created.
+        /// The call was cancelled before its task was recorded.
         case stopped
     }
 
@@ -93,14 +93,18 @@ struct ActorSystemState: SequencedState {
         return nil
     }
 
-    /// Records a call's new task. Returns it if the call was cancelled meanwhile, so that the caller cancels it outside the lock.
+    /// Records the task that performs a call.
+    ///
+    /// - Returns: The task, if the call was cancelled between ``nextCall(for:)`` and this method. The caller then
+    ///   cancels the task after it has released the lock.
     mutating func started(_ service: PeerService, _ task: Task<Void, Never>) -> Task<Void, Never>? {
         switch tasks[service] {
         case .starting:
             tasks[service] = .running(task)
             return nil
         case .stopped: return task
-        // The call was completed before its task was recorded.
+        // Without an entry, the task has completed the call before this method recorded the task. `running` does not
+        // occur here, because each task is recorded once.
         case .running, nil: return nil
         }
     }

@@ -76,7 +76,8 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
     let clock: any PeerActorClock
     let state: LockedValue<ActorSystemState>
 
-    /// Starts a system on a session. A session has at most one system at a time: stop it before you create another one.
+    /// Starts a system on a session. A session has at most one system at a time: stop a session's system before you
+    /// create a new system for the session.
     public convenience init(_ session: PeerSession, options: Options = Options()) {
         self.init(SessionTransport(session: session), DispatchClock(), options)
     }
