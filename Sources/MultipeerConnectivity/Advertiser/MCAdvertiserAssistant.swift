@@ -55,7 +55,7 @@ public import Foundation
     }
 
     /// A closure that decides about invitations instead of the terminal. It is called on a private queue with the
-    /// inviter, its context, and a handler to call once.
+    /// inviter, the invitation's context, and a handler to call once.
     ///
     /// An addition of Causeway.
     public var decision: (@Sendable (MCPeerID, Data?, @escaping @Sendable (Bool) -> Void) -> Void)? {

@@ -9,7 +9,7 @@ public import Foundation
     /// - Parameters:
     ///   - advertiser: The local peer's advertiser.
     ///   - peerID: The inviter.
-    ///   - context: Data from the inviter. Do not trust it.
+    ///   - context: The invitation's context: data from the inviter. Do not trust it.
     ///   - invitationHandler: Call it once, on any thread, with `true` and a session with the advertised peer, or with
     ///     `false` and `nil`. If it is never called, the invitation times out.
     func advertiser(

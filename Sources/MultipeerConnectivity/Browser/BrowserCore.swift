@@ -112,7 +112,7 @@ struct FoundPeers: Sendable {
         present = [:]
     }
 
-    /// Returns the peer last found with this ID.
+    /// Returns the present peer with this ID or, if no such peer is present, the latest lost peer with the ID.
     func last(_ id: UInt64) -> PeerIdentity? { present[id] ?? gone.last { $0.id == id } }
 
     private mutating func remember(_ peer: PeerIdentity) {

@@ -53,7 +53,7 @@ public import Foundation
     /// - Parameters:
     ///   - peerID: A peer that this browser found.
     ///   - session: A session with the local peer.
-    ///   - context: Data for the invited peer, at most 64 KiB. It is sent encrypted.
+    ///   - context: Data for the invited peer, at most 64 KiB. The data is sent encrypted.
     ///   - timeout: The time for the answer in seconds, at most a day; 30 for values that are not positive.
     open func invitePeer(
         _ peerID: MCPeerID, to session: MCSession, withContext context: Data?, timeout: TimeInterval

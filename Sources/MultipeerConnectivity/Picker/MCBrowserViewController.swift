@@ -22,7 +22,8 @@ public import Foundation
             draw()
         }
     }
-    /// The maximum number of peers in the session, including the local one: 2 to 8. No further peer is invited.
+    /// The maximum number of peers in the session, including the local peer: 2 to 8. At this number, no peer is
+    /// invited.
     open var maximumNumberOfPeers: Int {
         get { list.maximum }
         set {

@@ -45,7 +45,7 @@ extension SessionCore {
             }
         delegate.session(
             session, didFinishReceivingResourceWithName: name, fromPeer: object(peer), at: url, withError: error)
-        // Keep the result until the delegate has returned: the last release deletes the file.
+        // Keep the result until the delegate has returned: releasing the result deletes the file.
         withExtendedLifetime(result) {}
     }
 

@@ -6,8 +6,9 @@ internal import Foundation
 
 /// The implementation of ``MCSession``.
 ///
-/// A life lasts from the session's first use to `disconnect()`. Each life has its own engine. Events from an earlier
-/// life are dropped, so that no event follows a disconnect.
+/// A session can be used again after `disconnect()`. A life of the session lasts from its first use, or its first use
+/// after a disconnect, to the next `disconnect()`. Each life has its own engine. Events from an earlier life's engine
+/// are dropped, so that no event follows a disconnect.
 final class SessionCore: Sendable {
     /// Called on the queue at each state change, before the delegate.
     typealias Observer = @Sendable (PeerIdentity, MCSessionState) -> Void
@@ -75,7 +76,7 @@ final class SessionCore: Sendable {
 
     func removeObserver(_ number: Int) { state.withLock { _ = $0.observers.removeValue(forKey: number) } }
 
-    // MARK: Life
+    // MARK: The engine of the current life
 
     /// Runs `body` on the queue with the engine, which is created if necessary. If the session is left before `body`
     /// runs, or if the engine cannot be created, calls `otherwise` instead.
@@ -88,7 +89,8 @@ final class SessionCore: Sendable {
         }
     }
 
-    /// Returns a life's engine. Called only on the queue, so that only one is created.
+    /// Returns the engine of the session's life with this number, and creates the engine if necessary. Called only on
+    /// the queue, so that a life gets only one engine.
     private func engine(_ life: Int) throws(PeerFailure) -> any SessionEngine {
         let (isCurrent, known) = state.withLock { ($0.life == life, $0.engine) }
         guard isCurrent else { throw PeerFailure(.cancelled) }
@@ -106,12 +108,12 @@ final class SessionCore: Sendable {
         return made
     }
 
-    /// Ends the current life: drops all peers and leaves the group.
+    /// Ends the session's current life: drops all peers and leaves the group.
     func leave(reporting: Bool) {
         let engine = state.withLock { state in
             state.life += 1
             let peers = state.roster.removeAll()
-            // Enqueue under the lock, so that no event from the next life can come first.
+            // Enqueue under the lock, so that no event from the session's next life can come first.
             if reporting { for peer in peers { queue.async { self.tell(peer.value, [.notConnected]) } } }
             return state.engine.take()
         }

@@ -1,7 +1,7 @@
 internal import Causeway
 internal import CausewayPeers
 
-/// A session's peers, with the states last reported to the delegate. Does no I/O.
+/// A session's peers, with each peer's latest state reported to the delegate. Does no I/O.
 ///
 /// It guarantees the state order for each peer: connecting, connected, notConnected.
 struct SessionRoster: Sendable {
