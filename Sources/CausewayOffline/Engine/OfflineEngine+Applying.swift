@@ -4,7 +4,7 @@ internal import Dispatch
 extension OfflineEngine {
     /// Work to do after a change to the queue.
     struct Applied: Sendable {
-        /// The number of the change's last record; 0 without records.
+        /// The number of the change's final record; 0 without records.
         var number: JournalWriter.Number = 0
         var begins: [UInt64] = []
         var asks: [(id: UInt64, status: Int)] = []
@@ -112,7 +112,7 @@ extension OfflineEngine {
         changes.changed { operations }
     }
 
-    /// Returns records for the whole state, and the number of the last submitted record that they include.
+    /// Returns records for the whole state, and the number of the latest submitted record whose change they include.
     func snapshot() -> (frames: [[UInt8]], last: JournalWriter.Number) {
         let (records, last) = state.withLock { ($0.queue.snapshot, writer.last) }
         return (records.compactMap { Journal.frame($0) }, last)

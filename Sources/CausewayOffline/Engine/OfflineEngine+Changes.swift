@@ -87,7 +87,7 @@ extension OfflineEngine {
         }
     }
 
-    /// Moves an operation that is not being sent before another one in its lane, or to the lane's end.
+    /// Moves an operation that is not being sent before the operation `other` of its lane, or to the lane's end.
     ///
     /// - Throws: ``OfflineError`` with the codes `unknownOperation`, `busy`, `otherLane` and `storage`.
     public func move(_ id: OfflineOperation.ID, before other: OfflineOperation.ID?) async throws(OfflineError) {

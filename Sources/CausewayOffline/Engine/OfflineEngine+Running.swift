@@ -112,7 +112,8 @@ extension OfflineEngine {
         }
     }
 
-    /// Keeps the last response for ``result(of:)`` and the resolver. An error response's content is cut to the client's limit.
+    /// Keeps an operation's latest response for ``result(of:)`` and the resolver. An error response's content is cut to
+    /// the client's limit.
     private func keep(_ response: ClientResponse<Data>, _ operation: StoredOperation) {
         let kept = response.value.prefix(client.configuration.maximumErrorContentLength)
         let content = response.status < 400 ? response.value : Data(kept)

@@ -24,7 +24,8 @@ public final class OfflineEngine: Sendable {
         public var policy = OfflinePolicy()
         /// Size limits.
         public var limits = OfflineLimits()
-        /// Decides about refused operations where the policy is ``/CausewayReplay/OfflinePolicy/Refusal/ask``; `nil` to stop the lane.
+        /// Decides about refused operations where the policy is ``/CausewayReplay/OfflinePolicy/Refusal/ask``; `nil` to
+        /// stop the operation's lane.
         public var resolver: Resolver?
         /// How far the journal may exceed twice its compacted size, in bytes, before it is compacted. The default is 1 MiB.
         public var journalSlack = 1 << 20
@@ -107,7 +108,8 @@ public final class OfflineEngine: Sendable {
         }
     }
 
-    /// Stores the recovery decisions, so that each is made only once. Compacts the journal at the same time.
+    /// Stores the decisions about attempts that were interrupted before the program's start, so that each decision is
+    /// made only once. Compacts the journal at the same time.
     private static func store(
         _ queue: ReplayQueue, _ effects: [ReplayEffect], _ content: Journal.Content, _ medium: any JournalMedium
     ) throws(SystemError) {
@@ -172,7 +174,7 @@ public final class OfflineEngine: Sendable {
 
     // MARK: Reading
 
-    /// All operations: lanes sorted by name, each in its order.
+    /// All operations: lanes sorted by name, and each lane's operations in order.
     public var operations: [OfflineOperation] {
         state.withLock { $0.queue.operations }.map { OfflineOperation($0.operation, $0.phase) }
     }

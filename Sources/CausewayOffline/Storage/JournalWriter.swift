@@ -4,12 +4,12 @@ internal import Dispatch
 /// Appends records to the journal, on its own dispatch queue, in submission order.
 ///
 /// Pending records are written and synchronized together (group commit). A record that fails stays pending and is
-/// written before all later ones, unless it can be given up.
+/// written before all later records, unless it can be given up.
 final class JournalWriter: Sendable {
     /// A record number, from 1 in submission order.
     typealias Number = UInt64
-    /// Returns records for the whole state, and the number of the last submitted record that they include; `nil` after
-    /// the engine was released.
+    /// Returns records for the whole state, and the number of the latest submitted record whose change they include;
+    /// `nil` after the engine was released.
     typealias Snapshot = @Sendable () -> (frames: [[UInt8]], last: Number)?
 
     private struct Entry: Sendable {
@@ -72,14 +72,14 @@ final class JournalWriter: Sendable {
         giveUp.withLock { $0 = givingUp }
     }
 
-    /// The last write's error; `nil` if it succeeded.
+    /// The latest write's error; `nil` if that write succeeded.
     var failure: SystemError? { state.withLock { $0.failure } }
 
-    /// The last submitted record's number.
+    /// The number of the latest submitted record.
     var last: Number { state.withLock { $0.last } }
 
-    /// Adds a record to the pending ones, and starts a write if none is in progress. Does not block. The engine calls
-    /// it under its lock, so that records have the order of their changes.
+    /// Adds a record to the pending records, and starts a write if no write is in progress. Does not block. The engine
+    /// calls this method under the engine's lock, so that records have the order of their changes.
     func submit(_ frame: [UInt8], givingUp operation: UInt64?) -> Number {
         let (number, mustStart) = state.withLock { state in
             state.last += 1
@@ -107,8 +107,8 @@ final class JournalWriter: Sendable {
         }
     }
 
-    /// Suspends until the pending records are written durably, or one of them fails again. Returns at once if no record
-    /// is pending: the next record then shows whether the storage works.
+    /// Suspends until the pending records are written durably, or a pending record fails again. Returns at once if no
+    /// record is pending: the next record then shows whether the storage works.
     ///
     /// Cancellation: has no effect; writing takes a bounded time.
     func retry() async throws(SystemError) {
@@ -197,7 +197,7 @@ final class JournalWriter: Sendable {
 
     /// Marks records as written, and resumes their waiters. Returns whether no record is pending.
     ///
-    /// - Parameter number: The last record of a successful write; `nil` if nothing was written.
+    /// - Parameter number: The highest record number in a successful write; `nil` if nothing was written.
     private func finish(upTo number: Number?) -> Bool {
         let (ready, isIdle) = state.withLock { state in
             if let number {

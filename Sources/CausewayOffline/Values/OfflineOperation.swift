@@ -19,7 +19,7 @@ public struct OfflineOperation: Identifiable, Hashable, Sendable {
 
     /// An operation's state.
     public enum State: Hashable, Sendable {
-        /// The operation waits for earlier ones in its lane, for the server to be reachable, or for the end of a
+        /// The operation waits for earlier operations in its lane, for the server to be reachable, or for the end of a
         /// back-off.
         case waiting
         /// The operation is being sent.
@@ -32,7 +32,7 @@ public struct OfflineOperation: Identifiable, Hashable, Sendable {
 
     /// The identifier.
     public let id: ID
-    /// The lane. A lane's operations are sent one after the other, in order.
+    /// The name of the operation's lane. A lane's operations are sent one after the other, in order.
     public let lane: String
     /// The method.
     public let method: String
@@ -72,7 +72,7 @@ public struct OfflineOperation: Identifiable, Hashable, Sendable {
 public struct OfflineReport: Identifiable, Hashable, Sendable {
     /// The operation.
     public let id: OfflineOperation.ID
-    /// The lane.
+    /// The name of the operation's lane.
     public let lane: String
     /// The method.
     public let method: String

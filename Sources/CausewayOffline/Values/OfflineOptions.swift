@@ -13,7 +13,8 @@ public struct OfflineOptions: Hashable, Sendable {
         case reference
     }
 
-    /// The lane's name; empty by default. Use resource names if operations on different resources are independent of each other.
+    /// The name of the operation's lane; empty by default. A lane's operations are sent one after the other. Use
+    /// resource names if operations on different resources are independent of each other.
     public var lane: String
     /// The age at which the operation ends without being sent; `nil` for the engine's default.
     public var maximumAge: Duration?
@@ -46,9 +47,9 @@ public struct OfflineConflict: Sendable {
 public struct OfflineResult: Sendable {
     /// The outcome.
     public let outcome: OfflineOutcome
-    /// The last response; `nil` if none arrived in this process.
+    /// The latest response to the operation; `nil` if no response arrived in this process.
     public let response: HTTPURLResponse?
-    /// The last response's content; empty if there is none.
+    /// The latest response's content; empty if there is none.
     public let content: Data
 }
 
@@ -62,17 +63,17 @@ public struct OfflineEvent: Sendable, CustomStringConvertible {
         case sending(attempt: Int)
         /// The operation waits again after an attempt.
         case waiting
-        /// The lane has stopped at the operation.
+        /// The operation has stopped its lane.
         case stopped(OfflineStop)
-        /// The operation has another request.
+        /// The operation's request was replaced.
         case edited
-        /// The operation has moved in its lane, or its lane continues.
+        /// The operation has moved in its lane, or the lane that it had stopped continues.
         case moved
         /// The operation has ended.
         case ended(OfflineOutcome)
-        /// A change could not be stored. It is in effect, and is stored when the storage works again. Exception: a
-        /// resolver's new request that could not be stored, or exceeds a limit, has no effect, and its lane has
-        /// stopped.
+        /// A change could not be stored. The change is in effect, and is stored when the storage works again.
+        /// Exception: a resolver's new request that could not be stored, or exceeds a limit, has no effect, and the
+        /// operation's lane has stopped.
         case storageFailed(String)
     }
 

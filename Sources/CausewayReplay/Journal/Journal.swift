@@ -31,11 +31,12 @@ package enum Journal {
     /// A parsed file.
     package struct Content: Equatable, Sendable {
         package var records: [JournalRecord] = []
-        /// The offset at which the last valid frame ends. Any bytes after it are a torn frame.
+        /// The offset at which the file's final valid frame ends. Any bytes after this offset are a torn frame.
         package var validByteCount = 0
         /// The number of damaged bytes before valid frames.
         package var damagedByteCount = 0
-        /// The number of records before the last damage. Later changes to their operations may be lost.
+        /// The number of records before the file's final damaged part. Later changes to the operations in these records
+        /// may be lost.
         package var doubtfulRecordCount = 0
         /// Whether the file has another version, or is not a journal.
         package var isForeign = false

@@ -4,7 +4,7 @@ package enum JournalRecord: Equatable, Sendable {
     case header(lastID: UInt64)
     /// An operation was added at the end of its lane.
     case enqueued(StoredOperation)
-    /// An operation got another request.
+    /// The program or the resolver replaced an operation's request.
     case edited(StoredOperation)
     /// An attempt begins. Written before the first byte is sent.
     case began(UInt64)
@@ -14,7 +14,7 @@ package enum JournalRecord: Equatable, Sendable {
     case ended(StoredReport, isKept: Bool)
     /// The program has acknowledged a report.
     case acknowledged(UInt64)
-    /// An operation moved before another one in its lane; 0 means the end.
+    /// An operation moved before the operation `before` of its lane; 0 means the lane's end.
     case moved(UInt64, before: UInt64)
     /// A lane stopped at an operation.
     case stopped(UInt64, OfflineStop)

@@ -4,7 +4,7 @@ internal import CausewayMachines
 ///
 /// The queue performs no I/O and reads no clock. Its owner reports events with their times, performs the effects in
 /// order, and then calls ``advance(to:)``, again at ``deadline``. Each operation belongs to one lane. A lane's
-/// operations are sent in order, each after the previous one has ended. Lanes are independent of each other.
+/// operations are sent in order, each after the previous operation has ended. Lanes are independent of each other.
 package struct ReplayQueue: Sendable {
     /// An operation's state in this process.
     package enum Phase: Equatable, Sendable {
@@ -38,10 +38,10 @@ package struct ReplayQueue: Sendable {
     /// Reports that the program has not acknowledged, oldest first.
     package var reports: [StoredReport] { table.reports }
 
-    /// `false` if the last attempt did not reach the server.
+    /// `false` after an attempt that did not reach the server, until a later attempt reaches the server.
     package var hasWay: Bool { !backoff.isActive }
 
-    /// All operations with their states: lanes sorted by name, each in its order.
+    /// All operations with their states: lanes sorted by name, and each lane's operations in order.
     package var operations: [(operation: StoredOperation, phase: Phase)] {
         table.operations.map { ($0.operation, $0.phase) }
     }

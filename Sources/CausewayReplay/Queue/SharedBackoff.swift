@@ -1,8 +1,8 @@
-/// A queue's backoff after attempts that did not reach the server. All lanes share it.
+/// An offline queue's backoff after attempts that did not reach the server. All lanes of the queue share it.
 ///
-/// One operation probes the server, and the others wait for the end of this attempt. An operation that was never tried
-/// does not wait: neither the failure of another operation nor a network that seems unreachable blocks a first attempt.
-/// This value sets no timers; the queue reports the deadline.
+/// One operation probes the server, and the other operations wait for the end of this attempt. An operation that was
+/// never tried does not wait: neither the failure of another operation nor a network that seems unreachable blocks a
+/// first attempt. This value sets no timers; the queue reports the deadline.
 struct SharedBackoff: Sendable {
     /// When an operation may be tried.
     enum Permission: Sendable {
@@ -26,7 +26,7 @@ struct SharedBackoff: Sendable {
     /// The operation that probes the server.
     private var probe: UInt64?
 
-    /// Whether the last attempt did not reach the server.
+    /// Whether an attempt did not reach the server, and no later attempt has reached it.
     var isActive: Bool { notBefore != nil }
 
     func permission(wasTried: Bool) -> Permission {
@@ -39,7 +39,7 @@ struct SharedBackoff: Sendable {
     /// An attempt did not reach the server.
     mutating func failed(_ id: UInt64, at uptime: Duration, _ backoff: OfflinePolicy.Backoff, jitter: Double) {
         if probe == id { probe = nil }
-        // Operations of several lanes that fail together count once.
+        // Operations of several lanes that fail together count as one failure.
         if let notBefore, uptime < notBefore { return }
         failures = min(failures + 1, 64)
         notBefore = uptime + backoff.wait(after: failures, jitter: jitter)

@@ -2,9 +2,9 @@
 public struct OfflinePolicy: Hashable, Sendable {
     /// How to treat an operation that the server refuses.
     public enum Refusal: UInt8, Hashable, Sendable {
-        /// The operation ends with a report, and its lane continues with the next one.
+        /// The operation ends with a report, and its lane continues with the next operation.
         case drop
-        /// The operation stays, and its lane stops until the program resumes it, edits the operation or cancels it.
+        /// The operation stays, and its lane stops until the program resumes, edits or cancels the operation.
         case stop
         /// The engine's resolver decides. It can rewrite the request. Without a resolver the lane stops.
         case ask
@@ -29,7 +29,7 @@ public struct OfflinePolicy: Hashable, Sendable {
     public var conflict = Refusal.drop
     /// How to treat the other statuses from 400 to 499, and 500 and 501 unless the operation can safely be sent again.
     /// Statuses 408, 425, 429 and 503 are always retried. The default is ``Refusal/drop``. Statuses 401, 407 and 511
-    /// always stop the lane, because they concern the sender.
+    /// always stop the operation's lane, because they concern the sender.
     public var rejection = Refusal.drop
     /// How to treat an operation that may or may not have reached the server. The default is ``UnknownFate/replayIfIdempotent``.
     public var unknownFate = UnknownFate.replayIfIdempotent

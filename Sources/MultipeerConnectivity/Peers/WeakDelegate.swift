@@ -32,8 +32,8 @@ final class WeakDelegate<Owner: AnyObject, Delegate>: Sendable {
 
     var owner: Owner? { both.value.0 }
 
-    /// Reads both references under one lock. The references are released outside the lock, because releasing an object's
-    /// final reference runs the program's code.
+    /// Reads both references under one lock. The references are released outside the lock, because releasing an
+    /// object's final reference runs the program's code.
     private var both: Unchecked<(Owner?, Delegate?)> {
         faces.withLock { Unchecked(($0.value.owner, $0.value.delegate as? Delegate)) }
     }
