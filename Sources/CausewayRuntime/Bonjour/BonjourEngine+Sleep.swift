@@ -28,8 +28,8 @@ extension BonjourEngine {
     }
 
     /// Repeats all queries, probes and announcements after sleep, because the links may have changed (RFC 6762 §8,
-    /// §10.3). ``settle()`` calls this each time; it has no effect unless the machine slept for more than a second
-    /// since the last call.
+    /// §10.3). ``settle()`` calls this method each time. The call has no effect unless the machine slept for more than
+    /// a second since the previous call.
     func wakeUp() {
         if state.value.network != nil, state.value.sleep.hasSlept(System.sleepTime) { rouse() }
     }

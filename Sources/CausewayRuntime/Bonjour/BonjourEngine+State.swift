@@ -64,7 +64,7 @@ extension BonjourEngine {
         private var resumption: ResumptionWatch?
         /// Receives notifications that the machine is about to sleep.
         private var notices: BusWatch<SleepNotices>?
-        /// How long the machine had slept since boot at the last check.
+        /// How long the machine had slept since boot at the latest check.
         private var slept: Duration = .zero
 
         var isAsleep: Bool { phase == .asleep }
@@ -85,7 +85,8 @@ extension BonjourEngine {
             return phase != next
         }
 
-        /// Returns whether the machine slept for more than a second since the last call. If so, it is awake again.
+        /// Returns whether the machine slept for more than a second since the previous call. If so, the phase is
+        /// `awake` again.
         mutating func hasSlept(_ total: Duration) -> Bool {
             defer { slept = total }
             guard total - slept > .seconds(1) else { return false }

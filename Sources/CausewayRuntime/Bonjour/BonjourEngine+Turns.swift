@@ -32,7 +32,7 @@ extension BonjourEngine {
         setTimer()
     }
 
-    /// How long the caches stay after the last query has ended, because programs often query again soon.
+    /// How long the caches stay after all queries have ended, because programs often query again soon.
     private static let lingering: Duration = .seconds(10)
 
     /// Closes the links when they have been unused for ``lingering`` and all goodbyes are sent.

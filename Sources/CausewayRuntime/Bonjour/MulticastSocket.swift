@@ -10,7 +10,7 @@ final class MulticastSocket: ReadinessHandler {
     protocol Receiver: AnyObject, Sendable {
         /// Processes a datagram. `bytes` is valid only during the call. The receiver must not close the socket.
         func received(_ bytes: UnsafeRawBufferPointer, _ origin: MulticastOrigin)
-        /// Called after the last pending datagram, or when the socket's turn ends.
+        /// Called when no datagram is pending any more, or when the socket's turn ends.
         func receivedBatch()
     }
 

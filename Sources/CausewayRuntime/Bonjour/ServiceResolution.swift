@@ -13,7 +13,7 @@ package final class ServiceResolution: Sendable {
 
     /// The maximum time to wait for an answer.
     private static let patience: Duration = .seconds(5)
-    /// How long to wait for further addresses, mainly of the other family, after the first one (RFC 8305 §3).
+    /// How long to wait after the first address for more addresses, mainly of the other family (RFC 8305 §3).
     private static let gathering: Duration = .milliseconds(50)
 
     private struct State {

@@ -223,7 +223,7 @@ private final class NetworkWait: Sendable {
     /// Whether the host has changed to another network since the failed attempts.
     private let hasMoved: Bool
     private let gate = LockedValue<RetryGate?>(nil)
-    /// The last reported path; the outer optional is `nil` before the first report.
+    /// The latest reported path; the outer optional is `nil` before the first report.
     private let reported = LockedValue<PathEvaluation??>(nil)
 
     init(_ need: NetworkNeed, _ constraints: PathConstraints, mayHavePassed: Bool, hasMoved: Bool) {
@@ -233,7 +233,7 @@ private final class NetworkWait: Sendable {
         self.hasMoved = hasMoved
     }
 
-    /// Records the path. Returns whether it differs from the last reported one.
+    /// Records the path. Returns whether it differs from the latest reported path.
     func isNew(_ path: PathEvaluation?) -> Bool {
         reported.withLock { reported in
             if let reported, reported == path { return false }

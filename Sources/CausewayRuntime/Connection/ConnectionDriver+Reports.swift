@@ -31,7 +31,7 @@ extension ConnectionDriver {
         guard let observer else { return }
         let last: @Sendable () -> Void = {
             if hasStarted { observer.connectionChanged(to: .cancelled) }
-            // Release the handlers after the last report, because they may retain objects that the program expects to
+            // Release the handlers after the final report, because they may retain objects that the program expects to
             // be deallocated.
             observer.connectionReleased()
         }

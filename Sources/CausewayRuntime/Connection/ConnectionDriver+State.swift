@@ -12,8 +12,8 @@ extension ConnectionDriver {
         var firstContent = FirstContent.absent
         var actions = ActionLine<Lifecycle.Action>()
         /// The current establishment, as an array with at most one element; empty for an accepted connection without
-        /// further protocols. The array keeps the element on the heap, so that idle accepted connections need no memory
-        /// for it.
+        /// protocols above the transport. The array keeps the element on the heap, so that idle accepted connections
+        /// need no memory for it.
         var establishments: [Establishment] = []
     }
 
@@ -60,7 +60,7 @@ extension ConnectionDriver {
 struct EstablishmentHistory: Sendable {
     /// The current establishment's history, once its transport is connected.
     private(set) var facts: EstablishmentFacts?
-    /// The last failed establishment's history.
+    /// The history of the latest failed establishment.
     var defeat: EstablishmentFacts?
     /// When the first establishment started.
     private var firstStarted: Duration?
@@ -75,7 +75,7 @@ struct EstablishmentHistory: Sendable {
     /// Replaces the current establishment's history; the totals stay.
     mutating func renew(_ facts: EstablishmentFacts?) { self.facts = facts }
 
-    /// Adds to the total number of attempts. Stores the number of attempts before the last one in the current history.
+    /// Adds to the total number of attempts. Stores the total without the latest attempt in the current history.
     mutating func countAttempts(_ count: Int) {
         attemptCount += count
         facts?.previousAttempts = attemptCount - 1

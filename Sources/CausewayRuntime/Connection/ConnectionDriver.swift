@@ -66,7 +66,7 @@ package final class ConnectionDriver: FlowOwner {
         progress.withLock { progress in progress.establishments.first?.history.facts }
     }
 
-    /// The last failed establishment's history; `nil` if no establishment has failed.
+    /// The history of the latest failed establishment; `nil` if no establishment has failed.
     package var defeat: EstablishmentFacts? {
         progress.withLock { progress in progress.establishments.first?.history.defeat }
     }
@@ -212,7 +212,7 @@ package final class ConnectionDriver: FlowOwner {
     func close(_ ending: Lifecycle.Ending) {
         attachAccepted()
         guard let channel else { return closeFlow(ending) }
-        // A peer that does not respond must not delay the last report.
+        // A peer that does not respond must not delay the final report.
         let left: @Sendable () -> Void = { self.transition { progress in progress.lifecycle.closed() } }
         channel.close(abortively: ending == .abortive, left: left) { self.closeFlow(ending) }
     }

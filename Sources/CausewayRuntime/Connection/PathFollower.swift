@@ -7,7 +7,7 @@ final class PathFollower: Sendable {
     private struct State: Sendable {
         /// The connection or its subflows; `nil` if the connection needs no network.
         var connections: [FollowedConnection]?
-        /// The elements of `connections` at the last network change, each with its routing when it was first seen.
+        /// The elements of `connections` at the latest network change, each with its routing when it was first seen.
         var known: [FollowedConnection] = []
         var isBound = false
         /// Whether the interface has lost the connection's address and has another address.
@@ -51,7 +51,7 @@ final class PathFollower: Sendable {
         state.withLock { state in (state.connections, state.known, state.isBound) = (connections, [], false) }
     }
 
-    /// Returns whether the interface has replaced the connection's address since the last call.
+    /// Returns whether the interface has replaced the connection's address since the previous call.
     func noteRenumbering(in model: NetworkModel) -> Bool {
         state.withLock { state in
             let was = state.isRenumbered
@@ -60,6 +60,6 @@ final class PathFollower: Sendable {
         }
     }
 
-    /// Whether the interface has replaced the connection's address, as of the last ``noteRenumbering(in:)``.
+    /// Whether the interface had replaced the connection's address at the latest call of ``noteRenumbering(in:)``.
     var isRenumbered: Bool { state.withLock { $0.isRenumbered } }
 }

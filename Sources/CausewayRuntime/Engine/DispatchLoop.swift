@@ -5,8 +5,8 @@ internal import Dispatch
 /// An event loop on `DispatchSource`: slower than ``EpollLoop``, and available wherever Dispatch is.
 ///
 /// Tests compare the epoll loop with this loop. A dispatch source is level-triggered. To get edges, the loop suspends a
-/// source after each report until ``await(_:of:)`` or ``update(_:_:for:)`` requests the next one. A source stays
-/// suspended until the program has received the pending content; only then does the loop report further stream events.
+/// source after each report until ``await(_:of:)`` or ``update(_:_:for:)`` requests the next report. A source stays
+/// suspended until the program has received the pending content; only then does the loop report new stream events.
 package final class DispatchLoop: EventLoop {
     /// One descriptor's two sources. Confined to the loop's queue, except during creation.
     // SAFETY: every member is touched on the loop's serial queue only.

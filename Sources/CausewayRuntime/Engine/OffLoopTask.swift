@@ -26,7 +26,7 @@ package enum OffLoopTask: Sendable {
 
 /// The result when a task receives from a byte stream. After the end, receives fail with `ENODATA`.
 package struct StreamPiece: Sendable {
-    /// The content; `nil` if the stream ended without further content.
+    /// The content; `nil` if the stream ended and no content was left.
     package var data: Data?
     /// Whether the peer will send no more content.
     package var isFinal: Bool

@@ -28,7 +28,7 @@ extension Connector {
         }
     }
 
-    /// - Parameter isComplete: Whether all results are known already, so that no further event follows.
+    /// - Parameter isComplete: Whether all results are known already, so that no event follows this one.
     private func heard(_ event: NameEvent, isComplete: Bool) {
         guard progress.phase.isRunning else { return }
         switch event {

@@ -18,7 +18,7 @@ struct ArrivalReports: Sendable {
     static var redundantLimit: UInt8 { 2 }
 
     private var interest = Interest.all
-    /// The number of redundant arrival reports since the reader last emptied the transport.
+    /// The number of redundant arrival reports since the reader's latest read that emptied the transport.
     private var redundantCount: UInt8 = 0
 
     var areOff: Bool { interest == .nothing }

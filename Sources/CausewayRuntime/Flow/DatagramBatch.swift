@@ -7,7 +7,10 @@ public import FoundationEssentials
 /// The kernel can deliver several datagrams in one block (UDP_GRO). Each element is one datagram; the subscript copies
 /// it out of the block.
 public struct DatagramBatch: RandomAccessCollection, Sendable {
-    /// A train: a run of datagrams in one block. Each has `segment` bytes; the last one can be shorter.
+    /// A train: one or more datagrams from one peer, one after the other in the same bytes. The kernel can deliver a
+    /// train in one packet (UDP_GRO).
+    ///
+    /// Each datagram has `segment` bytes; the train's final datagram can be shorter.
     struct Train: Sendable {
         var bytes: Data
         var segment: Int
@@ -37,7 +40,7 @@ public struct DatagramBatch: RandomAccessCollection, Sendable {
 
     /// The index of the first datagram: 0.
     public var startIndex: Int { 0 }
-    /// The index after the last datagram.
+    /// The index after the batch's final datagram.
     public var endIndex: Int { count }
 
     /// One datagram's payload.

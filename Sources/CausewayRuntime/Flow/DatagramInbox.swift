@@ -5,7 +5,7 @@ internal import FoundationEssentials
 /// Datagrams that have arrived but were not received by the program yet. Their total size and their number are limited.
 ///
 /// The socket's reader stops before the inbox is full, and continues when the program has received half of the content.
-/// Until then, further datagrams wait in the kernel, which costs no processor time. A datagram read while the inbox is
+/// Until then, arriving datagrams wait in the kernel, which costs no processor time. A datagram read while the inbox is
 /// full is lost.
 struct DatagramInbox: Sendable {
     static let byteLimit = 8 << 20
@@ -39,9 +39,10 @@ struct DatagramInbox: Sendable {
 
     private var head: DatagramBatch.Train?
     private var rest: Deque<DatagramBatch.Train> = []
-    /// The number of datagrams in the first train.
+    /// The number of datagrams in the oldest train, `head`.
     private var headCount = 0
-    /// How much of the first train was already delivered: whole datagrams, then bytes of the next one.
+    /// How much of the oldest train was already delivered: whole datagrams, then bytes of the datagram that follows
+    /// these.
     private var deliveredDatagrams = 0
     private var deliveredBytes = 0
     private(set) var byteCount = 0
@@ -51,7 +52,7 @@ struct DatagramInbox: Sendable {
 
     var isEmpty: Bool { head == nil }
 
-    /// Appends a train. Returns `false` if the inbox is full; the train is then dropped.
+    /// Appends a train. Returns `false` if the train does not fit into the inbox; the train is then dropped.
     mutating func append(_ train: DatagramBatch.Train) -> Bool {
         let count = train.count
         guard byteCount + train.bytes.count <= Self.byteLimit, datagramCount + count <= Self.datagramLimit else {
@@ -100,7 +101,7 @@ struct DatagramInbox: Sendable {
     /// content is copied.
     private static let sharedByteCount = 512
 
-    /// Returns bytes of the first train.
+    /// Returns bytes of the oldest train.
     private func content(_ start: Int, _ count: Int) -> Data {
         guard let head else { return Data() }
         if count == head.bytes.count, head.bytes.startIndex == 0 { return head.bytes }

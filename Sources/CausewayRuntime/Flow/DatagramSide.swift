@@ -8,9 +8,9 @@ struct DatagramSide: Sendable {
     var inbox = DatagramInbox()
     /// The error for an earlier datagram that a host or router on the path rejected; no receive has reported it yet.
     var refusal: Failure?
-    /// The first parts of a datagram whose last part is still missing.
+    /// The first parts of a datagram whose final part is still missing.
     var outgoing = Data()
-    /// Whether the kernel divides trains of datagrams for this socket.
+    /// Whether the kernel divides a train into its datagrams for this socket (UDP_SEGMENT).
     var hasSegmentOffload = true
     /// This state's flow, for posting to the program's queue.
     unowned var flow: Flow?
@@ -19,7 +19,7 @@ struct DatagramSide: Sendable {
     var isDelivering = false
     /// Determines how many datagrams may wait.
     var holdRule = HoldRule()
-    /// The number of datagrams that tasks have received since a task last suspended.
+    /// The number of datagrams that tasks have received since the latest suspension of a task.
     var immediateCount = 0
 
     /// The conditions that determine how many datagrams may wait.

@@ -47,8 +47,9 @@ extension Flow {
 }
 
 extension PacketReader {
-    /// Converts one peer's packets to trains. Consecutive packets of equal length become one train, as if the kernel
-    /// had coalesced them: they share one block, and the program receives them as a batch or one by one.
+    /// Converts one peer's packets to trains. A packet in which the kernel has coalesced several datagrams is a train
+    /// already. Consecutive packets with single datagrams of equal length are joined to one train: these datagrams then
+    /// share one block, and the program receives them as a batch or one by one.
     mutating func takeTrains(_ range: Range<Int>) -> [DatagramBatch.Train] {
         var trains: [DatagramBatch.Train] = []
         var start = range.lowerBound
@@ -62,8 +63,8 @@ extension PacketReader {
         return trains
     }
 
-    /// Returns the index after the train that begins at `start`. Its datagrams are single and equally long; the
-    /// last one can be shorter.
+    /// Returns the index after the packets that form one train, of which the first is at `start`. A train of several
+    /// packets has single datagrams of equal length; the train's final datagram can be shorter.
     private func endOfRun(from start: Int, before limit: Int) -> Int {
         let (count, segment) = shape(of: start)
         guard count > 0, count == segment else { return start + 1 }
@@ -81,7 +82,8 @@ extension PacketReader {
         return end
     }
 
-    /// Removes one train from the reader. Copies a small train; a large one keeps its block.
+    /// Removes the packet at `index` from the reader, as one train. Copies a small train; a large train keeps its
+    /// block.
     mutating func takeTrain(_ index: Int, segment: Int) -> DatagramBatch.Train {
         let (count, mark) = (shape(of: index).byteCount, mark(of: index))
         guard count >= Flow.datagramHandOverByteCount else {

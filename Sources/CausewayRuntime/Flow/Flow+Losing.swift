@@ -4,8 +4,8 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 // A stream that breaks can leave content behind: bytes that arrived earlier stay in the kernel until they are read. The
-// kernel reports the cause only once. If a flow queries it before all bytes are read, the flow must store the cause and
-// report it last.
+// kernel reports the cause only once. If a flow queries the cause before all bytes are read, the flow must store the
+// cause and report it after the bytes.
 
 extension Flow {
     /// The readable rest of the peer's stream after the transport broke.

@@ -2,9 +2,9 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// Datagrams for one system call. Datagrams of equal length form trains for segmentation offload.
+/// Datagrams for one system call. Consecutive datagrams of equal length form trains for segmentation offload.
 struct DatagramPlan {
-    /// A single datagram, or several that are equally long; the last one can be shorter.
+    /// A single datagram, or a train: several equally long datagrams, of which the final datagram can be shorter.
     struct Group {
         var range: Range<Int>
         /// Bytes per datagram; 0 for a single datagram.
@@ -50,7 +50,8 @@ extension Transport {
 extension Flow.State {
     private static var datagramLimit: Int { 64 }
 
-    /// Groups the datagrams in flight: datagrams of equal length form a train if the kernel can segment trains.
+    /// Groups the datagrams in flight. Consecutive datagrams of equal length form a train if the kernel can divide
+    /// trains for this socket.
     func planDatagrams() -> DatagramPlan {
         var plan = DatagramPlan()
         append(writing.flight.entries.first, to: &plan)
@@ -116,7 +117,7 @@ extension Flow.State {
         }
     }
 
-    /// Returns whether the code means that the kernel cannot segment this train. All other errors, such as a rejection
+    /// Returns whether the code means that the kernel cannot divide this train. All other errors, such as a rejection
     /// by the peer's host, would occur for a single datagram as well.
     private static func meansNoOffload(_ code: CInt) -> Bool {
         [Errno.invalid, Errno.inputOutput, Errno.messageTooLong, Errno.notSupported, Errno.protocolOptionNotSupported]

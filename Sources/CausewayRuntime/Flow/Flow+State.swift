@@ -8,7 +8,7 @@ internal import Synchronization
 extension Flow {
     enum Ending: Sendable {
         case graceful, abortive
-        /// The transport is closed, and the flow waits for another one. The value is the failure that broke the
+        /// The transport is closed, and the flow waits for a new transport. The value is the failure that broke the
         /// transport; `nil` if it was intact.
         case detached(Failure?)
         case broken(Failure)
@@ -46,13 +46,13 @@ extension Flow {
         }
     }
 
-    /// The transport and the phase of its life.
+    /// The transport, and whether the flow has not attached it yet, uses it, closes it, or has closed it.
     struct Link: Sendable {
         enum Phase: Sendable {
             /// There is no transport yet.
             case idle
             case open
-            /// The transport is closed when the last thread ends its claim.
+            /// The transport is closed as soon as no thread has a claim.
             case closing(Ending)
             case closed(Ending)
         }
@@ -60,8 +60,8 @@ extension Flow {
         var phase = Phase.idle
         /// Whether requests may use the transport.
         var mayTransfer = false
-        /// Whether the protocols above have not completed their handshake yet. If the transport breaks before that,
-        /// another one can replace it.
+        /// Whether the protocols above have not completed their handshake yet. If the transport breaks before that, a
+        /// new transport can replace it.
         var isProvisional = false
         /// The number of threads that now use the transport for purposes other than reading and writing.
         var claims: Int32 = 0

@@ -8,9 +8,9 @@ internal import Synchronization
 /// Moves content between the program's requests and one transport, in both directions, with back-pressure.
 ///
 /// Requests can come from any thread, before the transport exists and after it is closed. One lock guards the state; no
-/// system call and no program code runs under it. A thread claims the transport before it reads or writes. If another
-/// thread has claimed the same direction, the thread only records its work in the state, and the other thread does it.
-/// The transport is closed when the last claim ends, so a descriptor is never used after closing.
+/// system call and no program code runs under the lock. A thread claims the transport before it reads or writes. If
+/// another thread has claimed the same direction, the thread only records its work in the state, and the other thread
+/// does the work. The transport is closed only when no thread has a claim, so a descriptor is never used after closing.
 package final class Flow: ReadinessHandler {
     package let loop: any EventLoop
     let state: LockedValue<State>
@@ -46,7 +46,7 @@ package final class Flow: ReadinessHandler {
         }
     }
 
-    // MARK: Life
+    // MARK: Start and end
 
     /// Sets the delivery for the program's completion closures from now on.
     package func deliver(on delivery: Delivery) {

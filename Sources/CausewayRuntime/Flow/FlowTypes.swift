@@ -40,7 +40,7 @@ enum ReceiveWaiter: Sendable {
         }
     }
 
-    /// Whether the closure or task accepts the bytes of one stream read without further processing.
+    /// Whether the closure or task accepts the bytes of one stream read as they are.
     var takesAll: Bool {
         switch self {
         case .task, .distantTask, .callback: true

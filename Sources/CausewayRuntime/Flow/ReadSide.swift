@@ -27,7 +27,7 @@ struct ReadSide: Sendable {
     var signs: Signs = []
     var remainder = Flow.Remainder.nothing
     var reports = ArrivalReports()
-    /// The number of receives that have read on the caller's thread since the last postponed read.
+    /// The number of receives that have read on the caller's thread since the latest postponed read.
     var burst: UInt8 = 0
     var receives = PendingReceives()
     var byteCount: UInt64 = 0

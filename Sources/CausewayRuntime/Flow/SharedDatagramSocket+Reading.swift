@@ -85,9 +85,10 @@ extension SharedDatagramSocket {
         loop.execute { [count] in self.read(count) }
     }
 
-    /// Returns how long at most to leave further datagrams in the kernel; `nil` to continue reading. If a program
-    /// receives too slowly, reading would take its processor time only to drop datagrams. If one of several inboxes is
-    /// full, reading continues, so that this inbox's program does not delay the other peers.
+    /// Returns how long at most to leave unread datagrams in the kernel; `nil` to continue reading. If a program
+    /// receives too slowly, reading would take the program's processor time only to drop datagrams. If the inbox of one
+    /// peer among several is full, reading continues, so that the full inbox does not delay the datagrams of the other
+    /// peers.
     private func holdTime(_ room: DatagramInbox.Room) -> Duration? {
         guard room < .ample else { return nil }
         if peerCount == 1 { return Self.holdTimes.alone }

@@ -40,7 +40,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
     let failures: LoopBound<ReadFailures>
     /// The timer that ends the current pause in reading, if there is one.
     let holdTimer: LoopBound<TimerID?>
-    /// Whether a datagram was sent since the socket was last read.
+    /// Whether a datagram was sent since the latest read from the socket.
     let hasSent = Atomic(false)
 
     /// - Parameters:
@@ -203,7 +203,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
     }
 }
 
-/// A datagram, or a train, that a sender sent to a group's socket.
+/// A train of one or more datagrams that a sender sent to a group's socket.
 package struct DatagramArrival: Sendable {
     var train: DatagramBatch.Train
     var peer: SocketAddress

@@ -9,7 +9,7 @@ struct WriteSide: Sendable {
     /// The state of the sending direction's end.
     enum End: UInt8, Sendable {
         case open
-        /// The program has passed its last content.
+        /// The program has passed its final content.
         case requested
         /// The end was sent to the peer.
         case sent
@@ -26,7 +26,7 @@ struct WriteSide: Sendable {
     var isCorked = false
     /// How many entries at the front of ``flight`` the active write may read; `nil` while there is no active write.
     private(set) var activeEntryCount: UInt8?
-    /// The number of immediate writes since the last suspension.
+    /// The number of immediate writes since the latest suspension of a sending task.
     private var burst: UInt8 = 0
     var end = End.open
     /// Content whose transmission cannot start yet. Created on first use, because most connections never need it.

@@ -20,7 +20,7 @@ package final class GroupDriver: ReadinessHandler {
         var delivery: SharedDelivery?
         var hasStarted = false
         var line = ActionLine<Lifecycle.Action>()
-        /// The actions of the last transition.
+        /// The actions of the latest transition.
         var requested: [Lifecycle.Action] = []
         var sockets: [FamilySocket] = []
         var watch: NetworkChangeMonitor.Subscription?
@@ -137,8 +137,8 @@ package final class GroupDriver: ReadinessHandler {
             progress.inbox.removeAll()
             return (progress.sockets, progress.membership.leaveAll(), progress.takeUnsent())
         }
-        // A socket stays open for connections extracted from the group. It must leave the groups, so that it receives
-        // no further multicast datagrams.
+        // A socket stays open for connections extracted from the group. The socket must leave the groups, so that it
+        // receives no more multicast datagrams.
         for membership in left { leave(membership, sockets) }
         answer(dropped)
         closeNext(sockets[...])

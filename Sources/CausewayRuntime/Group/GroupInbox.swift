@@ -86,7 +86,7 @@ struct GroupInbox: Sendable {
 }
 
 extension DatagramBatch.Train {
-    /// Returns the train without its first `count` datagrams. At least one must remain.
+    /// Returns the train without its first `count` datagrams. At least one datagram must remain.
     fileprivate func suffix(from count: Int) -> Self {
         guard count > 0 else { return self }
         return Self(bytes: Data(bytes[range(of: count).lowerBound...]), segment: segment, mark: mark)

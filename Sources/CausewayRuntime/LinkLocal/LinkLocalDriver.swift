@@ -74,7 +74,7 @@ package final class LinkLocalDriver: ReadinessHandler {
     /// - Parameters:
     ///   - interface: The interface that gets the address.
     ///   - link: The interface's hardware address.
-    ///   - remembered: The last address on this interface, which is tried first; `nil` if there is none.
+    ///   - remembered: An earlier address of this interface, which is tried first; `nil` if there is none.
     ///   - loop: The loop to run on; `nil` selects one of the process's loops.
     ///   - handler: Called on the loop with each event.
     /// - Throws: ``SystemError``, with `EPERM` if the process may not open raw sockets.
@@ -195,7 +195,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         }
     }
 
-    /// Reports an event, unless it equals the last reported one.
+    /// Reports an event, unless it equals the latest reported event.
     private func tell(_ event: Event) {
         guard state.value.told != event else { return }
         state.value.told = event

@@ -20,7 +20,7 @@ package final class ListenerDriver: ReadinessHandler {
         var delivery: SharedDelivery?
         var hasStarted = false
         var line = ActionLine<Lifecycle.Action>()
-        /// The actions of the last transition.
+        /// The actions of the latest transition.
         var requested: [Lifecycle.Action] = []
         var socket = ListeningSocket.closed
         /// Whether the listener created its Unix socket file. The service manager keeps its own, to start the service

@@ -30,8 +30,8 @@ extension SocketSettings {
         case .ipv4: break
         }
         if address.family != .unix {
-            // Without this option, the port stays in use for a minute after its last connection. Even with it, the
-            // kernel refuses a second listener on the port.
+            // Without SO_REUSEADDR, the port stays in use for a minute after a connection to it has ended. Even with
+            // SO_REUSEADDR, the kernel refuses a second listener on the port.
             if transport == .tcp || reuseLocalAddress { try Socket.set(.reuseAddress, to: 1, on: fd) }
             if reuseLocalAddress { try Socket.set(.reusePort, to: 1, on: fd) }
             reportDestinations(fd, address)

@@ -33,7 +33,7 @@ extension NetworkStateMonitor {
         guard let generation else { return }
         let watch = managers { [weak self] facts in self?.managersSaid(facts, generation) }
         guard let watch else { return }
-        // The last subscriber may have cancelled its subscription meanwhile.
+        // The only remaining subscriber may have cancelled its subscription meanwhile.
         let isWanted = withManagers { managers in
             guard managers.generation == generation else { return false }
             managers.watch = watch

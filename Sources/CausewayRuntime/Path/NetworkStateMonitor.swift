@@ -16,7 +16,7 @@ package final class NetworkStateMonitor: Sendable {
 
     private struct Subscriber: Sendable {
         let body: Body
-        /// The model last reported to the subscriber.
+        /// The latest model reported to the subscriber.
         var told: NetworkModel?
     }
 
@@ -47,7 +47,7 @@ package final class NetworkStateMonitor: Sendable {
     /// - Parameters:
     ///   - changes: Reports when to take a new snapshot.
     ///   - managers: Starts a watch for network managers, which know more about interfaces than the kernel.
-    ///   - look: Takes a snapshot, given the last model and the managers' information; returns `nil` if the kernel
+    ///   - look: Takes a snapshot, given the previous model and the managers' information; returns `nil` if the kernel
     ///     cannot be queried.
     package init(
         changes: NetworkChangeMonitor, managers: @escaping Managers = { _ in nil },
@@ -141,11 +141,11 @@ package final class NetworkStateMonitor: Sendable {
             state.isLookPending = false
             return (state.model, state.managers.facts)
         }
-        // Search for network managers last, so that this does not delay the snapshot.
+        // Search for network managers after the snapshot, so that the search does not delay the snapshot.
         defer { followManagers() }
         let start = System.now
         guard let model = look(last, facts) else {
-            // Keep the last model and try again later: the kernel does not notify when it can be queried again.
+            // Keep the previous model and try again later: the kernel does not notify when it can be queried again.
             _ = loop.schedule(after: Self.retryDelay) { self.changed() }
             return
         }

@@ -80,7 +80,7 @@ extension SocketAddress {
     }
 }
 
-/// A lookup event. `ended` is the last one.
+/// A lookup event. No event follows `ended`.
 package enum NameEvent: Sendable {
     case found([SocketAddress], NameLookup.Family, AddressOrigin)
     /// No more addresses of this family will follow.

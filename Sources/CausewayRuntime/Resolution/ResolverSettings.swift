@@ -19,10 +19,10 @@ final class ResolverSettings: Sendable {
         case unread([@Sendable (Value) -> Void])
         /// The files are watched, so the value is current.
         case watched(Value)
-        /// The files cannot be watched. The value is the last one read.
+        /// The files cannot be watched. The value is the latest value read.
         case unwatched(Value)
 
-        /// The value that was read last.
+        /// The latest value read; the defaults before the first reading.
         var latest: Value {
             switch self {
             case .unread: Value()
@@ -48,7 +48,7 @@ final class ResolverSettings: Sendable {
         phase.withLock { phase -> Value? in if case .watched(let value) = phase { value } else { nil } }
     }
 
-    /// The settings that were read last; the defaults before the first reading.
+    /// The latest settings read; the defaults before the first reading.
     var latest: Value { phase.withLock { $0.latest } }
 
     /// Calls `body` on the loop with the current settings. If they are known, `body` is called before this method

@@ -45,7 +45,7 @@ struct StackOpening: Sendable {
 
     let limit: Duration
     var deadline: Duration
-    /// When the peer last sent bytes.
+    /// When the peer's latest bytes arrived.
     private var lastHeard: Duration?
     private let start: Duration
     private let isAccepted: Bool

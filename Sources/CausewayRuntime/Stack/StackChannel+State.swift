@@ -64,7 +64,7 @@ extension StackChannel {
     struct Turn: Sendable {
         var isRunning = false
         var alarm: (deadline: Duration, timer: TimerID)?
-        /// How many delivery steps were taken since sends and the stack's timer last came first.
+        /// How many delivery steps were taken since the latest step in which sends and the stack's timer came first.
         var deliveryStepCount = 0
         /// Results to report.
         var answers: Deque<Answer> = []

@@ -5,9 +5,9 @@ internal import CausewayTypes
 // Selects a turn's next step. Everything here runs under the lock.
 
 extension StackChannel {
-    /// Returns the next step. The order matters: first the stack's events, then its output, the program's results, the
-    /// next read, and last the program's sends. A program that sends from each completion can then still receive. For a
-    /// peer that never pauses, ``nextOverdueStep(_:_:)`` keeps the sends going.
+    /// Returns the next step. The order matters: first the stack's events, then the stack's output, the program's
+    /// results, the next read, and finally the program's sends. A program that sends from each completion can then
+    /// still receive. For a peer that never pauses, ``nextOverdueStep(_:_:)`` keeps the sends going.
     func nextStep(_ state: inout State, _ now: Duration) -> Step {
         if state.attempt.stack?.mayHaveEvent == true, let event = state.attempt.stack?.nextEvent(at: now) {
             return take(event, &state)
@@ -30,7 +30,7 @@ extension StackChannel {
 
     /// Reports `ready`.
     ///
-    /// `ready` comes before the last handshake message is written: the peer's reaction to that message then reaches a
+    /// `ready` comes before the final handshake message is written: the peer's reaction to that message then reaches a
     /// ready connection.
     private func nextReady(_ state: inout State) -> Step? {
         guard case .ready = state.attempt.outcome, let report = state.attempt.report else { return nil }

@@ -6,8 +6,8 @@ internal import FoundationEssentials
 extension StackChannel {
     /// The maximum number of steps in one turn. After that, the queue's other work runs first.
     private static let turnBudget = 256
-    /// The maximum number of callbacks in one turn, and the time after which no further callback begins. Otherwise a
-    /// program that receives again in its callback would delay the queue's other connections.
+    /// The maximum number of callbacks in one turn, and the time after which the turn begins no more callbacks. Without
+    /// these limits, a program that receives again in its callback would delay the queue's other connections.
     private static let callBudget = (count: 16, time: Duration.milliseconds(2))
     /// The maximum number of steps that a turn performs before it releases the lock.
     private static let stepsAtOnce = 16

@@ -29,7 +29,7 @@ package final class StackChannel: Sendable {
         state = LockedValue(State(isDatagram: isDatagram))
     }
 
-    // MARK: Life
+    // MARK: Start and end
 
     /// Begins the handshakes over a ready transport.
     ///

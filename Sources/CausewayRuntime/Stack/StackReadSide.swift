@@ -43,7 +43,7 @@ struct StackReadSide: Sendable {
     /// Whether all remaining content of an ended stack was delivered.
     var hasDelivered: Bool { rest.isEmpty && inbox.content.isEmpty && !inbox.isWhole }
 
-    /// Resets the state of the last attempt's transport and its unfinished message.
+    /// Resets the state of the previous attempt's transport, and drops the attempt's unfinished message.
     mutating func restart() {
         (isReadOutstanding, transportHasEnded) = (false, false)
         (inbox, interrupted) = (StackInbox(), nil)

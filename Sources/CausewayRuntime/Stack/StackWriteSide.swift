@@ -8,7 +8,7 @@ struct StackWriteSide: Sendable {
     /// The state of the sending direction's end.
     enum End: Sendable {
         case open
-        /// The program has passed its last content.
+        /// The program has passed its final content.
         case requested
         /// The end of both directions was reported.
         case reported
@@ -43,7 +43,7 @@ struct StackWriteSide: Sendable {
 
     // MARK: Attempts
 
-    /// Resets the output of the last attempt. Returns the sends whose content is lost with that attempt.
+    /// Resets the output of the previous attempt. Returns the sends whose content is lost with that attempt.
     mutating func restart() -> [SendWaiter] {
         unacknowledged = 0
         if end == .reported { end = .requested }
