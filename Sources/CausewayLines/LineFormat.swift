@@ -32,7 +32,7 @@ public enum LineFormat {
     }
 }
 
-/// Decodes lines from a stream. Memory use is limited to one incomplete line and the last appended bytes.
+/// Decodes lines from a stream. Memory use is limited to one incomplete line and the bytes of the latest append.
 ///
 /// ```swift
 /// var decoder = LineDecoder()
@@ -55,7 +55,7 @@ public struct LineDecoder: Sendable {
 
     /// Returns the next line without its line end, or `nil` if more bytes are needed.
     ///
-    /// - Throws: ``LineProblem/tooLong``. After this error no further lines can be decoded.
+    /// - Throws: ``LineProblem/tooLong``. After this error no more lines can be decoded.
     public mutating func next() throws(LineProblem) -> Data? {
         let rest = bytes[offset...]
         guard let (count, whole) = try LineFormat.first(in: rest) else { return nil }

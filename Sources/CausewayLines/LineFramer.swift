@@ -8,8 +8,8 @@ internal import FoundationEssentials
 /// parameters.defaultProtocolStack.applicationProtocols.insert(LineFramer.options, at: 0)
 /// ```
 ///
-/// If the peer sends malformed input, the framer reports this in one last message after the valid lines; see ``problem(of:)``. A line to
-/// send must not contain a line feed.
+/// If the peer sends malformed input, the framer reports this in one final message after the valid lines; see
+/// ``problem(of:)``. A line to send must not contain a line feed.
 public final class LineFramer: NWProtocolFramerImplementation {
     /// The framer's definition, for a protocol stack.
     public static let definition = NWProtocolFramer.Definition(implementation: LineFramer.self)
@@ -32,7 +32,7 @@ public final class LineFramer: NWProtocolFramerImplementation {
     /// Does nothing: the framer holds no resources.
     public func cleanup(framer: NWProtocolFramer.Instance) {}
 
-    /// Returns the problem in a received message's context; `nil` for a valid line.
+    /// Returns the problem in the content context of a received message; `nil` for a valid line.
     public static func problem(of context: NWConnection.ContentContext?) -> LineProblem? {
         let message = context?.protocolMetadata(definition: definition) as? NWProtocolFramer.Message
         return message?["problem"] as? LineProblem

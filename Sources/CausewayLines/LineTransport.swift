@@ -79,7 +79,8 @@ public enum LineTransportKind: String, CaseIterable, Sendable {
     ///   - host: A name or an address.
     ///   - port: The peer's TCP port.
     ///   - parameters: Connection parameters. ``sockets`` uses only the IP version and rejects TLS.
-    /// - Throws: `NWError`. For ``sockets``: the error for the last address, if no connection to the host's addresses succeeds.
+    /// - Throws: `NWError`. For ``sockets``: the error for the final address tried, if no connection to the host's
+    ///   addresses succeeds.
     ///
     /// Cancellation: stops the name lookup of ``sockets``.
     public func connect(

@@ -6,7 +6,7 @@
 package protocol StateMachine: ~Copyable {
     associatedtype Action
 
-    /// Whether the machine has ended and ignores all later events; its last action may still be queued. `false` for a
+    /// Whether the machine has ended and ignores all later events; its final action may still be queued. `false` for a
     /// machine without an end.
     var hasEnded: Bool { get }
     /// The time at which to call ``takeActions(dueAt:)``; `nil` if the machine does not wait for a time.

@@ -43,7 +43,7 @@ final class ConnectionLink: StreamLink {
         outbound.observe { [weak self] in self?.pumpOut() }
     }
 
-    // MARK: Life
+    // MARK: Opening and closing
 
     func open(_ core: StreamCore) {
         let (isReady, connection) = state.withLock { state -> (Bool, NWConnection?) in
@@ -55,7 +55,7 @@ final class ConnectionLink: StreamLink {
         }
         if isReady { return core.opened() }
         guard let connection else { return }
-        // A started connection lives until it is cancelled and keeps the link alive.
+        // A started connection is retained until it is cancelled. Its handler retains the link.
         connection.stateUpdateHandler = { self.connectionChanged(to: $0) }
         connection.start(queue: queue)
     }

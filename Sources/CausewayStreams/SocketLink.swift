@@ -61,7 +61,7 @@ final class SocketLink: StreamLink {
         for number in state.withLock({ $0.held }) { Descriptor(adopting: number).close() }
     }
 
-    // MARK: Life
+    // MARK: Opening and closing
 
     func open(_ core: StreamCore) {
         state.withLock { $0.isOpen = true }

@@ -44,7 +44,7 @@ final class StreamCore: Sendable {
         }
     }
 
-    // MARK: Life
+    // MARK: Opening, closing and events
 
     var facts: StreamProgress.Facts {
         let level = pipe.level
@@ -125,14 +125,15 @@ final class StreamCore: Sendable {
         for place in places { place.wake() }
     }
 
-    /// Delivers one event. Further events are delivered in later turns, so that a busy stream does not block its run loop.
+    /// Delivers one event. Other events are delivered in later turns of the run loop, so that a busy stream does not
+    /// block its run loop.
     ///
     /// Reads the pipe's state under the lock. An earlier snapshot could report bytes that a read has consumed meanwhile, and the delegate
     /// would then miss the event for later bytes.
     private func tell() {
         let next = state.withLock { state -> Unchecked<(Stream?, (any StreamDelegate)?, Stream.Event?)> in
-            // Return the stream and the delegate even if there is no event. If these are the last references, they must be released
-            // outside the lock, because the stream's deinit acquires the lock.
+            // Return the stream and the delegate even if there is no event. If these are the only references, they must
+            // be released outside the lock, because the stream's deinit acquires the lock.
             let (stream, delegate) = (faces.value.stream, faces.value.delegate)
             guard !state.isTelling, stream != nil, delegate != nil else { return Unchecked((stream, delegate, nil)) }
             let event = state.progress.nextEvent(

@@ -3,9 +3,9 @@ internal import Foundation
 
 /// The state of a stream, and the next event for its delegate. Has no side effects.
 ///
-/// The open event comes first. The event for available bytes or space is delivered once, and again only after the next read or write: a
-/// delegate that does nothing gets no further events. The end or an error is delivered once, after all available bytes. Nothing is
-/// delivered after a close.
+/// The open event comes first. The event for available bytes or space is delivered once, and again only after the next
+/// read or write: a delegate that neither reads nor writes does not get this event again. The end or an error is
+/// delivered once, after all available bytes. Nothing is delivered after a close.
 struct StreamProgress: Sendable {
     /// The state of the underlying pipe.
     struct Facts: Sendable {

@@ -3,7 +3,7 @@ internal import CCausewayLinux
 /// Reports when tasks wait for memory (the kernel's pressure stall information, `Documentation/accounting/psi.rst` in
 /// its sources).
 ///
-/// One thread waits for all observers and ends with the last one. Nothing is reported without kernel support.
+/// One thread waits for all observers. It ends when no observer is left. Nothing is reported without kernel support.
 package final class MemoryPressure: Sendable {
     /// The condition to report: tasks waited 150 ms within 2 s. Only privileged programs may use a shorter window.
     private static let trigger = "some 150000 2000000"

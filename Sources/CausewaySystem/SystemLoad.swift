@@ -1,6 +1,6 @@
 /// The computer's load.
 package enum SystemLoad {
-    /// The number of threads that are running or waiting to run, averaged over the last minute; `nil` if it cannot be
+    /// The number of threads that are running or waiting to run, averaged over the past minute; `nil` if it cannot be
     /// read.
     package static var average: Double? { SmallFile.text("/proc/loadavg", limit: 128).flatMap { average(in: $0) } }
 

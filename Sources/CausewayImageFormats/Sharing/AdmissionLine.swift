@@ -68,7 +68,7 @@ package struct AdmissionLine: Sendable {
         waiting[id] = turn
         lanes[priority.rawValue].order.append(turn)
         let lane = lanes[priority.rawValue]
-        // A job whose priority changes again and again must not make the lane grow.
+        // A job whose priority changes again and again must not make the list for this priority grow.
         guard lane.order.count - lane.start > 2 * waiting.count + 64 else { return }
         lanes[priority.rawValue] = Lane(order: lane.order[lane.start...].filter { waiting[$0.id] == $0 })
     }

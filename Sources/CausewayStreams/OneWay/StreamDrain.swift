@@ -9,7 +9,7 @@ package final class StreamDrain: StreamLink {
         /// Writes bytes and returns the accepted count; `nil` if the channel failed. After a partial write, the channel's owner must call
         /// ``StreamDrain/move()`` when there is space again.
         package var write: @Sendable (Data) -> Int?
-        /// Called once after the last byte, when the program has closed the stream.
+        /// Called once, when the program has closed the stream and all bytes are written.
         package var end: @Sendable () -> Void
 
         package init(write: @escaping @Sendable (Data) -> Int?, end: @escaping @Sendable () -> Void) {

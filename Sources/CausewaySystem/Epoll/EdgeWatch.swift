@@ -20,7 +20,7 @@ package struct EdgeWatch: ~Copyable, Sendable {
         _ = cw_epoll_modify(epoll.rawValue, fd, 0, interest.rawValue)
     }
 
-    /// Returns the events since the last call. Does not wait.
+    /// Returns the events since the previous call. Does not wait.
     package borrowing func fetch() -> Readiness {
         var event = cw_event()
         return cw_epoll_wait(epoll.rawValue, &event, 1, 0) > 0 ? Readiness(rawValue: event.readiness) : []

@@ -2,7 +2,8 @@ import CCausewayLinux
 
 /// Reads small configuration files.
 enum SmallFile {
-    /// The maximum number of bytes to read; further bytes are ignored. Configuration files are usually shorter.
+    /// The maximum number of bytes to read; the rest of a longer file is ignored. Configuration files are usually
+    /// shorter.
     static let limit = 64 * 1024
 
     /// Returns the file's text, with malformed UTF-8 replaced; `nil` if the file cannot be read.

@@ -95,12 +95,12 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     /// Requests a listing and returns the values that `pick` extracts from it.
     ///
     /// If the state changes during the listing, the kernel reports this, and the listing starts again. If the state
-    /// keeps changing, the last attempt's result is returned; each entry was valid at some moment.
+    /// keeps changing, the final attempt's result is returned; each entry was valid at some moment.
     ///
     /// - Parameters:
     ///   - request: The listing request.
     ///   - pick: Called for each message, and again from the first message if the listing starts again.
-    /// - Throws: The kernel's error, `ETIMEDOUT` if no reply arrives, or `EBADMSG` if the last attempt's reply is
+    /// - Throws: The kernel's error, `ETIMEDOUT` if no reply arrives, or `EBADMSG` if the final attempt's reply is
     ///   incomplete or malformed.
     package mutating func list<Value>(
         _ request: NetlinkRequest, pick: (NetlinkMessage) -> Value?

@@ -15,7 +15,8 @@ package struct PacketRing: ~Copyable {
     /// - Parameters:
     ///   - interface: The interface index; 0 captures on all interfaces, without link headers.
     ///   - byteCount: The ring size in bytes, in blocks of 256 KiB.
-    ///   - retireMilliseconds: The maximum time that a packet waits for further packets before its block is delivered.
+    ///   - retireMilliseconds: The maximum time that a packet waits for later packets to fill its block, before the
+    ///     block is delivered.
     /// - Throws: ``SystemError``; `EPERM` if the process may not capture.
     package init(interface: UInt32, byteCount: Int, retireMilliseconds: UInt32) throws(SystemError) {
         var ring = cw_ring()
@@ -64,8 +65,8 @@ package struct PacketRing: ~Copyable {
         try check(cw_ring_wait(&ring, milliseconds), "poll") > 0
     }
 
-    /// Returns counts since the last call: packets that passed the filter, and those among them that were dropped
-    /// because the ring was full.
+    /// Returns counts since the previous call: packets that passed the filter, and the packets among them that were
+    /// dropped because the ring was full.
     package mutating func statistics() -> (seen: UInt32, dropped: UInt32) {
         var (seen, dropped): (UInt32, UInt32) = (0, 0)
         _ = cw_ring_statistics(&ring, &seen, &dropped)

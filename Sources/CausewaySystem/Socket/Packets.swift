@@ -22,10 +22,11 @@ package struct PacketInfo: Equatable, Sendable {
     package init() {}
 }
 
-/// One received datagram, or several datagrams from one peer that the kernel coalesced (GRO).
+/// One received datagram, or a train of several datagrams from one peer that the kernel coalesced (UDP_GRO).
 package struct ReceivedPacket: Sendable {
     package var byteCount: Int
-    /// Bytes in each coalesced datagram except the last; equals ``byteCount`` for a single datagram.
+    /// Bytes in each coalesced datagram except the final datagram, which can be shorter. Equals ``byteCount`` for a
+    /// single datagram.
     package var segmentByteCount: Int
     package var peer: SocketAddress?
     package var info: PacketInfo
@@ -76,7 +77,7 @@ package struct PacketReader: ~Copyable, Sendable {
             info: info(of: index), isTruncated: packet.truncated)
     }
 
-    /// Returns a packet's size, and the size of each coalesced datagram except the last, in bytes.
+    /// Returns a packet's size, and the size of each coalesced datagram except the final datagram, in bytes.
     package func shape(of index: Int) -> (byteCount: Int, segmentByteCount: Int) {
         let (length, segment) = (packets[index].length, Int(packets[index].segment))
         return (length, segment == 0 ? length : segment)
@@ -152,8 +153,8 @@ package struct PacketReader: ~Copyable, Sendable {
     }
 }
 
-/// A received packet's bytes. The block returns to the pool when its last reference is released. Objects that share the
-/// block use disjoint parts of it.
+/// A received packet's bytes. The block returns to the pool when all references to it are released. Objects that share
+/// the block use disjoint parts of it.
 package final class PacketBlock: Sendable {
     private let address: UInt
     private let index: Int
@@ -169,11 +170,11 @@ package final class PacketBlock: Sendable {
     deinit { PacketBlocks.giveBack(bytes - PacketBlocks.offset(of: index)) }
 }
 
-/// A datagram to send, or several equally long datagrams that the kernel splits (GSO).
+/// A datagram to send, or a train of several equally long datagrams that the kernel divides (UDP_SEGMENT).
 package struct OutgoingPacket {
     /// The datagrams' bytes. They need to stay valid only during the send.
     package var pieces: UnsafeBufferPointer<iovec>
-    /// Bytes in each datagram except the last; 0 for a single datagram.
+    /// Bytes in each datagram except the final datagram, which can be shorter; 0 for a single datagram.
     package var segmentByteCount: Int
     package var trafficClass: UInt8?
 

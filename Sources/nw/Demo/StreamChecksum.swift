@@ -2,8 +2,8 @@ import FoundationEssentials
 
 /// A fast 64-bit checksum that depends on every byte and on the byte order.
 ///
-/// Four lanes multiply and rotate, so that memory bandwidth limits the speed. The checksum detects accidental changes, not attacks. It does
-/// not depend on how the bytes are split into chunks.
+/// Four independent accumulators multiply and rotate, so that memory bandwidth limits the speed. The checksum detects
+/// accidental changes, not attacks. The checksum does not depend on how the bytes are split into chunks.
 struct StreamChecksum: Sendable {
     private static let stripe = 32
     private static let multiplier: UInt64 = 0x9e37_79b9_7f4a_7c15
