@@ -11,8 +11,8 @@ public import Dispatch
 /// The browser fails with `.posix(.ENOTSUP)` for application services, and with `kDNSServiceErr_BadParam` for an
 /// invalid type or domain.
 ///
-/// All callbacks run on the queue given to ``start(queue:)``, in order; `cancelled` is the last one. All members may be used from any
-/// thread.
+/// All callbacks run on the queue given to ``start(queue:)``, in order. No callback follows `cancelled`. All members
+/// may be used from any thread.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 public final class NWBrowser: CustomDebugStringConvertible, Sendable {
@@ -64,7 +64,7 @@ public final class NWBrowser: CustomDebugStringConvertible, Sendable {
         resultsHandler.withLock { $0 }?(new, changes)
     }
 
-    /// Stops browsing. The state `cancelled` is the last callback. A cancelled browser cannot be started again.
+    /// Stops browsing. The state `cancelled` is the final callback. A cancelled browser cannot be started again.
     public func cancel() {
         // End the life cycle first. If a concurrent call of `start(queue:)` has not stored its search yet, that call then detects the end
         // and stops the search.

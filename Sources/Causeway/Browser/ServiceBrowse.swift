@@ -28,7 +28,7 @@ final class ServiceBrowse: Sendable {
 
     private struct Progress {
         var instances: [DNSName: Instance] = [:]
-        /// Instances changed since the last report to the program.
+        /// Instances changed since the latest report to the program.
         var changed: Set<DNSName> = []
         var question: RecordQuestion?
         var isPosted = false

@@ -21,9 +21,9 @@ func abandon(_ metadata: [any StageMetadata], _ error: NWError) {
 }
 
 extension NWConnection.ContentContext {
-    /// Creates the context for a received message.
+    /// Creates the content context for a received message.
     ///
-    /// - Parameter isFinal: Whether this is the last message.
+    /// - Parameter isFinal: Whether no message follows in this direction.
     static func context(of metadata: [any StageMetadata], isFinal: Bool) -> NWConnection.ContentContext {
         let objects = metadata.compactMap { metadata -> NWProtocolMetadata? in
             switch metadata {

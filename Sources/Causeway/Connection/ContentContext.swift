@@ -2,7 +2,7 @@ package import CausewayProtocols
 extension NWConnection {
     /// The properties of one message: its priority and order for sending, and its protocol metadata.
     ///
-    /// In a received context only ``isFinal`` and the metadata are meaningful.
+    /// In the content context of received content, only ``isFinal`` and the metadata are meaningful.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     // SAFETY: all stored properties are immutable and `Sendable`, here and in the subclass for groups.
@@ -11,7 +11,7 @@ extension NWConnection {
         private enum Metadata {
             case objects([NWProtocolMetadata])
             /// The header fields, from which metadata objects are created when the program reads them. Most programs
-            /// never read them, so all datagrams with the default fields share one context.
+            /// never read them, so all datagrams with the default fields share one content context.
             case datagram(DatagramHeader)
         }
 
@@ -25,7 +25,7 @@ extension NWConnection {
         /// contains TLS or another application protocol.
         public let relativePriority: Double
 
-        /// Whether this is the last message in its direction.
+        /// Whether no message follows this message in its direction.
         ///
         /// When a final message has been sent completely, the sending direction closes. When a received message is final and complete, the
         /// peer has closed its sending direction.
@@ -37,11 +37,11 @@ extension NWConnection {
 
         private let metadata: Metadata
 
-        /// Tracks the message in the send queues. `nil` for received and shared contexts: content sent with a shared
-        /// context is always a separate message.
+        /// Tracks the message in the send queues. `nil` for received content and for content contexts that all
+        /// connections share: content sent with a shared content context is always a separate message.
         package let ticket: MessageTicket?
 
-        /// Creates the context for a message to send.
+        /// Creates the content context for a message to send.
         ///
         /// - Parameters:
         ///   - identifier: A name for logs.
@@ -49,7 +49,8 @@ extension NWConnection {
         ///   - priority: From 0.0 to 1.0. Messages with a higher priority are sent first.
         ///   - isFinal: Whether completing the message closes the sending direction.
         ///   - antecedent: The message to send before this one.
-        ///   - metadata: Metadata for the protocols. If several objects belong to one protocol, the last one is used.
+        ///   - metadata: Metadata for the protocols. If several objects belong to one protocol, only the final object
+        ///     is used.
         public init(
             identifier: String, expiration: UInt64 = 0, priority: Double = 0.5, isFinal: Bool = false,
             antecedent: NWConnection.ContentContext? = nil, metadata: [NWProtocolMetadata]? = []
@@ -63,7 +64,7 @@ extension NWConnection {
             ticket = MessageTicket()
         }
 
-        /// Creates a context that all connections share, or a context for received content.
+        /// Creates a content context that all connections share, or a content context for received content.
         init(shared identifier: String, isFinal: Bool, header: DatagramHeader? = nil) {
             ticket = nil
             self.identifier = identifier
@@ -74,7 +75,7 @@ extension NWConnection {
             metadata = header.map(Metadata.datagram) ?? .objects([])
         }
 
-        /// Creates the context for a received message.
+        /// Creates the content context for a received message.
         init(received metadata: [NWProtocolMetadata], isFinal: Bool) {
             ticket = nil
             identifier = "message"
@@ -126,21 +127,21 @@ extension NWConnection.ContentContext {
     /// An ordinary message. Completing it ends the message but not the stream.
     public static let defaultMessage = NWConnection.ContentContext(shared: "default message", isFinal: false)
 
-    /// The last message. Completing it closes the sending direction.
+    /// The final message. Completing it closes the sending direction.
     public static let finalMessage = NWConnection.ContentContext(shared: "final message", isFinal: true)
 
     /// The whole stream as one message. Completing it closes the sending direction.
     public static let defaultStream = NWConnection.ContentContext(shared: "default stream", isFinal: true)
 
-    /// The context for received stream content before the end.
+    /// The content context for received stream content before the end.
     package static let inboundStream = NWConnection.ContentContext(
         shared: "stream", isFinal: false)
 
-    /// The context for the last received content on a stream.
+    /// The content context for the final received content on a stream.
     package static let inboundStreamEnd = NWConnection.ContentContext(
         shared: "stream end", isFinal: true)
 
-    /// Returns the context for a received datagram.
+    /// Returns the content context for a received datagram.
     ///
     /// Datagrams with the default header fields share one object; any other header needs one allocation.
     package static func inboundDatagram(_ header: DatagramHeader = DatagramHeader()) -> NWConnection.ContentContext {

@@ -5,7 +5,7 @@ public import Dispatch
 public import FoundationEssentials
 
 extension NWConnection {
-    /// The completion of a receive: content, context, whether the message or stream is complete, and the error.
+    /// The completion of a receive: content, content context, whether the message or stream is complete, and the error.
     typealias Completion = @Sendable (Data?, ContentContext?, Bool, NWError?) -> Void
 
     /// Receives at least `minimumIncompleteLength` bytes, or fewer at the end of the message or stream, and at most `maximumLength` bytes.

@@ -36,7 +36,7 @@ extension NWConnection {
         if let channel = driver.channel { return enqueue(content, context, isComplete, waiter, on: channel) }
         let outbound = Outbound(
             content, endsStream: context.isFinal && isComplete, trafficClass: trafficClass(of: context), waiter: waiter)
-        // Most content is sent with a shared context. Such content has the default priority and no antecedent.
+        // Most content is sent with a shared content context. Such content has the default priority and no antecedent.
         guard let ticket = context.ticket else {
             return isComplete ? driver.flow.send(outbound) : driver.flow.send(.init(outbound, endsMessage: false))
         }
@@ -63,8 +63,8 @@ extension NWConnection {
                 waiter: waiter.abandoning(metadata)))
     }
 
-    /// Returns the traffic class that the context sets for a datagram; `nil` to use the connection's traffic class. A stream always uses
-    /// the connection's traffic class.
+    /// Returns the traffic class that the content context sets for a datagram; `nil` to use the connection's traffic
+    /// class. A stream always uses the connection's traffic class.
     private func trafficClass(of context: ContentContext) -> UInt8? {
         guard context.ticket != nil, driver.settings.transport == .udp else { return nil }
         let metadata = context.protocolMetadata(definition: NWProtocolIP.definition) as? NWProtocolIP.Metadata

@@ -52,8 +52,8 @@ extension NWConnection {
 
     /// Sends several pieces of content with as few system calls as possible. Suspends until the transport has accepted every piece.
     ///
-    /// Cancellation: withdraws only content that the transport has not started to send; if there are no protocols above the transport, only
-    /// the last piece can be withdrawn.
+    /// Cancellation: withdraws only content that the transport has not started to send. If there are no protocols above
+    /// the transport, only the final piece of `contents` can be withdrawn.
     nonisolated(nonsending)
         package func send(together contents: [Data]) async throws(NWError)
     {

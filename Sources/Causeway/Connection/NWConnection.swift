@@ -7,8 +7,8 @@ public import Dispatch
 /// A bidirectional connection to one endpoint.
 ///
 /// The connection resolves the endpoint, tries its addresses, waits if there is no path, and reports each step to ``stateUpdateHandler``.
-/// No call blocks. All callbacks run on the queue given to ``start(queue:)``, in order; `cancelled` is the last one. A started connection
-/// stays alive until it is cancelled or has failed.
+/// No call blocks. All callbacks run on the queue given to ``start(queue:)``, in order. No callback follows
+/// `cancelled`. A started connection stays alive until it is cancelled or has failed.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public final class NWConnection: Sendable {
@@ -64,8 +64,8 @@ public final class NWConnection: Sendable {
     /// The queue passed to ``start(queue:)``; `nil` before the start.
     public var queue: DispatchQueue? { driver.queue }
 
-    /// Ends the connection gracefully: pending requests complete with `ECANCELED`, the transport closes, and `cancelled` is the last
-    /// callback. Further calls have no effect.
+    /// Ends the connection gracefully: pending requests complete with `ECANCELED`, the transport closes, and
+    /// `cancelled` is the final callback. Later calls have no effect.
     ///
     /// Content that the kernel has accepted is still sent to the peer. Protocols above the transport, such as TLS and
     /// WebSocket, first send the queued content, for at most two seconds. All other content that was not reported as
@@ -140,7 +140,7 @@ extension NWConnection {
     /// Changes the handlers. Returns `false` without a change if they were released, because none is called any more.
     @discardableResult
     func update(_ body: (inout Handlers) -> Void) -> Bool {
-        // Release the old handler outside the lock: it may hold the last reference to one of the program's objects.
+        // Release the old handler outside the lock: it may hold the only reference to one of the program's objects.
         let old = storedHandlers.withLock { stored -> [Handlers]? in
             guard var new = stored else { return nil }
             let old = new

@@ -35,11 +35,11 @@ final class QueuedState<State: Sendable>: Sendable {
     /// Whether ``end(in:finally:)`` or ``abandon()`` was called.
     var hasEnded: Bool { progress.withLock { $0.hasEnded } }
 
-    /// Called on the queue at each state change, up to the last one.
+    /// Called on the queue at each state change, up to the change to the final state.
     var handler: Handler? {
         get { progress.withLock { $0.handler } }
         set {
-            // Release the old handler outside the lock: it may hold the last reference to one of the program's objects.
+            // Release the old handler outside the lock: it may hold the only reference to one of the program's objects.
             let old = progress.withLock { progress in
                 defer { progress.handler = newValue }
                 return progress.handler
@@ -70,14 +70,14 @@ final class QueuedState<State: Sendable>: Sendable {
         change(to: state, ends: false) {}
     }
 
-    /// Changes to the last state, reports it, and releases the handler.
+    /// Changes to the final state, reports it, and releases the handler.
     ///
     /// - Parameter finally: Called on the queue after the report; if there is no queue, called on a global queue.
     func end(in state: State, finally: @escaping @Sendable () -> Void = {}) {
         change(to: state, ends: true, finally)
     }
 
-    /// Releases the handler. No further changes are reported.
+    /// Releases the handler. Later changes are not reported.
     func abandon() {
         progress.withLock { $0.hasEnded = true }
         handler = nil

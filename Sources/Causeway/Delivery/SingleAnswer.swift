@@ -9,7 +9,7 @@ package final class SingleAnswer<Answer: Sendable>: Sendable {
         self.receiver = LockedValue(receiver)
     }
 
-    /// Forwards an answer. Has no effect if another one was given before.
+    /// Forwards an answer. Has no effect if an answer was given before.
     package func give(_ answer: Answer) {
         let receiver = receiver.withLock { receiver in receiver.take() }
         receiver?(answer)

@@ -8,8 +8,8 @@ public import FoundationEssentials
 ///
 /// A channel fails with `.posix(.ENOTSUP)` when it is started, and each send completes with this error.
 ///
-/// All callbacks run on the queue given to ``start(queue:)``, in order; `cancelled` is the last one. All members may be used from any
-/// thread.
+/// All callbacks run on the queue given to ``start(queue:)``, in order. No callback follows `cancelled`. All members
+/// may be used from any thread.
 ///
 /// Counterpart: macOS 10.15.
 public final class NWEthernetChannel: CustomDebugStringConvertible, Sendable {
@@ -54,7 +54,7 @@ public final class NWEthernetChannel: CustomDebugStringConvertible, Sendable {
         lifecycle.move(to: .failed(.posix(.ENOTSUP)))
     }
 
-    /// Closes the channel. The state `cancelled` is the last callback.
+    /// Closes the channel. The state `cancelled` is the final callback.
     public func cancel() {
         lifecycle.end(in: .cancelled) { [self] in receiveHandler = nil }
     }

@@ -4,7 +4,7 @@ internal import CausewaySystem
 
 /// Calls the program's framer when the framer's stage requests it.
 ///
-/// The framer object is created at the first call and released after the last one. The framer's methods run on the
+/// The framer object is created at the first call and released after the final call. The framer's methods run on the
 /// connection's queue, without a lock. Calls of the framer on its instance reach the stage through ``FramerHost``.
 final class FramerDelegate: ProgramDelegate {
     private struct Life: Sendable {
@@ -24,7 +24,7 @@ final class FramerDelegate: ProgramDelegate {
         self.context = context
     }
 
-    /// Access to the stage; `nil` before the first call and after the last one.
+    /// Access to the stage; `nil` before the framer's first call and after its final call.
     var place: (any StageAccess)? { life.withLock { $0.place } }
 
     /// Whether the framer performs a handshake: its `start` method did not return `.ready`.

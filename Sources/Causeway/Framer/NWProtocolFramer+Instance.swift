@@ -15,7 +15,7 @@ extension NWProtocolFramer {
         public enum WakeupTime: Sendable {
             /// After this number of milliseconds.
             case milliseconds(UInt64)
-            /// No further call: stops the timer.
+            /// No wakeup call: stops the timer.
             case forever
         }
 
@@ -83,7 +83,7 @@ extension NWProtocolFramer {
             host?.deliverInputNoCopy(length, message, isComplete) ?? false
         }
 
-        /// Delivers all further input to the protocol above, without calling the framer.
+        /// Delivers all input to the protocol above from now on, without calling the framer.
         public func passThroughInput() { host?.passThroughInput() }
 
         /// Passes bytes from the outgoing message to a closure, which returns the number of bytes to skip. Outside of
@@ -116,7 +116,7 @@ extension NWProtocolFramer {
             try host.writeOutputNoCopy(length)
         }
 
-        /// Sends all further output to the protocol below, without calling the framer.
+        /// Sends all output to the protocol below from now on, without calling the framer.
         public func passThroughOutput() { host?.passThroughOutput() }
 
         /// Sets the time of the next ``NWProtocolFramerImplementation/wakeup(framer:)``. A framer has one timer: a new time replaces the

@@ -112,7 +112,8 @@ private final class FramerValues: Sendable {
         get { storage.withLock { $0[key] }?.value }
         set {
             let value = newValue.map { Unchecked($0) }
-            // Release the replaced value outside the lock: it may own the last reference to one of the program's objects.
+            // Release the replaced value outside the lock: it may own the only reference to one of the program's
+            // objects.
             let old = storage.withLock { values in
                 defer { values[key] = value }
                 return values[key]

@@ -41,6 +41,6 @@ public protocol NWProtocolFramerImplementation: AnyObject {
     ///   ``NWProtocolFramer/Instance/markFailed(error:)`` later.
     func stop(framer: NWProtocolFramer.Instance) -> Bool
 
-    /// Called once after the connection has ended, as the last call.
+    /// Called once after the connection has ended. No other call follows.
     func cleanup(framer: NWProtocolFramer.Instance)
 }

@@ -26,10 +26,10 @@ extension NWConnectionGroup {
             }
         }
 
-        /// The default context for a message to send.
+        /// The default content context for a message to send.
         public static let `default` = NWConnectionGroup.Message(sharedAs: "default group message")
 
-        /// Creates the context for a message to send.
+        /// Creates the content context for a message to send.
         ///
         /// - Parameters:
         ///   - identifier: A name for logs.
@@ -37,7 +37,8 @@ extension NWConnectionGroup {
         ///   - priority: From 0.0 to 1.0. Messages with a higher priority are sent first.
         ///   - isFinal: No effect for a group, which has no end of stream.
         ///   - antecedent: The message to send before this one.
-        ///   - metadata: Metadata for the protocols. If several objects belong to one protocol, the last one is used.
+        ///   - metadata: Metadata for the protocols. If several objects belong to one protocol, only the final object
+        ///     is used.
         public override init(
             identifier: String, expiration: UInt64 = 0, priority: Double = 0.5, isFinal: Bool = false,
             antecedent: NWConnection.ContentContext? = nil, metadata: [NWProtocolMetadata]? = []
@@ -48,7 +49,7 @@ extension NWConnectionGroup {
                 antecedent: antecedent, metadata: metadata)
         }
 
-        /// Creates the context for a received message.
+        /// Creates the content context for a received message.
         package init(_ datagram: GroupDatagram, of group: NWConnectionGroup) {
             arrival = Arrival(datagram, group)
             super.init(shared: "group message", isFinal: false, header: DatagramHeader(datagram.mark))
@@ -80,7 +81,7 @@ extension NWConnectionGroup {
             protocolMetadata(definition: definition)
         }
 
-        /// Creates a context for a message to send, with an existing context object's properties.
+        /// Creates a content context for a message to send, with the properties of an existing content context.
         ///
         /// Counterpart: macOS 14, iOS 17.
         public init(nw: nw_content_context_t) {
@@ -130,7 +131,7 @@ public final class OS_nw_content_context: Sendable {
     }
 }
 
-/// The C name of a context object.
+/// The C name of a content context object.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 // swift-format-ignore: TypeNamesShouldBeCapitalized

@@ -13,7 +13,8 @@ extension NWConnectionGroup {
     /// - Parameters:
     ///   - content: The message bytes. `nil` sends nothing; empty data sends an empty message.
     ///   - endpoint: The destination, a numeric address with a port; `nil` for all members.
-    ///   - message: The message context. Its ``NWProtocolIP/Metadata`` selects the ECN codepoint and the service class.
+    ///   - message: The message's content context. Its ``NWProtocolIP/Metadata`` selects the ECN codepoint and the
+    ///     service class.
     ///   - completion: Called once on the group's queue. The error is not `nil` if the message was not sent to all destinations: `EINVAL`
     ///     for an endpoint that is not a numeric address with a port, `EAFNOSUPPORT` for an address family without a member, `ETIMEDOUT`
     ///     for an expired message, `ECANCELED` if the group was cancelled or the antecedent failed.
@@ -41,7 +42,7 @@ extension NWConnectionGroup {
     ) {
         let metadata = message.protocolMetadata(definition: NWProtocolIP.definition) as? NWProtocolIP.Metadata
         // The header fields of a received message describe the received datagram. Ignore them if the program sends with
-        // that message as the context.
+        // the received message as the content context.
         let trafficClass =
             message.remoteEndpoint == nil ? metadata?.trafficClass(connectionClass: parameters.serviceClass) : nil
         let outbound = GroupOutbound(content, to: target, trafficClass: trafficClass, completion: completion)

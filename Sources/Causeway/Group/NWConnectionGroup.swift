@@ -10,8 +10,8 @@ public import FoundationEssentials
 /// required interface. The group joins again when an interface appears, and waits while there is no interface. With an
 /// ``NWMultiplexGroup``, the group fails with `.posix(.ENOTSUP)`, because QUIC is not implemented.
 ///
-/// All callbacks run on the queue given to ``start(queue:)``, in order; `cancelled` is the last one. A started group stays alive until it
-/// is cancelled or has failed. All methods can be called from any thread.
+/// All callbacks run on the queue given to ``start(queue:)``, in order. No callback follows `cancelled`. A started
+/// group stays alive until it is cancelled or has failed. All methods can be called from any thread.
 ///
 /// Counterpart: macOS 11, iOS 14.
 public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
@@ -55,8 +55,8 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
         driver.start(on: queue, observer: self, mistake: mistake.map { Failure($0) })
     }
 
-    /// Ends the group; `cancelled` is the last callback. Messages that were not sent complete with `ECANCELED`. Extracted connections
-    /// continue.
+    /// Ends the group; `cancelled` is the final callback. Messages that were not sent complete with `ECANCELED`.
+    /// Extracted connections continue.
     public func cancel() { driver.cancel(observer: self) }
 
     /// The current state. Readable from any thread.
@@ -84,7 +84,7 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
 
     /// Sets the handler for received messages. Set it before ``start(queue:)``.
     ///
-    /// At most 8,192 messages or 4 MiB wait for the queue; further messages are dropped.
+    /// At most 8,192 messages or 4 MiB wait for the queue; messages above this limit are dropped.
     ///
     /// - Parameters:
     ///   - maximumMessageSize: The maximum number of bytes to deliver per message.
@@ -118,7 +118,7 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
     }
 
     func update(_ body: (inout sending Handlers) -> Void) {
-        // Release the replaced value outside the lock: it may own the last reference to one of the program's objects.
+        // Release the replaced value outside the lock: it may own the only reference to one of the program's objects.
         let old = handlers.withLock { handlers in
             let old = handlers
             body(&handlers)
@@ -172,7 +172,7 @@ extension NWConnectionGroup {
         case ready
         /// The group ended with an error. The program must still cancel it.
         case failed(NWError)
-        /// The group has ended. No further callback is made.
+        /// The group has ended. No callback follows this state.
         case cancelled
 
         init(_ state: GroupDriver.State) {

@@ -102,10 +102,10 @@ private final class AcceptedConnections: Sendable {
         consumer?.resume(returning: nil)
     }
 
-    /// Returns the next connection; `nil` after the last connection.
+    /// Returns the next connection; `nil` when the listener has ended and no connection waits.
     ///
     /// Cancellation: ignored. ``NWListener/run(startsConnections:finishesConnections:_:)`` cancels the listener; the
-    /// listener's last state change then ends the wait.
+    /// listener's final state change then ends the wait.
     nonisolated(nonsending) func next() async -> NWConnection? {
         await withUnsafeContinuation { consumer in
             let (connection, isDecided) = state.withLock { state -> (NWConnection?, Bool) in

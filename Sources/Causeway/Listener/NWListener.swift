@@ -5,8 +5,8 @@ public import Dispatch
 
 /// Listens at a local endpoint and passes each incoming connection to the program, which starts it.
 ///
-/// All callbacks run on the queue given to ``start(queue:)``, in order; `cancelled` is the last one. Cancelling a listener does not affect
-/// connections that the program has already received. All members may be used from any thread.
+/// All callbacks run on the queue given to ``start(queue:)``, in order. No callback follows `cancelled`. Cancelling a
+/// listener does not affect connections that the program has already received. All members may be used from any thread.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public final class NWListener: Sendable {
@@ -107,7 +107,7 @@ public final class NWListener: Sendable {
     /// The queue passed to ``start(queue:)``; `nil` before the start.
     public var queue: DispatchQueue? { driver.queue }
 
-    /// Stops listening. The state `cancelled` is the last callback.
+    /// Stops listening. The state `cancelled` is the final callback.
     public func cancel() { driver.cancel(observer: self) }
 
     /// The current state. May be read from any thread.
@@ -119,7 +119,7 @@ public final class NWListener: Sendable {
         return NWEndpoint.Port(rawValue: address.port)
     }
 
-    /// Maximum number of further connections to pass to the program (default: no limit).
+    /// Maximum number of connections to pass to the program from now on (default: no limit).
     ///
     /// The value decreases by one with each connection. At 0, new connections wait in the kernel's queue until the program raises the
     /// limit.
@@ -205,7 +205,7 @@ extension NWListener {
     }
 
     private func update(_ body: (inout Handlers) -> Void) {
-        // Release the old handlers outside the lock: they may hold the last reference to one of the program's objects.
+        // Release the old handlers outside the lock: they may hold the only reference to one of the program's objects.
         let old = handlers.withLock { handlers in
             let old = handlers
             body(&handlers)

@@ -3,8 +3,9 @@ internal import CausewaySystem
 extension NWProtocolIP {
     /// IP header fields for one datagram.
     ///
-    /// To send a datagram with its own ECN codepoint or service class, attach metadata to its ``NWConnection/ContentContext``. A received
-    /// datagram's context contains the received fields. Streams ignore the metadata. All members may be used from any thread.
+    /// To send a datagram with its own ECN codepoint or service class, attach metadata to the datagram's
+    /// ``NWConnection/ContentContext``. A received datagram's content context contains the received fields. Streams
+    /// ignore the metadata. All members may be used from any thread.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     // SAFETY: a lock protects the only mutable state.

@@ -6,8 +6,8 @@ internal import Synchronization
 extension NWParameters {
     /// Isolates caches and settings for a set of connections from all other connections.
     ///
-    /// If a context requires encrypted name resolution or an unsupported proxy kind, its connections fail with
-    /// `.posix(.ENOTSUP)`, because without this protection they would reveal names or addresses.
+    /// If a privacy context requires encrypted name resolution or an unsupported proxy kind, its connections fail with
+    /// `.posix(.ENOTSUP)`, because without this protection the connections would reveal names or addresses.
     ///
     /// Counterpart: macOS 11, iOS 14.
     // SAFETY: `debugDescription` is immutable, and a lock protects everything else.
@@ -18,11 +18,11 @@ extension NWParameters {
             package var requiresEncryptedNames = false
             package var fallbackResolver: ResolverConfiguration?
             package var proxies: [ProxyConfiguration] = []
-            /// The cache partition: contexts with different numbers share no cached answers.
+            /// The cache partition: privacy contexts with different numbers share no cached DNS answers.
             package var partition: UInt64 = 0
         }
 
-        /// The context for all connections with no other context.
+        /// The privacy context for all connections whose parameters set no other privacy context.
         public static let `default` = PrivacyContext(description: "default", partition: 0)
 
         /// The text passed to ``init(description:)``.
@@ -30,7 +30,7 @@ extension NWParameters {
 
         private let storage = LockedValue(Settings())
 
-        /// Creates a context that shares nothing with other contexts.
+        /// Creates a privacy context with its own settings and its own cache partition.
         public convenience init(description: String) {
             self.init(
                 description: description,
@@ -42,12 +42,13 @@ extension NWParameters {
             storage.withLock { $0.partition = partition }
         }
 
-        /// Context numbers are unique. ``default`` has the number 0, even if another context is created first.
+        /// The number of privacy contexts that programs have created. A context's number is unique; ``default`` has the
+        /// number 0, even if a program creates a context first.
         private static let contextCount = Atomic<UInt64>(0)
 
         package var settings: Settings { storage.withLock { $0 } }
 
-        /// Disables logging for connections in this context. No effect: connections write no logs.
+        /// Disables logging for connections in this privacy context. No effect: connections write no logs.
         public func disableLogging() {
             guard self !== Self.default else { return }
             storage.withLock { $0.isLoggingDisabled = true }
@@ -70,7 +71,7 @@ extension NWParameters {
             }
         }
 
-        /// The proxies for connections in this context, most preferred first. Default: none.
+        /// The proxies for connections in this privacy context, most preferred first. Default: none.
         ///
         /// Proxies carry neither listeners nor groups, nor some connections. All these fail with `.posix(.ENOTSUP)`,
         /// unless every proxy has ``ProxyConfiguration/allowFailover`` or ``NWParameters/preferNoProxies`` is set.

@@ -4,19 +4,21 @@ internal import CausewaySystem
 
 /// Registers this host's addresses with the kernel's Multipath TCP path manager, as long as this value exists (RFC 8684 §3.2).
 ///
-/// A connection with ``NWParameters/multipathServiceType-swift.property`` has only one subflow until further addresses are registered with
-/// the network namespace's path manager. An administrator can add addresses with `ip mptcp endpoint`. A program with the capability
-/// `CAP_NET_ADMIN` can register addresses itself; they apply to all connections in the namespace:
+/// A connection with ``NWParameters/multipathServiceType-swift.property`` has only one subflow until this host's other
+/// addresses are registered with the network namespace's path manager. An administrator can add addresses with
+/// `ip mptcp endpoint`. A program with the capability `CAP_NET_ADMIN` can register addresses itself; these addresses
+/// apply to all connections in the namespace:
 ///
 /// ```swift
 /// let endpoints = try MultipathEndpoints(for: .handover)
 /// defer { endpoints.cancel() }
 /// ```
 ///
-/// The registered addresses follow the network: new addresses are added, and lost addresses are removed. Endpoints registered by other
-/// programs are not changed. With ``NWParameters/MultipathServiceType-swift.enum/handover``, networks other than the best one are backups;
-/// with the other service types, all networks carry data. The kernel supports at most eight addresses; addresses on the best networks are
-/// registered first.
+/// The registered addresses follow the network: new addresses are added, and lost addresses are removed. Endpoints
+/// registered by other programs are not changed. With the service type
+/// ``NWParameters/MultipathServiceType-swift.enum/handover``, networks other than the best network are backups; with
+/// the other service types, all networks carry data. The kernel supports at most eight addresses; addresses on the best
+/// networks are registered first.
 ///
 /// Can be used from any thread. An addition of Causeway: on Apple platforms the system decides.
 public final class MultipathEndpoints: Sendable {

@@ -62,7 +62,7 @@ public final class NWPathMonitor: CustomDebugStringConvertible, Sendable {
         watch.listen { [lifecycle] path in lifecycle.move(to: path) }
     }
 
-    /// Stops the monitor. A callback that is already running finishes; no further callback is made.
+    /// Stops the monitor. A callback that is already running finishes; no other callback is made.
     public func cancel() {
         lifecycle.abandon()
         watch.stop()

@@ -14,7 +14,7 @@ final class PathWatch: Sendable {
         /// Whether ``stop()`` was called. A stopped watch takes no listener.
         var isStopped = false
         var subscription: NetworkStateMonitor.Subscription?
-        /// The listeners, each with the last path passed to it.
+        /// The listeners, each with the latest path passed to it.
         var listeners: [UInt64: (body: Listener, path: NWPath?)] = [:]
         var lastID: UInt64 = 0
 

@@ -22,7 +22,7 @@ package protocol AuthenticationContext: AnyObject, Sendable {
 /// The authentication of one connection. Its first message may already exist.
 package struct BegunAuthentication: Sendable {
     package let context: any AuthenticationContext
-    /// The first `Proxy-Authorization` value; `nil` if the context has not created it yet.
+    /// The first `Proxy-Authorization` value; `nil` if the authentication context has not created it yet.
     package let first: String?
 
     package init(_ context: any AuthenticationContext, first: String?) {

@@ -79,8 +79,8 @@ package final class ProxyChallenges: Sendable {
         }
     }
 
-    /// Sets a multi-message scheme for later connections, with a separate context for each connection. Until the proxy
-    /// refuses the scheme, connections use the scheme instead of the credential.
+    /// Sets a multi-message scheme for later connections, with a separate authentication context for each connection.
+    /// Until the proxy refuses the scheme, connections use the scheme instead of the credential.
     ///
     /// - Parameter begun: Authentication for the next connection, with its first message.
     package func answer(with authenticator: any ConnectionAuthenticator, _ begun: BegunAuthentication) {
@@ -162,7 +162,8 @@ package final class ProxyChallengeTable: Sendable {
         var kind: ProxyChallenges.Kind
     }
 
-    /// The maximum number of proxies: a script can generate arbitrarily many names. Refusals from further proxies are not recorded.
+    /// The maximum number of proxies: a script can generate arbitrarily many names. At this number, refusals from
+    /// proxies that have no entry are not recorded.
     private static let maximumCount = 256
 
     private let known = LockedValue<[Key: ProxyChallenges]>([:])

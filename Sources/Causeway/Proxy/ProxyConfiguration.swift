@@ -3,9 +3,9 @@ public import FoundationEssentials
 
 /// A proxy to connect through.
 ///
-/// A connection uses the first proxy in its context that applies to its endpoint. If that proxy fails, the connection
-/// uses the next applicable proxy. It connects directly only if all applicable proxies allow this. Unix domain sockets
-/// and Bonjour services never use a proxy. The proxy resolves names.
+/// A connection uses the first proxy in its privacy context that applies to its endpoint. If that proxy fails, the
+/// connection uses the next applicable proxy. It connects directly only if all applicable proxies allow this. Unix
+/// domain sockets and Bonjour services never use a proxy. The proxy resolves names.
 ///
 /// SOCKS 5 and HTTP CONNECT are supported; SOCKS 5 also carries UDP (RFC 1928 §7). MASQUE and oblivious HTTP relays are
 /// not supported. If no proxy can carry a connection and a direct connection is not allowed, the connection fails with

@@ -10,7 +10,7 @@ package final class ForwardProxy: RequestForwarding {
     private let challenges: ProxyChallenges
     private let authority: ProtectionSpace.Authority
 
-    /// Returns `nil` if the proxy, or the last proxy of a chain, is not an HTTP proxy.
+    /// Returns `nil` if the proxy or, in a chain, the proxy nearest to the destination is not an HTTP proxy.
     package init?(_ proxy: ProxyConfiguration) {
         guard let last = proxy.forwardingProxy, case .httpCONNECT(let endpoint, let tls) = last.kind,
             case .hostPort(let host, let port) = endpoint

@@ -196,11 +196,11 @@ extension ProxyConfiguration {
         }
     }
 
-    /// Whether the proxy can forward HTTP requests, directly or as the last one in a chain.
+    /// Whether this proxy or, in a chain, the proxy nearest to the destination can forward HTTP requests.
     package var canForward: Bool { forwardingProxy != nil }
 
-    /// The HTTP proxy that can forward requests: this proxy, or the last proxy of a chain. `nil` if that proxy uses
-    /// another protocol.
+    /// The HTTP proxy that can forward requests: this proxy or, in a chain of tunnelling proxies, the proxy nearest to
+    /// the destination. `nil` if that proxy uses another protocol.
     var forwardingProxy: ProxyConfiguration? {
         switch kind {
         case .httpCONNECT: self
@@ -218,12 +218,12 @@ extension ProxyConfiguration {
         }
     }
 
-    /// The credential for the proxy nearest to this host: in a chain, the first one.
+    /// The credential for the proxy nearest to this host, which is the first proxy in a chain.
     fileprivate var nearestCredential: Credential? {
         if case .chain(let proxies) = kind { proxies.first?.nearestCredential } else { credential }
     }
 
-    /// The endpoint of the proxy nearest to this host: in a chain, the first one.
+    /// The endpoint of the proxy nearest to this host, which is the first proxy in a chain.
     fileprivate var place: NWEndpoint? {
         switch kind {
         case .socksV5(let endpoint), .httpCONNECT(let endpoint, _): endpoint
@@ -232,7 +232,8 @@ extension ProxyConfiguration {
         }
     }
 
-    /// - Parameter isForwarding: Whether the last proxy forwards requests. It must be an HTTP proxy.
+    /// - Parameter isForwarding: Whether the proxy nearest to the destination forwards requests. That proxy must be an
+    ///   HTTP proxy.
     fileprivate func passage(
         to destination: TunnelDestination, isForwarding: Bool
     ) throws(NWError) -> [ProxyStep] {

@@ -9,7 +9,7 @@ public func SecCertificateCopyNotValidBeforeDate(_ certificate: SecCertificate) 
     certificate.validity.map { Date(timeIntervalSince1970: Double($0.start)) }
 }
 
-/// Returns the last second of a certificate's validity period. `nil` if the certificate is malformed.
+/// Returns the final second of a certificate's validity period. `nil` if the certificate is malformed.
 ///
 /// Counterpart: macOS 15, iOS 18.
 @discardableResult

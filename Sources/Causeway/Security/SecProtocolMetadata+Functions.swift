@@ -189,8 +189,8 @@ public func sec_protocol_metadata_create_secret(
     export(metadata, bytes(label, label_len), nil, exporter_length)
 }
 
-/// Derives key material from the session and a context (RFC 5705 §4, RFC 8446 §7.5). Returns `nil` before the handshake
-/// is complete, if the label's or the result's length is not positive, and if the context's length is negative.
+/// Derives key material from the TLS session and an exporter context (RFC 5705 §4, RFC 8446 §7.5). Returns `nil` before
+/// the handshake is complete, if the label's or the result's length is not positive, and if `context_len` is negative.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult

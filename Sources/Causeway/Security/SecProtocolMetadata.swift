@@ -15,7 +15,8 @@ package struct SecProtocolMetadataValues: Sendable {
     /// The issuers that the server accepts, in DER.
     package var distinguishedNames: [Data] = []
     package var preSharedKeys: [SecProtocolOptionValues.PreSharedKey] = []
-    /// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5). Arguments: label, context, number of bytes.
+    /// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5). Arguments: label, exporter context, and
+    /// number of bytes.
     package var export: (@Sendable (Data, Data?, Int) -> Data?)?
     /// The DTLS datagram limits: maximum message size, and maximum overhead per message, in bytes.
     package var datagrams: (longestMessage: Int, overhead: Int)?

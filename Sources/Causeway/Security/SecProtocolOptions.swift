@@ -73,7 +73,7 @@ public final class sec_protocol_options_t: Sendable {
     package var values: SecProtocolOptionValues { storage.withLock { $0 } }
 
     package func update(_ body: @Sendable (inout SecProtocolOptionValues) -> Void) {
-        // The old values may hold the last reference to a program's object, so release them outside the lock.
+        // The old values may hold the only reference to a program's object, so release them outside the lock.
         let old = storage.withLock { values in
             let old = values
             body(&values)

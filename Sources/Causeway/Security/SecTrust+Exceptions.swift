@@ -76,8 +76,8 @@ public func SecTrustCopyExceptions(_ trust: SecTrust) -> CFData? {
     return TrustExceptions(fingerprint: own.fingerprint, faults: faults).encoded
 }
 
-/// Makes further evaluations ignore the violations that ``SecTrustCopyExceptions(_:)`` returned for this leaf. `nil` or empty data removes
-/// the exceptions.
+/// Makes later evaluations ignore the violations that ``SecTrustCopyExceptions(_:)`` returned for this leaf
+/// certificate. `nil` or empty data removes the exceptions.
 ///
 /// The evaluation still fails for all other violations, including the same violation in the certificate of another host.
 ///

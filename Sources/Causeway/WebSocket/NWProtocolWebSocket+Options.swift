@@ -95,7 +95,7 @@ extension NWProtocolWebSocket {
 
         /// Sets header fields of the client's request. Each call replaces the fields of the previous call.
         ///
-        /// If several fields have the same name, ignoring case, the last one is used.
+        /// If several fields have the same name, ignoring case, only the final field with this name is used.
         public func setAdditionalHeaders(_ headers: [(name: String, value: String)]) {
             let unique = headers.enumerated().filter { position, header in
                 !headers[(position + 1)...].contains { $0.name.lowercased() == header.name.lowercased() }

@@ -23,7 +23,8 @@ final class PACFetch: PACFetching {
     private static let pieceLength = 64 << 10
     /// Time limit for the whole fetch, including redirects.
     private static let limit = Duration.seconds(10)
-    /// A separate context without proxies. The default context may need this script to select its proxies.
+    /// A separate privacy context without proxies. The default privacy context may need this script to select its
+    /// proxies.
     private static let context = NWParameters.PrivacyContext(description: "proxy scripts")
 
     private let limits: PathLimits

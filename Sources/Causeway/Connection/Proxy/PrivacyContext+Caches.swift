@@ -1,7 +1,8 @@
 internal import CausewayRuntime
 
 extension NWParameters.PrivacyContext {
-    /// Removes data cached for this context's connections.
+    /// Removes the DNS answers and proxy scripts cached for this privacy context's connections. Also removes the
+    /// results of earlier connection attempts, which all privacy contexts share.
     public func flushCache() {
         ResolverEngine.shared.forget(partition: settings.partition)
         Connector.forgetConnections(partition: settings.partition)

@@ -15,7 +15,7 @@ extension NWConnection {
         /// - Parameters:
         ///   - duration: The duration of the period, in seconds.
         ///   - primary: The report for the connection's current path.
-        ///   - others: Reports for further paths.
+        ///   - others: Reports for the connection's other paths.
         package init(duration: TimeInterval, primary: PathReport, others: [PathReport] = []) {
             self.duration = duration
             pathReports = [primary] + others

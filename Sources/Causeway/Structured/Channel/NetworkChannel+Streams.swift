@@ -6,7 +6,7 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
     ///
     /// - Parameters:
     ///   - content: The bytes.
-    ///   - endOfStream: Whether this is the last content to send. Receiving is still possible.
+    ///   - endOfStream: Whether this is the final content to send. Receiving is still possible.
     ///   - builder: Metadata for the protocols below.
     ///
     /// Cancellation: withdraws content unless the transport has started to send it; in that case it is sent completely.

@@ -8,7 +8,8 @@ public import FoundationEssentials
 extension NetworkChannel {
     // MARK: Receiving
 
-    /// Receives bytes from a stream. `isFinal` is `true` for the last bytes. Throws `ENODATA` if an earlier call returned the last bytes.
+    /// Receives bytes from a stream. `isFinal` is `true` for the stream's final bytes. Throws `ENODATA` if an earlier
+    /// call returned the final bytes.
     @usableFromInline
     nonisolated(nonsending)
         func receiveBytes(_ minimum: Int, _ maximum: Int) async throws -> (Data?, isFinal: Bool)

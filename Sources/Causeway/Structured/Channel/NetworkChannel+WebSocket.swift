@@ -39,11 +39,11 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
         sendUnheard(content.bytes, .binary, other: builder())
     }
 
-    /// Sends one text message in parts, `content` first. `handler` receives a function for sending a part; its second argument is `true`
-    /// for the last part.
+    /// Sends one text message in parts, `content` first. `handler` receives a function for sending a part; the
+    /// function's second argument is `true` for the message's final part.
     ///
-    /// If `handler` returns without sending a last part, this method completes the message. If `handler` throws, the channel ends, because
-    /// no other message can follow an incomplete one.
+    /// If `handler` returns without sending a final part, this method completes the message. If `handler` throws, the
+    /// channel ends, because no other message can follow an incomplete message.
     ///
     /// Cancellation: ends the pending operation in `handler`.
     nonisolated(nonsending)
@@ -163,8 +163,8 @@ private final class MessageParts {
         try await channel.sendMessage(part, kind, other: other, endsMessage: isLast)
     }
 
-    /// Runs `body`, which sends the parts, and then completes the message if `body` has not sent the last part. If `body` throws, the
-    /// channel ends.
+    /// Runs `body`, which sends the parts, and then completes the message if `body` has not sent the final part. If
+    /// `body` throws, the channel ends.
     nonisolated(nonsending) func whole(_ body: () async throws -> Void) async throws {
         do {
             try await body()

@@ -9,10 +9,11 @@ public import CausewayTypes
 /// try await connection.send(Array("hello".utf8))
 /// ```
 ///
-/// The first operation starts the connection, and waits until there is a path to the endpoint. If the host refuses the connection, the
-/// connection waits and tries again when the network changes; ``onStateUpdate(_:)`` reports the state. The connection ends when its last
-/// reference is released, and when `withNetworkConnection(to:using:_:)` or the listener's closure returns. The connection ends gracefully:
-/// pending content is sent and the protocols are closed, within two seconds.
+/// The first operation starts the connection, and waits until there is a path to the endpoint. If the host refuses the
+/// connection, the connection waits and tries again when the network changes; ``onStateUpdate(_:)`` reports the state.
+/// The connection ends when all references to it are released, and when `withNetworkConnection(to:using:_:)` or the
+/// listener's closure returns. The connection ends gracefully: pending content is sent and the protocols are closed,
+/// within two seconds.
 ///
 /// Counterpart: macOS 26, iOS 26.
 // SAFETY: the added properties are immutable and `Sendable`.

@@ -13,7 +13,7 @@ public struct QUICStream: StreamProtocol, Sendable {
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
-        /// Whether this is the last content from the peer.
+        /// Whether this is the final content from the peer.
         public let endOfStream: Bool
         /// Metadata from the elements below.
         public let other: [NWProtocolMetadata]

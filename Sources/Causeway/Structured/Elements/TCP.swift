@@ -11,7 +11,7 @@ public struct TCP: StreamProtocol, Sendable {
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
-        /// Whether this is the last content from the peer.
+        /// Whether this is the final content from the peer.
         public let endOfStream: Bool
         /// The source for ``other``. Metadata objects are created only when the program reads ``other``, because creating them for each
         /// receive would be slow.
