@@ -12,7 +12,7 @@ struct ActionsAfterClose<Element: Sendable>: Sendable {
         waiting += actions
     }
 
-    /// Records that a closing is complete. After the last one, removes and returns the actions that waited.
+    /// Records that a closing is complete. When no closing is left, removes and returns the actions that waited.
     mutating func closed() -> [Element] {
         guard closingCount > 0 else { return [] }
         closingCount -= 1

@@ -3,9 +3,10 @@ package import CausewayTypes
 
 /// Connection states and their permitted transitions.
 ///
-/// This type owns no sockets and reads no clock. Its owner reports events and performs the returned actions in order. For any order of
-/// events, `failed` and `cancelled` are each reported at most once, and `cancelled` is always the last state. After `ready`, a stream
-/// connection can only fail or be cancelled; a datagram connection can return to `preparing`.
+/// This type owns no sockets and reads no clock. Its owner reports events and performs the returned actions in order.
+/// For any order of events, `failed` and `cancelled` are each reported at most once, and `cancelled` is always the
+/// final state. After `ready`, a stream connection can only fail or be cancelled; a datagram connection can return to
+/// `preparing`.
 package struct ConnectionLifecycle: Sendable {
     package enum State: Equatable, Sendable {
         case setup, preparing, ready, cancelled

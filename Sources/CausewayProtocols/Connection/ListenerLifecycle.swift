@@ -2,7 +2,7 @@ internal import CausewayMachines
 package import CausewayTypes
 
 /// Listener states and their permitted transitions. A listener never returns to an earlier state; `cancelled` is the
-/// last state and is reported once.
+/// final state and is reported once.
 package struct ListenerLifecycle: Sendable {
     package enum State: Equatable, Sendable {
         case setup, ready, cancelled

@@ -13,7 +13,7 @@ package struct AddressRace: Sendable {
 
     /// Results of earlier connections to an address.
     package struct History: Equatable, Sendable {
-        /// The last connection to this host used the address.
+        /// The latest connection to this host used the address.
         package var hasWorked = false
         /// A recent connection to the address failed.
         package var hasFailed = false
@@ -151,7 +151,8 @@ package struct AddressRace: Sendable {
 
     private func rank(_ candidate: Candidate) -> Int {
         let experience = histories[candidate]
-        // An address without a route comes last, even if it worked before.
+        // An address without a route, or with a recent failure, comes after the other addresses, even if it worked
+        // before.
         if destinations[candidate].source == nil || experience.hasFailed { return -1 }
         return experience.hasWorked ? 1 : 0
     }

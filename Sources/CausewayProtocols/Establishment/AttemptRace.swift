@@ -13,7 +13,7 @@ package struct AttemptRace: Sendable {
         case start(Candidate)
         /// Call ``advance(to:)`` at this time.
         case wake(at: Duration)
-        /// Stop these attempts: another one won, or the owner skipped them.
+        /// Stop these attempts: another attempt won, or the owner skipped them.
         case abandon([Candidate])
         case win(Candidate)
         /// All candidates failed and no more will join.
@@ -92,7 +92,7 @@ package struct AttemptRace: Sendable {
         return losers.isEmpty ? [.win(candidate)] : [.abandon(losers), .win(candidate)]
     }
 
-    /// Records a failure. The next attempt starts as soon as ``minimumSpacing`` has passed since the last start.
+    /// Records a failure. The next attempt starts as soon as ``minimumSpacing`` has passed since the latest start.
     package mutating func failed(_ candidate: Candidate, at now: Duration) -> [Step] {
         guard !isOver, let index = live.firstIndex(of: candidate) else { return [] }
         live.remove(at: index)

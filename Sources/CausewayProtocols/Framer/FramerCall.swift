@@ -11,7 +11,7 @@ package struct FramerCall: Sendable {
         case wakeUp
         /// The connection is closing. When the call returns, call ``FramerStage/stopEnded(isDone:)``.
         case stop
-        /// The last call, made once. When this call returns, call ``FramerStage/cleanupEnded()``.
+        /// The final call, made once. When this call returns, call ``FramerStage/cleanupEnded()``.
         case cleanup
     }
 

@@ -17,7 +17,7 @@ struct FramerInput: Sendable {
     private var bytes = ByteChain()
     /// Byte count and metadata for each complete message from the stage below. A byte stream has only one message.
     private var ends: Deque<(count: Int, metadata: [any StageMetadata])> = []
-    /// The number of bytes after the last message boundary.
+    /// The number of bytes after the latest message boundary.
     private var sinceEnd = 0
     private var decisions: Deque<Decision> = []
     private var passesThrough = false

@@ -88,7 +88,7 @@ struct FramerOutput: Sendable {
     /// part ends the program's message. Other output is a separate message, unless a message has begun.
     private mutating func endDraft(as message: MessageChunk?) {
         guard var chunk = draft.take() else {
-            // The framer wrote nothing for the last part, but the message must still end.
+            // The framer wrote nothing for the message's final part, but the message must still end.
             if message?.endsMessage == true, isMidMessage { written.append(MessageChunk(ByteChain())) }
             if message?.endsMessage == true { isMidMessage = false }
             return

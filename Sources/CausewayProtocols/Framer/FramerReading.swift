@@ -19,13 +19,13 @@ struct FramerReading: Sendable {
     private var input = FramerInput()
     private var look = Look.none
     private var end = End.unreported
-    /// Whether bytes have arrived or become readable since the last input call.
+    /// Whether bytes have arrived or become readable since the latest input call.
     private var hasNewInput = false
     /// The number of bytes that the next call waits for.
     private var wanted = 0
-    /// The largest minimum byte count, since the last input call, for which a window had too few bytes.
+    /// The largest minimum byte count, since the latest input call, for which a window had too few bytes.
     private var unmet = 0
-    /// The input's progress when the last call began.
+    /// The input's progress when the latest call began.
     private var progressBefore: UInt64 = 0
 
     init() {}

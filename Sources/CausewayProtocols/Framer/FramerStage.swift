@@ -190,7 +190,7 @@ extension FramerStage {
         life.end(nil)
     }
 
-    /// Completes the ``FramerCall/Kind/cleanup`` call, which is the last one.
+    /// Completes the ``FramerCall/Kind/cleanup`` call, which is the framer's final call.
     package mutating func cleanupEnded() { _ = callEnded(.cleanup) }
 }
 

@@ -2,7 +2,7 @@ internal import CausewayMachines
 package import CausewayTypes
 
 /// Connection group states and their permitted transitions. The group alternates between waiting and ready as networks
-/// appear and disappear; `cancelled` is the last state and is reported once.
+/// appear and disappear; `cancelled` is the final state and is reported once.
 package struct GroupLifecycle: Sendable {
     package enum State: Equatable, Sendable {
         case setup, ready, cancelled

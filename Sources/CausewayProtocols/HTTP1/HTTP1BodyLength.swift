@@ -17,7 +17,7 @@ extension HTTP1BodyLength {
     /// Determines a request body's length (RFC 9112 §6.3).
     ///
     /// - Throws: ``HTTP1Failure/framing(_:)`` or ``HTTP1Failure/unsupportedCoding``. The server must then not interpret
-    ///   further bytes from the connection.
+    ///   the bytes after this head.
     static func ofRequest(_ head: HTTPRequestHead) throws(HTTP1Failure) -> HTTP1BodyLength {
         let length = try contentLength(head.fields)
         guard head.fields.contains("Transfer-Encoding") else {
@@ -82,7 +82,7 @@ extension HTTP1BodyLength {
         return count == 0 || identityCount < count
     }
 
-    /// Checks that `Transfer-Encoding` is exactly `chunked`. Chunked must be the last coding, and must not be applied twice
+    /// Checks that `Transfer-Encoding` is exactly `chunked`. Chunked must be the final coding, and not be applied twice
     /// (RFC 9112 §6.1).
     ///
     /// - Parameter allowsIdentity: Whether `identity` may come before `chunked`.
@@ -103,7 +103,8 @@ extension HTTP1BodyLength {
 
 /// Whether a connection persists after a message (RFC 9112 §9.3).
 enum HTTP1Persistence {
-    /// Returns whether a message permits further messages on its connection: by default in HTTP/1.1, with `keep-alive` in HTTP/1.0.
+    /// Returns whether a message permits later messages on its connection: by default in HTTP/1.1, with `keep-alive` in
+    /// HTTP/1.0.
     static func isPermitted(version: HTTPVersion, fields: FieldSection) -> Bool {
         guard fields.contains("Connection") else { return version >= .http11 }
         if fields.hasElement("close", in: "Connection") { return false }

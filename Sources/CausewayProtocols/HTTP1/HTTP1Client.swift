@@ -5,7 +5,7 @@ package import CausewayWire
 ///
 /// The owner passes in requests and received bytes, and takes bytes to send and events. Input is decoded only when the
 /// owner takes events, so ``inputRoom`` falls to 0 if the owner takes none. ``Event/ended(_:)`` or
-/// ``Event/upgraded(_:)`` is reported exactly once, as the last event, unless ``handOver()`` ends the machine.
+/// ``Event/upgraded(_:)`` is reported exactly once, as the final event, unless ``handOver()`` ends the machine.
 package struct HTTP1Client: Sendable {
     private enum Phase: Equatable {
         case idle

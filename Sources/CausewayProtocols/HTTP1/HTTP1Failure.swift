@@ -1,6 +1,6 @@
 package import CausewayWire
 
-/// Why an HTTP/1 connection cannot be used further, or why a message cannot be sent.
+/// Why an HTTP/1 connection cannot be used any more, or why a message cannot be sent.
 package enum HTTP1Failure: Error, Equatable, Sendable {
     /// The peer sent bytes that are not HTTP/1.
     case syntax(HTTPSyntaxError)

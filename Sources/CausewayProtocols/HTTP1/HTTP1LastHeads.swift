@@ -1,7 +1,7 @@
 internal import CausewayWire
 
-/// Caches the last request head and response head on a connection. Programs often repeat a request, and the server then
-/// repeats its response head, so that neither has to be encoded or decoded again.
+/// Caches the latest request head and response head on a connection. Programs often repeat a request, and the server
+/// then repeats its response head, so that neither head has to be encoded or decoded again.
 ///
 /// A result is used only for input with the same bytes, so it never differs from what the encoder or the decoder would return.
 struct HTTP1LastHeads: Sendable {
@@ -19,7 +19,7 @@ struct HTTP1LastHeads: Sendable {
 
     // MARK: Requests
 
-    /// Returns the encoded head and the initial exchange state for a request without a body, if the last request had
+    /// Returns the encoded head and the initial exchange state for a request without a body, if the cached request has
     /// the same head.
     func encoded(_ head: HTTPRequestHead) -> (bytes: [UInt8], facts: HTTP1ClientExchange)? {
         guard let request, request.head.fields.isIdentical(to: head.fields), request.head.target == head.target,
@@ -35,7 +35,7 @@ struct HTTP1LastHeads: Sendable {
 
     // MARK: Responses
 
-    /// Returns the last response, with its encoded length, if the bytes begin with the same head.
+    /// Returns the cached response head, with its encoded length, if the bytes begin with the same head.
     func response(startOf bytes: borrowing Span<UInt8>) -> (HTTPResponseHead, count: Int)? {
         guard let response, let count = response.fields.decodedCount(ifStartOf: bytes) else { return nil }
         return (response, count)

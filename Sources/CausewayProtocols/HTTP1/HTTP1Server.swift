@@ -6,7 +6,7 @@ package import CausewayWire
 ///
 /// The owner passes in received bytes and responses, and takes events and bytes to send. Input is decoded only when the
 /// owner takes events, so ``inputRoom`` falls to 0 if the owner takes none. The machine responds to malformed requests
-/// itself. ``Event/ended(_:)`` or ``Event/upgraded`` is reported exactly once, as the last event.
+/// itself. ``Event/ended(_:)`` or ``Event/upgraded`` is reported exactly once, as the final event.
 package struct HTTP1Server: Sendable {
     private enum Phase: Equatable {
         case head

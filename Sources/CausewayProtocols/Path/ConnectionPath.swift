@@ -99,8 +99,8 @@ extension NetworkModel {
         return path
     }
 
-    /// Whether the connection's interface has lost the local address and has another one now. Packets from the peer cannot arrive until the
-    /// interface gets the old address again.
+    /// Whether the connection's interface has lost the connection's local address and has another address now. Packets
+    /// from the peer cannot arrive until the interface gets the old address again.
     package func isRenumbered(_ connection: FollowedConnection) -> Bool {
         guard let home = connection.home.flatMap({ interface(index: $0) }), holder(of: connection.local) == nil else {
             return false

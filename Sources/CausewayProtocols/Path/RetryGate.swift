@@ -27,14 +27,14 @@ package struct RetryGate: Sendable {
     private let constraints: PathConstraints
     private var last: Chance
 
-    /// - Parameter model: The network at the last attempt.
+    /// - Parameter model: The network at the latest attempt.
     package init(_ need: NetworkNeed, _ constraints: PathConstraints, in model: NetworkModel) {
         self.need = need
         self.constraints = constraints
         last = Self.chance(need, constraints, in: model)
     }
 
-    /// Whether the network provided the needed resource at the last check.
+    /// Whether the network provided the needed resource at the latest check.
     package var isSatisfied: Bool { Self.isSatisfied(last, need) }
 
     /// Updates the gate with the changed network. Returns whether to try again.

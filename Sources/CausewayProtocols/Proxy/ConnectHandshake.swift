@@ -56,15 +56,15 @@ package struct ConnectHandshake: TunnelHandshake {
     private var attempts = 0
     /// Whether the proxy has answered a ``Purpose/forward`` request without a challenge.
     private var isAccepted = false
-    /// Whether the last request carried a credential.
+    /// Whether the latest request carried a credential.
     private var hasSentCredential = false
-    /// The challenges answered by the last credential.
+    /// The challenges answered by the latest credential.
     private var answered: [String] = []
     /// The credential for the repeated request; set while the 407 response's content arrives.
     private var authorization: String?
     /// Authentication in several messages; `nil` for none.
     private var authentication: ConnectAuthentication?
-    /// Challenges from the last 407 response.
+    /// Challenges from the latest 407 response; before the first response, the challenges that the caller knew.
     private var lastChallenges: [String] = []
 
     /// - Parameters:

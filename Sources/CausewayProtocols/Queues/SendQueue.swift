@@ -56,8 +56,8 @@ package struct SendQueue<Payload: Sendable>: Sendable {
 
     private var entries: Deque<Entry> = []
     private var entriesWithOptions = 0
-    /// The message in progress: some parts have been sent, but not the last one. No other message may be sent before it
-    /// ends.
+    /// The message in progress: some parts have been sent, but not the final part. No other message may be sent before
+    /// this message ends.
     private var open: MessageTicket?
     /// Failed messages of which no part was sent, but to which the program may still add parts. These parts fail too;
     /// otherwise the peer would take them for a complete message.

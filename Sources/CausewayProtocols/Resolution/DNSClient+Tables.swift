@@ -70,7 +70,7 @@ extension DNSClient {
         @discardableResult
         mutating func remove(_ id: QuestionID) -> UInt64? { keys.removeValue(forKey: id).flatMap { queries[$0] } }
 
-        /// Ends a query, so that the next identical question begins another one.
+        /// Ends a query, so that the next identical question begins a new query.
         mutating func end(_ query: UInt64, _ question: DNSQuestion) {
             let key = Key(question)
             if queries[key] == query { queries[key] = nil }

@@ -25,7 +25,7 @@ package struct DNSClient: ~Copyable {
     /// match.
     static let exchangeLimit = 4_096
     /// The maximum number of messages sent before the first response. The usual socket buffers on servers and on this
-    /// host hold little more; further messages would be lost.
+    /// host hold little more; messages above this number could be lost.
     package static let burst = 200
     /// If no response arrives during this time, the next burst is sent. By then the earlier messages have been processed or lost.
     package static let pause: Duration = .milliseconds(100)

@@ -47,7 +47,7 @@ struct ServerHealth: Sendable {
     /// Returns how long to wait for this server before the next server is queried.
     func patience(atMost limit: Duration, round: Int) -> Duration {
         var patience = smoothedTime.map { max(Self.minimumPatience, $0 + variation * 4) } ?? Self.firstPatience
-        // If the last query failed, wait only a short time.
+        // If the latest query to this server failed, wait only a short time.
         if failures > 0 { patience = min(patience, Self.minimumPatience * 2) }
         return min(limit, patience * (1 << min(round, 4)))
     }

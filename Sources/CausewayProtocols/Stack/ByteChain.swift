@@ -2,8 +2,8 @@ internal import DequeModule
 
 /// A byte queue that stores the appended arrays themselves. Appending and removing bytes copies only small pieces.
 ///
-/// Pieces shorter than ``coalescedLength`` are copied to the end of the last array, so that the queue does not store one array for each
-/// byte if a peer sends single bytes.
+/// Pieces shorter than ``coalescedLength`` are copied to the end of the newest array, so that the queue does not store
+/// one array for each byte if a peer sends single bytes.
 package struct ByteChain: Sendable {
     /// The minimum length in bytes for a piece to be kept without a copy.
     package static let coalescedLength = 512

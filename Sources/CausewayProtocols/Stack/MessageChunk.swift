@@ -5,7 +5,7 @@ package protocol StageMetadata: Sendable {}
 /// Part of a message on its way through a ``ProtocolStack``, in either direction.
 ///
 /// A byte stream is one message that ends with the stream. A message may consist of several chunks. Each chunk has the
-/// message's metadata, and only the last chunk ends the message.
+/// message's metadata, and only the message's final chunk ends the message.
 package struct MessageChunk: Sendable {
     /// How a chunk relates to the messages before and after it.
     package enum Kind: Sendable {
@@ -23,8 +23,8 @@ package struct MessageChunk: Sendable {
     /// metadata from the protocol that delivers the chunk, then from the protocols below it.
     package var metadata: [any StageMetadata]
     package var endsMessage: Bool
-    /// Whether this is the last chunk in its direction. If the last received chunk has ``endsMessage`` set to `false`, the message is
-    /// incomplete.
+    /// Whether no chunk follows this chunk in its direction. If the final received chunk has ``endsMessage`` set to
+    /// `false`, the message is incomplete.
     package var isFinal: Bool
     package var kind = Kind.content
 

@@ -120,7 +120,7 @@ extension TLVReading {
             guard metadata.length <= format.limit else { return fail(.tooLong) }
             message = .value(metadata, remaining: metadata.length)
         }
-        // Fail if the last message is truncated: otherwise the program would take it for a complete message.
+        // Fail if the stream's final message is truncated: otherwise the program would take it for a complete message.
         if hasEnded, isCutOff { fail(.endedEarly) }
     }
 

@@ -6,7 +6,7 @@ package protocol WebSocketCodec: AnyObject, Sendable {
     /// Compresses message bytes.
     ///
     /// - Parameter flushes: Whether to return all compressed bytes, at a byte boundary. They then end with 00 00 FF FF,
-    ///   unless there was nothing to compress since the last flush.
+    ///   unless there was nothing to compress since the previous flush.
     /// - Returns: `nil` if there is not enough memory.
     func compress(_ bytes: ArraySlice<UInt8>, flushes: Bool) -> [UInt8]?
     /// Ends a sent message. Without context takeover, the codec discards its history.

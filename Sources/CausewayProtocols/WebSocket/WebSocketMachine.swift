@@ -5,7 +5,7 @@ package import CausewayWire
 ///
 /// The owner passes received bytes to the machine, and takes events and bytes to send from the machine. Input is
 /// decoded only when the owner takes events, so ``inputRoom`` falls to 0 if the owner takes none. The owner is
-/// responsible for handshake timeouts. For any input, ``Event/ended(_:)`` comes exactly once, as the last event.
+/// responsible for handshake timeouts. For any input, ``Event/ended(_:)`` comes exactly once, as the final event.
 package struct WebSocketMachine: Sendable {
     enum Phase {
         case idle
@@ -46,7 +46,7 @@ package struct WebSocketMachine: Sendable {
     }
 
     package var isOpen: Bool { phase == .open }
-    /// Whether the connection has ended. The last event may still be pending.
+    /// Whether the connection has ended. The final event, ``Event/ended(_:)``, may still be pending.
     package var hasEnded: Bool { phase == .ended }
     /// Whether the connection has ended and the owner has taken all events.
     package var isDrained: Bool { hasEnded && events.isEmpty && !pings.hasLost }

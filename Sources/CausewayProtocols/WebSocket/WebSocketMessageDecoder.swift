@@ -134,7 +134,7 @@ extension WebSocketMessageDecoder {
     static let flushMark: [UInt8] = [0, 0, 0xFF, 0xFF]
 
     /// Decompresses the next part of the current frame's payload. A `nil` result has two meanings: if `frame` is still
-    /// set, more input is needed; otherwise a fragment has ended that is not the message's last one.
+    /// set, more input is needed; otherwise a fragment has ended that is not the message's final fragment.
     private mutating func takeCompressed(
         _ current: Frame, from input: inout ByteChain, atMost limit: Int
     ) throws(WebSocketMachine.Failure) -> Item? {
@@ -170,7 +170,7 @@ extension WebSocketMessageDecoder {
         return .content(opcode, content, endsMessage: true)
     }
 
-    /// Returns the next unmasked payload piece, with the flush mark after the message's last one. Returns `nil` if
+    /// Returns the next unmasked payload piece. The message's final piece ends with the flush mark. Returns `nil` if
     /// there is no input.
     private static func nextPiece(of frame: inout Frame, from input: inout ByteChain) -> ArraySlice<UInt8>? {
         let rest = frame.header.payloadLength - frame.taken

@@ -205,8 +205,8 @@ extension WebSocketOutput {
         return encoded
     }
 
-    /// Removes the end of the last flush (RFC 7692 §7.2.1). If nothing remains, the message ends with an empty block (RFC 7692 §7.2.3.6).
-    /// Returns `false` if the bytes do not end with a flush.
+    /// Removes the flush mark at the end of the bytes (RFC 7692 §7.2.1). If nothing remains, the message ends with an
+    /// empty block (RFC 7692 §7.2.3.6). Returns `false` if the bytes do not end with a flush.
     private static func removeFlushMark(from bytes: inout [UInt8]) -> Bool {
         let mark = WebSocketMessageDecoder.flushMark
         guard bytes.isEmpty || (bytes.count >= mark.count && bytes[(bytes.count - mark.count)...].elementsEqual(mark))

@@ -52,8 +52,8 @@ package struct AuthenticationAttempts: Sendable {
     ///   - values: All `WWW-Authenticate` or `Proxy-Authenticate` field values.
     ///   - digest: Computes digests.
     ///   - schemes: The connection-based schemes (Negotiate, NTLM) that the client can answer.
-    ///   - answersTokens: Whether the client can answer a token. If `false`, the exchange is complete, and a further
-    ///     token means that the server refuses the user.
+    ///   - answersTokens: Whether the client can answer a token. If `false`, the exchange of tokens is complete, and
+    ///     one more token means that the server refuses the user.
     package mutating func refused(
         by authority: ProtectionSpace.Authority, challenges values: [String], digest: DigestFunction = Digests.builtIn,
         schemes: ConnectionSchemes = [], answersTokens: Bool = true

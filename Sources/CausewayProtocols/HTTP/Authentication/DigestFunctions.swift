@@ -37,7 +37,8 @@ package enum Digests {
         }
     }
 
-    /// Returns the message padded to blocks of 64 bytes. The last bytes are the length in bits, least significant byte first.
+    /// Returns the message padded to blocks of 64 bytes. The result ends with the message's length in bits, least
+    /// significant byte first.
     private static func padded(_ message: [UInt8]) -> [UInt8] {
         var bytes = message
         let bitCount = UInt64(bytes.count) &* 8

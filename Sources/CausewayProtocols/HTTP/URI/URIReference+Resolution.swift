@@ -20,7 +20,7 @@ extension URIReference {
         return target
     }
 
-    /// Replaces the last segment of the base's path with this path (RFC 3986 §5.2.3).
+    /// Replaces the final segment of the base's path with this path (RFC 3986 §5.2.3).
     private func merged(with base: URIReference) -> String {
         if base.authority != nil, base.path.isEmpty { return "/" + path }
         guard let slash = base.path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }

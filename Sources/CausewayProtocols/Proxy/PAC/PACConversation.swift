@@ -20,7 +20,7 @@ package struct PACConversation: Sendable {
     /// The maximum number of names that one evaluation may look up.
     package static let lookupLimit = 32
     private static let alertLimit = 32
-    /// The maximum number of addresses in a reply; further addresses are left out.
+    /// The maximum number of addresses in a reply; addresses above this number are left out.
     private static let addressLimit = 64
 
     /// Messages that the script wrote with `alert`.

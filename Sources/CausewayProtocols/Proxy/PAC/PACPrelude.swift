@@ -2,8 +2,8 @@
 /// the script.
 ///
 /// The text is a JavaScript function with these parameters: the function `ask` (see `CCausewayPAC`), the script, the
-/// URL, the host, this host's addresses, and the local UTC offset in minutes. It returns the last ``PACConversation``
-/// message.
+/// URL, the host, this host's addresses, and the local UTC offset in minutes. The function returns the final
+/// ``PACConversation`` message.
 package enum PACPrelude {
     package static let text = "(function (ask, script, url, host, mine, ahead) {" + dates + hosts + times + call + "})"
 
