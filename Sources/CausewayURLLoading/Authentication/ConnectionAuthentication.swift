@@ -22,8 +22,8 @@ package final class ConnectionAuthentication: Sendable {
     private let scheme: ConnectionScheme
     private let context: any NegotiateContext
 
-    /// Creates a connection's context. Returns `nil` if the scheme's library is missing, and for NTLM without a user
-    /// name.
+    /// Creates a security context for a connection. Returns `nil` if the scheme's library is missing, and for NTLM
+    /// without a user name.
     ///
     /// - Parameters:
     ///   - host: The host name of the server or proxy.

@@ -10,7 +10,7 @@ struct CredentialTable: Sendable {
     }
 
     private(set) var entries: [URLProtectionSpace: Entry] = [:]
-    /// Protection spaces changed since the last write; `nil` without a file.
+    /// Protection spaces changed since the latest write; `nil` without a file.
     private var changes: Set<URLProtectionSpace>?
     /// Whether the file, if any, has been read.
     private(set) var isLoaded: Bool

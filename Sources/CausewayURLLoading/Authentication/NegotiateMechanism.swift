@@ -6,11 +6,11 @@ internal import Foundation
 
 /// A source of security contexts for Negotiate authentication (RFC 4559).
 protocol NegotiateMechanism: Sendable {
-    /// The reason why contexts cannot be created, and what to install; `nil` if they can be created. The first access
-    /// can load a library.
+    /// The reason why security contexts cannot be created, and what to install; `nil` if they can be created. The first
+    /// access can load a library.
     var problem: String? { get }
 
-    /// Creates a context; `nil` if that fails.
+    /// Creates a client's security context; `nil` if that fails.
     ///
     /// - Parameters:
     ///   - service: The service, such as `HTTP@www.example.com`.
@@ -20,7 +20,7 @@ protocol NegotiateMechanism: Sendable {
 }
 
 extension NegotiateMechanism {
-    /// Whether contexts can be created.
+    /// Whether security contexts can be created.
     var isAvailable: Bool { problem == nil }
 }
 
@@ -32,7 +32,7 @@ protocol NegotiateContext: AnyObject, Sendable {
     func step(_ token: Data?) -> Data?
 }
 
-/// GSSAPI contexts from MIT Kerberos, whose library is loaded at run time.
+/// GSSAPI security contexts from MIT Kerberos, whose library is loaded at run time.
 struct GSSMechanism: NegotiateMechanism {
     /// The reason why the library cannot be used; `nil` if it is loaded.
     var problem: String? { cw_gss_load().map { String(cString: $0) } }
@@ -51,7 +51,7 @@ struct GSSMechanism: NegotiateMechanism {
 
 /// A GSSAPI security context. Credentials are never delegated to the server.
 final class GSSContext: NegotiateContext {
-    /// The library's context. It is used only under this lock.
+    /// The GSSAPI library's context object. It is used only under this lock.
     private let handle: LockedValue<Unchecked<OpaquePointer>>
 
     init?(service: String, user: String?, password: String?) {

@@ -116,10 +116,10 @@ extension URLAuthenticationChallengeSender {
     /// The number of failed authentication attempts for this protection space so far.
     open var previousFailureCount: Int { values.failureCount }
 
-    /// The response to the last failed attempt.
+    /// The response to the latest failed attempt.
     open var failureResponse: URLResponse? { values.response }
 
-    /// The error from the last failed attempt.
+    /// The error from the latest failed attempt.
     open var error: (any Error)? { values.error }
 
     /// Receives the decision. A session delegate can use it instead of the completion handler. The first answer counts.

@@ -26,7 +26,8 @@ extension NSNotification.Name {
         place: .current(StoreDirectory.programName, in: ProcessInfo.processInfo.environment))
     private let table: LockedValue<CredentialTable>
     private let vault: CredentialVault?
-    /// Writes the file; `nil` without a file. It is set last, because its closure refers to this object.
+    /// Writes the file; `nil` without a file. Set after all other properties, because the writer's closure refers to
+    /// this object.
     private let writer = LockedValue<StoreWriter?>(nil)
 
     /// Creates an empty storage in memory.

@@ -168,7 +168,7 @@ final class BackgroundSession: Sendable {
         advance()
     }
 
-    /// Releases the locks after the last task has completed.
+    /// Releases the locks when no task is left.
     func close() {
         for body in release() { body() }
     }

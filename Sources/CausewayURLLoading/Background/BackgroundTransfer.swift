@@ -22,7 +22,7 @@ final class BackgroundTransfer: Sendable {
         /// Detects progress. For a download: the number of bytes received before the attempt. For an upload: the number
         /// of bytes that the server has confirmed.
         var progress: Int64 = 0
-        /// Downloaded bytes since the file was last synchronized.
+        /// Downloaded bytes since the latest synchronization of the file.
         var unsynchronized = 0
         var body = Body()
         /// The delegate's request for a delayed start.
@@ -156,7 +156,7 @@ final class BackgroundTransfer: Sendable {
         state.withLock { $0.record.content.validator != nil && moved > $0.progress }
     }
 
-    /// Returns whether the server has confirmed more upload bytes since the last call.
+    /// Returns whether the server has confirmed more upload bytes since the previous call.
     func hasProgressed(_ upload: ResumableUpload?) -> Bool {
         guard let upload, upload.resource != nil else { return false }
         return state.withLock { state in

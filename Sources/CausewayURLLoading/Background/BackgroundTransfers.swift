@@ -148,7 +148,7 @@ package struct BackgroundTransfers: Sendable {
             finished: after?.items.count { $0.state == "finished" } ?? 0, left: after?.pending.count ?? 0)
     }
 
-    /// Returns whether the program has started again before the last task completed.
+    /// Returns whether the program has started again before all tasks completed.
     private func wait(for session: URLSession, _ store: TransferStore) async -> Bool {
         while !Task.isCancelled, session.core.tasks.contains(where: { $0.state == .running }) {
             if store.isLocked(.owner) { return true }

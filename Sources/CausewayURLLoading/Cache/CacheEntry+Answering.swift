@@ -107,7 +107,7 @@ extension CacheEntry {
         return StoredResponse.index(in: heads, for: fields, isLenient: isLenient).map { entries[$0] }
     }
 
-    /// Whether the entry replaces another one.
+    /// Whether the entry replaces the other entry.
     func replaces(_ other: CacheEntry) -> Bool {
         guard let head, let otherHead = other.head else { return true }
         return head.replaces(otherHead)

@@ -4,8 +4,8 @@ internal import Foundation
 
 /// A cache's files, in their own directory. Other processes can use the same directory.
 ///
-/// Writes happen on a queue, and only the last of several pending changes to a key is written. A file is replaced atomically and checked
-/// when it is read, so a process that ends at any moment leaves the old or the new response.
+/// Writes happen on a queue, and only the latest of several pending changes to a key is written. A file is replaced
+/// atomically and checked when it is read, so a process that ends at any moment leaves the old or the new response.
 final class DiskCache: Sendable {
     struct State: Sendable {
         var capacity: Int
@@ -15,7 +15,8 @@ final class DiskCache: Sendable {
         var index: DiskIndex?
         var changes = DiskChanges()
         var isFlushScheduled = false
-        /// When the directory was last compared with the index, and its modification time then.
+        /// When the latest comparison of the directory with the index was made, and the directory's modification time
+        /// then.
         var lastComparison = Duration.zero
         var lastChange: Int64 = 0
     }

@@ -28,14 +28,14 @@ struct CookieJar: Sendable {
 
     /// The maximum number of cached values.
     private static let maximumAnswers = 64
-    /// How long a cached value is used. The time is short, because only a lookup in the store records when a cookie was
-    /// last sent.
+    /// How long a cached value is used. The time is short, because only a lookup in the store records the time of a
+    /// cookie's latest use.
     private static let answerLife = Duration.seconds(1)
 
     private var store: CookieStore
     private var answers: [AnswerKey: Answer] = [:]
     private var objects: [Key: HTTPCookie] = [:]
-    /// Cookies changed since the last write; `nil` without a file.
+    /// Cookies changed since the latest write; `nil` without a file.
     private var changes: Set<Key>?
     /// Which cookies are accepted.
     var policy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain

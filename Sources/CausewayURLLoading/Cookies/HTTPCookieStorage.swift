@@ -16,7 +16,8 @@ public import Foundation
     private let jar: LockedValue<CookieJar>
     private let file: PrivateFile?
     private let suffixes: PublicSuffixes
-    /// Writes the file; `nil` without a file. It is set last, because its closure refers to this object.
+    /// Writes the file; `nil` without a file. Set after all other properties, because the writer's closure refers to
+    /// this object.
     private let writer = LockedValue<StoreWriter?>(nil)
     private let hasPrepared = LockedValue(false)
 

@@ -6,8 +6,8 @@ public import Foundation
 ///
 /// Counterpart: macOS 10.9, iOS 7.
 @preconcurrency public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
-    /// Called when the session became invalid. This is the session's last callback. `error` is `nil` if the program invalidated the
-    /// session.
+    /// Called when the session became invalid. This is the session's final callback. `error` is `nil` if the program
+    /// invalidated the session.
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
 
     /// Asks the delegate to evaluate the server's certificate or to supply a client certificate for a connection. If this method is not

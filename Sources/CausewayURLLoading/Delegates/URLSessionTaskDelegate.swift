@@ -84,7 +84,7 @@ public import Foundation
     /// Counterpart: macOS 10.12, iOS 10.
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
 
-    /// Called when the task completed. This is the task's last callback. `error` is `nil` if the task succeeded.
+    /// Called when the task completed. This is the task's final callback. `error` is `nil` if the task succeeded.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 }
 

@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// An addition of Causeway.
 public struct ServerSentEvent: Hashable, Sendable {
-    /// The last identifier that the server has sent, with this event or an earlier one; empty if there is none.
+    /// The latest identifier that the server has sent, with this event or an earlier event; empty if there is none.
     public var id: String
     /// The event type; `message` if the server names none.
     public var type: String

@@ -23,7 +23,7 @@ final class BoundConnections: Sendable {
     }
 
     private struct Place: Sendable {
-        /// The names that no lease uses, the most recently used one last.
+        /// The names that no lease uses, the most recently used name at the end.
         var idle: [UInt64] = []
         /// The number of all names, with or without a lease.
         var count = 0

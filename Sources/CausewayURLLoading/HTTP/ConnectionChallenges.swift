@@ -13,7 +13,7 @@ final class ConnectionChallenges: Sendable {
         var loads: [HTTPOrigin: [any ConnectingLoad]] = [:]
         /// Why each origin's last certificate chain was rejected.
         var rejections: [HTTPOrigin: TrustRejection] = [:]
-        /// The origins whose last certificate chain has errors, but was accepted by the program.
+        /// The origins whose latest certificate chain has errors, but was accepted by the program.
         var overridden: Set<HTTPOrigin> = []
         /// The verification and challenge blocks for each origin.
         var templates: [HTTPOrigin: SecProtocolOptionValues] = [:]
@@ -49,7 +49,7 @@ final class ConnectionChallenges: Sendable {
         state.withLock { state in state.rejections.removeValue(forKey: origin) }
     }
 
-    /// Whether the program accepted the origin's last certificate chain despite its errors.
+    /// Whether the program accepted the origin's latest certificate chain despite its errors.
     func isOverridden(_ origin: HTTPOrigin) -> Bool { state.withLock { state in state.overridden.contains(origin) } }
 
     // MARK: Connections

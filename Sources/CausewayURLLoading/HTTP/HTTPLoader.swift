@@ -218,7 +218,7 @@ final class HTTPLoader: Loader {
     /// Reports the end of the load.
     ///
     /// - Parameters:
-    ///   - event: The last event; `nil` if the connection is handed over.
+    ///   - event: The final event; `nil` if the connection is handed over.
     ///   - stream: The connection that is handed over.
     private func conclude(
         _ conclusion: LoadState.Conclusion, _ event: LoadEvent?, _ stream: HTTPUpgradedStream? = nil
@@ -259,7 +259,7 @@ final class HTTPLoader: Loader {
         endHandOver(stream)
     }
 
-    /// Completes a requested handover, if any, after the end of the load was reported.
+    /// Completes the handover of the connection if it was requested, after the end of the load was reported.
     private func endHandOver(_ stream: HTTPUpgradedStream?) {
         if let completion = state.withLock({ $0.handOverEnded() }) { completion(stream) }
     }

@@ -46,7 +46,7 @@ final class HTTPNetwork: Sendable {
     let alternatives = AlternativeMemory()
     private let queue: DispatchQueue
     private let state = LockedValue(State())
-    /// The parsed last URL. Programs often load one URL repeatedly, and parsing takes longer than a comparison.
+    /// The latest URL, parsed. Programs often load one URL repeatedly, and parsing takes longer than a comparison.
     private let lastTarget = LockedValue<RequestTarget?>(nil)
 
     init(_ settings: Unchecked<SessionSettings>, queue: DispatchQueue) {
@@ -57,8 +57,8 @@ final class HTTPNetwork: Sendable {
         strictTransport = settings.value.stores.strictTransport ?? StrictTransportStore(directory: nil)
     }
 
-    /// Releases the engines later, on the queue: the last reference to a session can be released while a connection
-    /// holds its lock, so connections must not be closed here.
+    /// Releases the engines later, on the queue: a session's last reference can be released while a connection holds
+    /// the connection's lock, so connections must not be closed here.
     deinit {
         let engines = state.withLock { state in
             defer { state.engines = [] }
@@ -210,7 +210,7 @@ final class HTTPNetwork: Sendable {
         return context.forwardingRoute(to: HTTPEngine.endpoint(of: origin))
     }
 
-    /// Returns the context with the proxies for plain or secure connections; `nil` if there are none.
+    /// Returns the privacy context with the proxies for plain or secure connections; `nil` if there are none.
     ///
     /// - Throws: The error of an unusable proxy setting. Ignoring it would bypass the proxy.
     func proxies(isSecure: Bool) throws(NWError) -> NWParameters.PrivacyContext? {

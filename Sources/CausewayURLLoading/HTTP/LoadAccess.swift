@@ -5,7 +5,7 @@ internal import Foundation
 
 /// A load's credentials for the server and for proxies.
 struct LoadAccess {
-    /// A multi-message authentication, and the context that makes its messages.
+    /// A multi-message authentication, and the security context that makes its messages.
     struct Negotiation {
         var context: any NegotiateContext
         var negotiation: ServerNegotiation

@@ -17,8 +17,8 @@ protocol BodyReader: Sendable {
 /// streams.
 final class PausableSource: HTTPBodySource {
     private struct State {
-        /// `nil` after the end. The source must not hold the last reference to a task, because a connection can hold
-        /// its lock while it releases a source.
+        /// `nil` after the end. The source must not hold a task's last reference, because a connection can hold the
+        /// connection's lock while it releases a source.
         var attempt: LoadAttempt?
         var isStopped = false
         /// The completion for the next chunk, while the task is suspended.

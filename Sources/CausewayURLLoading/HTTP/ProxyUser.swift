@@ -150,7 +150,7 @@ extension HTTPNetwork {
         }
     }
 
-    /// Creates an authentication context for a host; `nil` if the library is missing. For an empty user name or
+    /// Creates a security context for a host; `nil` if the library is missing. For an empty user name or
     /// password, the system's default is used.
     static func makeContext(
         _ scheme: ConnectionScheme, with host: String, _ credential: URLCredential

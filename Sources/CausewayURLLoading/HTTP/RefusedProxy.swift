@@ -54,12 +54,13 @@ struct RefusedProxy: Sendable {
 }
 
 extension HTTPNetwork {
-    /// Returns the last proxy that refused a connection to an origin; `nil` if there was no refusal at or after `time`.
+    /// Returns the latest proxy that refused a connection to an origin; `nil` if there was no refusal at or after
+    /// `time`.
     func refusedProxy(of origin: HTTPOrigin, since time: Duration) -> RefusedProxy? {
         refusedProxy(to: HTTPEngine.endpoint(of: origin), since: time)
     }
 
-    /// Returns the last proxy that refused a connection to an endpoint; `nil` if there was no refusal at or after
+    /// Returns the latest proxy that refused a connection to an endpoint; `nil` if there was no refusal at or after
     /// `time`.
     func refusedProxy(to endpoint: NWEndpoint, since time: Duration) -> RefusedProxy? {
         proxyChallenges.refused(endpoint, since: time).flatMap { RefusedProxy($0.0, $0.1) }

@@ -2,8 +2,8 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayWire
 
-/// Caches the last result of a function that adds something to header fields. Programs often repeat a request, and a comparison costs less
-/// than copying and changing the fields.
+/// Caches the latest result of a function that adds something to header fields. Programs often repeat a request, and a
+/// comparison costs less than copying and changing the fields.
 ///
 /// A result is used only for the same fields and the same addition, so that no request receives values of another
 /// request.

@@ -6,8 +6,9 @@ internal import Foundation
 
 /// An authentication scheme for whole connections: Negotiate (RFC 4559) or NTLM (MS-NTHT).
 ///
-/// NTLM always uses separate connections, which then belong to the credential. Kerberos with Negotiate needs one token and can use any
-/// connection, including HTTP/2. If the server answers the token with another one, the negotiation starts over on a separate connection.
+/// NTLM always uses separate connections, which then belong to the credential. Kerberos with Negotiate needs one token
+/// and can use any connection, including HTTP/2. If the server answers the client's token with its own token, the
+/// negotiation starts over on a separate connection.
 struct ServerNegotiation: Sendable {
     let scheme: ConnectionScheme
     let credential: URLCredential

@@ -69,7 +69,7 @@ final class ProtocolClient: NSObject, URLProtocolClient, @unchecked Sendable {
         if isOpen.withLock({ $0 }) { attempt.report(event) }
     }
 
-    /// Reports the last event.
+    /// Reports the final event of the load.
     private func end(_ event: LoadEvent) {
         let wasOpen = isOpen.withLock { isOpen in
             defer { isOpen = false }

@@ -19,7 +19,8 @@ public protocol URLSessionTaskObservation: Sendable {
     /// Header fields that are added to the request, such as `traceparent`. A field that the request already has is not replaced.
     var requestFields: [String: String] { get }
 
-    /// Called once when the task has ended, before its last callback, on that callback's queue or on a background queue.
+    /// Called once when the task has ended, before the task's final callback, on that callback's queue or on a
+    /// background queue.
     ///
     /// - Parameters:
     ///   - task: The task. Its response and byte counts are final.

@@ -41,7 +41,7 @@ final class ConnectionEvents<Delegate>: Sendable {
         notify(places, queue)
     }
 
-    /// Appends the last callback.
+    /// Appends the final callback.
     func addLast(_ event: @escaping Event) {
         add { [self] delegate in
             end()
@@ -98,7 +98,7 @@ final class ConnectionEvents<Delegate>: Sendable {
     }
 
     /// Runs callbacks until none is pending. While one thread runs callbacks, other threads leave theirs to it. If a
-    /// callback runs its thread's run loop, further callbacks are delivered inside that callback.
+    /// callback runs its thread's run loop, the callbacks after it are delivered inside that callback.
     private func run() {
         let current = ObjectIdentifier(Thread.current)
         let outer = state.withLock { $0.runner }

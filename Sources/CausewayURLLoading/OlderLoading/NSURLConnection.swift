@@ -5,7 +5,8 @@ public import Foundation
 
 /// Loads one request and calls its delegate in run loops. For existing programs; use ``URLSession`` in new ones.
 ///
-/// The connection retains its delegate until the last callback. After ``cancel()`` the delegate is not called any more.
+/// The connection retains its delegate until the final callback. After ``cancel()`` the delegate is not called any
+/// more.
 ///
 /// Counterpart: macOS 10.2, iOS 2.
 // SAFETY: the stored properties are constants, and locks guard their state. Subclasses outside this module must make their own properties
@@ -39,7 +40,7 @@ public import Foundation
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - delegate: An ``NSURLConnectionDelegate``, retained until the last callback.
+    ///   - delegate: An ``NSURLConnectionDelegate``, retained until the final callback.
     ///   - startImmediately: Whether to start in the current run loop, in its default mode.
     public init?(request: URLRequest, delegate: Any?, startImmediately: Bool) {
         self.request = request

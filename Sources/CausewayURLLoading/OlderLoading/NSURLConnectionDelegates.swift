@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// Counterpart: macOS 10.2, iOS 2.
 @preconcurrency public protocol NSURLConnectionDelegate: NSObjectProtocol {
-    /// Reports the failure of the load. This is the last callback.
+    /// Reports the failure of the load. This is the final callback.
     func connection(_ connection: NSURLConnection, didFailWithError error: any Error)
     /// Returns whether stored credentials may be used. The default is `true`.
     func connectionShouldUseCredentialStorage(_ connection: NSURLConnection) -> Bool
@@ -76,7 +76,7 @@ extension NSURLConnectionDelegate {
     func connection(
         _ connection: NSURLConnection, willCacheResponse cachedResponse: CachedURLResponse
     ) -> CachedURLResponse?
-    /// Reports the successful end of the load. This is the last callback.
+    /// Reports the successful end of the load. This is the final callback.
     func connectionDidFinishLoading(_ connection: NSURLConnection)
 }
 

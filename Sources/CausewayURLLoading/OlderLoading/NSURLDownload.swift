@@ -3,7 +3,7 @@ public import Foundation
 
 /// Loads one request into a file. For existing programs; use ``URLSessionDownloadTask`` in new ones.
 ///
-/// The delegate is called in the creating thread's run loop, and is retained until the last callback.
+/// The delegate is called in the creating thread's run loop, and is retained until the final callback.
 ///
 /// Counterpart: macOS 10.2.
 // SAFETY: the stored properties are constants, and locks guard their state. Subclasses outside this module must make their own properties
@@ -121,7 +121,7 @@ public import Foundation
         delegate.download(self, didReceiveDataOfLength: data.count)
     }
 
-    /// Delivers the last callback.
+    /// Delivers the final callback.
     func end(_ error: (any Error)?) {
         events.addLast { [self] delegate in
             closeFile(removes: error != nil && deletesFileUponFailure)

@@ -32,9 +32,9 @@ public import Foundation
     func download(_ download: NSURLDownload, decideDestinationWithSuggestedFilename filename: String)
     /// Called when the file was created.
     func download(_ download: NSURLDownload, didCreateDestination path: String)
-    /// Reports the successful end of the download. This is the last callback.
+    /// Reports the successful end of the download. This is the final callback.
     func downloadDidFinish(_ download: NSURLDownload)
-    /// Reports the failure of the download. This is the last callback.
+    /// Reports the failure of the download. This is the final callback.
     func download(_ download: NSURLDownload, didFailWithError error: any Error)
 }
 

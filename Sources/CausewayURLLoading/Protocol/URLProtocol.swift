@@ -109,7 +109,7 @@ public import Foundation
 ///
 /// Counterpart: macOS 10.2, iOS 2.
 @preconcurrency public protocol URLProtocolClient: NSObjectProtocol, Sendable {
-    /// Reports a redirect. The protocol object has finished; another one loads the new request.
+    /// Reports a redirect. The protocol object has finished; a new protocol object loads the new request.
     func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse)
     /// Reports that the cached response is valid. The client delivers it to the task.
     func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse)

@@ -149,7 +149,7 @@ final class SessionCore: Sendable {
         return false
     }
 
-    /// Releases a completed task. If the session has been invalidated and this was its last task, the session ends.
+    /// Releases a completed task. If the session has been invalidated and no task is left, the session ends.
     func remove(_ task: URLSessionTask) {
         guard let core = task.core else { return }
         let (removed, mayEnd) = state.withLock { state in

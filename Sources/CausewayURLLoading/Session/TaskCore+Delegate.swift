@@ -49,8 +49,8 @@ extension TaskCore {
         }
     }
 
-    /// Notifies the delegate of sent content. While the delegate queue is busy, notifications are combined into one, so
-    /// that they use no further memory.
+    /// Notifies the delegate of sent content. While the delegate queue is busy, notifications are combined into one
+    /// notification, so that waiting notifications do not use more and more memory.
     func notifyOfSending(_ count: Int64) {
         let candidates = taskDelegates.filter { !DelegateProbe.isKnownToLack($0, .sentBodyData) }
         guard !candidates.isEmpty, let task else { return }

@@ -31,7 +31,7 @@ extension TaskCore {
         finish(failure.urlError(for: url ?? originalRequest?.url))
     }
 
-    /// Completes the task: stops the loader and schedules the last callback. Only the first call has an effect.
+    /// Completes the task: stops the loader and schedules the final callback. Only the first call has an effect.
     func finish(_ error: (any Error)?) {
         if let failure = error as? LoadFailure { return finish(failure) }
         let (isFirst, handlers, abandoned, rest) = state.withLock { state in
@@ -131,9 +131,9 @@ extension TaskCore {
         return false
     }
 
-    // MARK: The last callback
+    // MARK: The final callback
 
-    /// Runs the last callback. Called on the delegate queue.
+    /// Runs the task's final callback. Called on the delegate queue.
     private func complete(_ result: (any Error)?) {
         let (isFirst, error, hasProgress, hasOwnDelegate) = state.withLock {
             state -> (Bool, (any Error)?, Bool, Bool) in

@@ -190,7 +190,7 @@ extension TaskCore {
             state.counts.sent = 0
             return state.currentRequest?.values.body
         }
-        // The last request's stream has been read, so this request needs another one.
+        // The previous request's content stream has been read, so this request needs a new stream.
         guard case .stream = request.values.body, request.values.body == before else { return load(request) }
         attachStream(to: request)
     }

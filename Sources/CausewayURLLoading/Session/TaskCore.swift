@@ -123,7 +123,8 @@ final class TaskCore: Sendable {
     func end(early failure: LoadFailure) {
         let isCancellation = failure.cause == .cancelled
         let mustDrain = state.withLock { state in
-            // A timeout is ignored after the end of the load. A cancellation takes effect until the last callback runs.
+            // A timeout is ignored after the end of the load. A cancellation takes effect until the task's final
+            // callback runs.
             guard isCancellation || !state.outcome.hasEnded else { return false }
             return state.life.cancel() && state.mailbox.interrupt(with: .end(failure))
         }

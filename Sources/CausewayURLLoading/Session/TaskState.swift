@@ -56,7 +56,7 @@ struct TaskState: Sendable {
     /// A suspension during a download. The server can close the connection during the suspension, and the task notices
     /// this only later.
     struct Interruption: Sendable {
-        /// Whether the task was suspended since its last request.
+        /// Whether the task was suspended since its latest request.
         var wasSuspended = false
         /// Whether the task requests the rest of the content when it is resumed.
         var isWaiting = false
@@ -122,7 +122,7 @@ struct TaskState: Sendable {
     var isFull: Bool { counts.pending >= TaskCore.maximumPending }
 
     /// The metrics of all transactions. If the task got its delegate only after the start, no transaction was recorded;
-    /// the result then contains only the last one.
+    /// the result then contains only the latest transaction.
     var measuredTransactions: [TransactionRecord] {
         guard load.transactions.isEmpty, let currentRequest, let response = content.response else {
             return load.transactions

@@ -20,7 +20,8 @@ final class StrictTransportStore: Sendable {
 
     private let state: LockedValue<State>
     private let file: PrivateFile?
-    /// Writes the file; `nil` without a file. It is set last, because its closure refers to this object.
+    /// Writes the file; `nil` without a file. Set after all other properties, because the writer's closure refers to
+    /// this object.
     private let writer = LockedValue<StoreWriter?>(nil)
 
     /// Creates a store with a file; in memory if the path is `nil`.

@@ -55,7 +55,7 @@ struct StreamConversation: Sendable {
         var isClosed = false
         /// Whether the end was delivered to a read.
         var wasEndRead = false
-        /// The error for all further reads.
+        /// The error for all later reads.
         var failure: LoadFailure?
 
         /// Removes bytes that were read.
@@ -71,7 +71,7 @@ struct StreamConversation: Sendable {
     struct Output: Sendable {
         var isSending = false
         var isClosed = false
-        /// The error for all further writes.
+        /// The error for all later writes.
         var failure: LoadFailure?
     }
 

@@ -49,7 +49,7 @@ extension TaskCore {
         }
     }
 
-    /// Completes the task without its last callback, and passes the streams to the delegate.
+    /// Completes the task without its final callback, and passes the streams to the delegate.
     func streamCaptured(_ stream: any ByteStream) {
         let (input, output) = Stream.streams(overBytes: stream)
         let streams = Unchecked((input, output))

@@ -13,7 +13,7 @@ public import Foundation
 /// ```
 ///
 /// The time limit of an operation starts when the operations before it are complete, and stops while the task is
-/// suspended. After an error, further operations in the same direction fail with the same error. Received bytes are
+/// suspended. After an error, later operations in the same direction fail with the same error. Received bytes are
 /// buffered: the connection is not read while 64 KiB wait for a read. When both directions are closed and all bytes
 /// were read, the task completes without an error. When the connection is lost, it completes with an error.
 /// ``URLSessionTask/cancel()`` fails all operations with `URLError.cancelled` and resets the connection.
@@ -82,8 +82,8 @@ public import Foundation
     }
 
     /// Converts the task to a pair of streams after all earlier operations. The delegate receives the streams,
-    /// unopened. The task is then complete, and the delegate receives no further calls for it. Without a delegate the
-    /// connection is closed.
+    /// unopened. The task is then complete, and the delegate receives no more calls for the task. Without a delegate
+    /// the connection is closed.
     open func captureStreams() { channel?.change(.capture) }
 
     /// Closes the sending side after all earlier writes. The peer can still send.

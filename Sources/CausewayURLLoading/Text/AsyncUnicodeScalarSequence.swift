@@ -15,7 +15,7 @@ public struct AsyncUnicodeScalarSequence<Base: AsyncSequence>: AsyncSequence whe
     /// Reads scalars.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var base: Base.AsyncIterator
-        /// Decoded scalars in reverse order: the next one is the last element.
+        /// Decoded scalars in reverse order: the next scalar is the last element of the array.
         private var decoded: [UnicodeScalar] = []
         /// The bytes of a possibly incomplete scalar.
         private var pending: [UInt8] = []
@@ -62,7 +62,7 @@ public struct AsyncUnicodeScalarSequence<Base: AsyncSequence>: AsyncSequence whe
             return decoded.popLast()
         }
 
-        /// Returns the next scalar after the last byte.
+        /// Returns the next scalar after the input has ended.
         private mutating func last() -> UnicodeScalar? {
             if !pending.isEmpty { decodePending() }
             return decoded.popLast()

@@ -55,7 +55,7 @@ extension WebSocketConversation {
         /// The number of bytes that wait for the program.
         private var count = 0
 
-        /// Whether further messages should be received.
+        /// Whether more messages should be received.
         var hasRoom: Bool { !handlers.isEmpty || count + partial.count < WebSocketConversation.unreadLimit }
 
         /// Adds a part of a message.

@@ -125,7 +125,8 @@ struct ResumeData: Codable {
     /// The number of bytes to keep in the file; `nil` if the download must start over.
     ///
     /// If the process was killed, the file contains all bytes that the process had written, unless the system was
-    /// restarted since. The last byte is then requested again: if the file is complete, no range after its end exists.
+    /// restarted since. The file's last byte is then requested again: if the file is complete, no range after its end
+    /// exists.
     var offset: Int64? {
         guard let file, let size = FileSink.size(of: file) else { return nil }
         guard let boot else { return received > 0 && size >= received ? received : nil }
