@@ -19,7 +19,7 @@ extension Certificate {
     /// The start of validity in seconds since 1970; `Int64.min` if malformed.
     package var notBefore: Int64 { cw_seconds(cw_X509_get0_notBefore(object.pointer)) }
 
-    /// The last second of validity, in seconds since 1970; `Int64.min` if malformed.
+    /// The final second of validity, in seconds since 1970; `Int64.min` if malformed.
     package var notAfter: Int64 { cw_seconds(cw_X509_get0_notAfter(object.pointer)) }
 
     /// The serial number, most significant byte first.

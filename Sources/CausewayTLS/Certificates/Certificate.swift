@@ -61,7 +61,7 @@ package struct Certificate: Sendable {
     /// The maximum number of malformed certificates in PEM text; the parser stops after that.
     private static let maximumDamaged = 64
 
-    /// Whether OpenSSL's last error is the end of the PEM text rather than a malformed block.
+    /// Whether the oldest error in OpenSSL's error queue is the end of the PEM text rather than a malformed block.
     private static var isAtEndOfPEM: Bool {
         let number = cw_ERR_peek_error()
         cw_ERR_clear_error()

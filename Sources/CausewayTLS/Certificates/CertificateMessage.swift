@@ -10,8 +10,8 @@ enum CertificateMessage {
     ///
     /// - Parameters:
     ///   - body: The message without its header.
-    ///   - hasContext: Whether the message has the TLS 1.3 format, with a leading context and with extensions after
-    ///     each certificate.
+    ///   - hasContext: Whether the message has the TLS 1.3 format, with a leading `certificate_request_context` and
+    ///     with extensions after each certificate.
     static func objection(to body: UnsafeRawBufferPointer, hasContext: Bool) -> TrustFailure? {
         if count(in: body, hasContext: hasContext) > PeerTrust.maximumCertificates {
             return TrustFailure(.tooComplex, detail: "more than \(PeerTrust.maximumCertificates) certificates")

@@ -62,8 +62,8 @@ package enum DERWriter {
         return timesWithShortYear.contains(seconds) ? value(0x17, Array(long.dropFirst(4))) : long
     }
 
-    /// Encodes a time, in seconds since 1970, as GeneralizedTime. Times before the year 0 or after 9999 become the
-    /// first or last time that has an encoding. The last time means that a certificate does not expire.
+    /// Encodes a time, in seconds since 1970, as GeneralizedTime. Times before the year 0 become the earliest time that
+    /// has an encoding, and times after 9999 the latest. The latest time means that a certificate does not expire.
     package static func generalizedTime(_ seconds: Int64) -> [UInt8] {
         let time = Int(min(max(seconds, encodableTimes.lowerBound), encodableTimes.upperBound))
         let second = (time % 86_400 + 86_400) % 86_400

@@ -1,6 +1,6 @@
 internal import CCausewayOpenSSL
 
-/// Applies ``TLSSettings`` to a new OpenSSL context.
+/// Applies ``TLSSettings`` to a new OpenSSL TLS context (`SSL_CTX`).
 struct ContextBuilder {
     let pointer: OpaquePointer
     let settings: TLSSettings

@@ -4,14 +4,14 @@ package import CausewayTypes
 
 /// State shared by connections with equal settings: parsed certificates, algorithms, ticket keys, and sessions to resume.
 ///
-/// Creating a context takes about a millisecond; creating a connection from it takes microseconds. Thread-safe.
+/// Creating a TLS context takes about a millisecond; creating a connection from it takes microseconds. Thread-safe.
 package final class TLSContext: Sendable {
     package let settings: TLSSettings
     let object: SharedObject
     let store: TrustStore
     let sessions = SessionCache()
 
-    /// Creates a context.
+    /// Creates a TLS context.
     ///
     /// - Throws: ``TLSFailure`` if OpenSSL is missing, or with `errSSLBadConfiguration` if the settings are invalid.
     package init(_ settings: TLSSettings) throws(TLSFailure) {
@@ -47,21 +47,21 @@ package final class TLSContext: Sendable {
     private static let shared = LockedValue(Shared())
     private static let maximumShared = 64
 
-    /// Returns the process-wide context for these settings, and creates it if necessary. The 64 most recently used
-    /// contexts are kept.
+    /// Returns the process-wide TLS context for these settings, and creates the context if necessary. The 64 most
+    /// recently used TLS contexts are kept.
     package static func shared(for settings: TLSSettings) throws(TLSFailure) -> TLSContext {
         if let found = shared.withLock({ $0.find(settings) }) { return found }
         let made = try TLSContext(settings)
         return shared.withLock { shared in
-            // Another thread may have created the context in the meantime. All connections must share one context, or
-            // resumable sessions would be lost.
+            // Another thread may have created the context in the meantime. All connections with these settings must
+            // share one context, or resumable sessions would be lost.
             if let found = shared.find(settings) { return found }
             shared.insert(made)
             return made
         }
     }
 
-    /// Removes all shared contexts and their resumable sessions. Existing connections keep their contexts.
+    /// Removes all shared TLS contexts with their resumable sessions. Existing connections keep their TLS contexts.
     package static func removeShared() { shared.withLock { $0.contexts.removeAll() } }
 
     /// Returns the ALPN protocol for which the next connection to this peer can send early data: an empty string for a

@@ -40,7 +40,8 @@ extension OpenSSLEngine {
         if isClient {
             cw_SSL_ctrl(ssl, CInt(CW_CTRL_SET_RETRY_VERIFY), 0, nil)
         } else {
-            // OpenSSL cannot pause a server at this point. Withhold further input instead, so that the handshake cannot complete.
+            // OpenSSL cannot pause a server at this point. Instead, withhold the input that follows, so that the
+            // handshake cannot complete.
             cw_pipe_hold(pipe, true)
         }
         return 1

@@ -45,7 +45,7 @@ package final class OpenSSLEngine: TLSEngine {
         case ended
         case failed(TLSFailure)
 
-        /// The result of every further read; `nil` if more data may arrive.
+        /// The result of every read from now on; `nil` if more data may arrive.
         @inline(__always) var end: TLSReadResult? {
             switch self {
             case .open, .drained: nil
@@ -115,7 +115,7 @@ package final class OpenSSLEngine: TLSEngine {
     /// Creates an engine for one connection.
     ///
     /// - Parameters:
-    ///   - context: The shared settings and sessions.
+    ///   - context: The settings and resumable sessions that connections with equal settings share.
     ///   - host: For a client, the server's host: the certificate must contain this name, and the server name
     ///     extension sends it. If the program sets a separate name for TLS, pass that name.
     ///   - port: Selects resumable sessions together with `host`.

@@ -84,7 +84,7 @@ package enum TLSProgress: Sendable {
     case chooseIdentity(TLSChallenge)
     /// The handshake is complete: plaintext can be read and written.
     case established
-    /// The handshake failed. Every further call returns the same failure.
+    /// The handshake failed. Every later call returns the same failure.
     case failed(TLSFailure)
 }
 

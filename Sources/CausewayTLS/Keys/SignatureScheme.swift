@@ -77,7 +77,8 @@ package struct SignatureScheme: Hashable, Sendable {
         return digest.hash(input)
     }
 
-    /// Calls `body` with a context prepared by `begin` and this scheme's options. Returns `false` if OpenSSL fails.
+    /// Calls `body` with an OpenSSL key context (`EVP_PKEY_CTX`) that `begin` and this scheme's options have prepared.
+    /// Returns `false` if OpenSSL fails.
     private func withContext(
         _ key: SharedObject, _ begin: (OpaquePointer) -> CInt, _ body: (OpaquePointer) -> Bool
     ) -> Bool {

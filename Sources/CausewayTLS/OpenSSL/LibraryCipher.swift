@@ -53,7 +53,7 @@ package enum LibraryCipher {
 
     private static var isLoaded: Bool { (try? OpenSSLLibrary.load()) != nil }
 
-    /// Calls `body` with a new context. Clears the error queue after a failure.
+    /// Calls `body` with a new OpenSSL cipher context. Clears the error queue after a failure.
     private static func withContext(_ body: (OpaquePointer) -> [UInt8]?) -> [UInt8]? {
         let context = cw_EVP_CIPHER_CTX_new()
         defer { cw_EVP_CIPHER_CTX_free(context) }

@@ -25,7 +25,7 @@ package enum OpenSSLLibrary {
         return message.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     }
 
-    /// Returns the first error from this thread's last OpenSSL call, and clears the error queue.
+    /// Returns the oldest error in this thread's OpenSSL error queue, and clears the queue.
     static func takeReason() -> String {
         let code = cw_ERR_get_error()
         cw_ERR_clear_error()

@@ -4,7 +4,7 @@ internal import CausewayProtocols
 struct OutboundContent {
     enum Phase: Hashable {
         case open
-        /// A close_notify follows the waiting content. `passesEnd` is `true` if the stage above has sent its last
+        /// A close_notify follows the waiting content. `passesEnd` is `true` if the stage above has sent its final
         /// content: the stage below must then end its direction too. Otherwise the connection only closes.
         case ending(passesEnd: Bool)
         case closeNotifySent(passesEnd: Bool)
@@ -22,7 +22,7 @@ struct OutboundContent {
     var isEmpty: Bool { rest.isEmpty && piece.isEmpty }
     var count: Int { rest.count + piece.count }
 
-    /// Whether the engine's unsent bytes are the last: no content, close_notify or end follows them.
+    /// Whether no content, close_notify or end follows the engine's unsent bytes.
     var isComplete: Bool { phase == .closeNotifySent(passesEnd: false) || phase == .endPassed }
 
     mutating func append(_ bytes: ByteChain) { rest.append(bytes) }
@@ -55,7 +55,7 @@ struct OutboundContent {
         if isOpen { phase = .ending(passesEnd: passesEnd) }
     }
 
-    /// Returns `true` once, after the last content was encrypted. The caller then sends the close_notify.
+    /// Returns `true` once, after all content was encrypted. The caller then sends the close_notify.
     mutating func takeCloseNotify() -> Bool {
         guard case .ending(let passesEnd) = phase, isEmpty else { return false }
         phase = .closeNotifySent(passesEnd: passesEnd)

@@ -86,7 +86,7 @@ extension TLSStageCore {
         return taken
     }
 
-    /// Encrypts until `count` bytes of ciphertext are waiting. Adds the close_notify after the last content.
+    /// Encrypts until `count` bytes of ciphertext are waiting. Adds the close_notify after the final content.
     private mutating func encrypt(until count: Int) {
         guard phase == .established, !hasFailed, !usesDatagrams || !outbound.isOpen else { return }
         while !usesDatagrams, engine.unsentCount < count {

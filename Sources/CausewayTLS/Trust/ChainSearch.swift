@@ -1,7 +1,7 @@
 /// Searches for a valid chain from the peer's certificate to an anchor (RFC 4158, RFC 5280 §6.1).
 ///
-/// Tries all paths until one is valid: a peer may send certificates in any order, and authorities may cross-sign each
-/// other, so an expired path does not exclude another one. The work is bounded for any input: see
+/// Tries all paths until a path is valid: a peer may send certificates in any order, and authorities may cross-sign
+/// each other, so a valid path can exist besides an expired path. The work is bounded for any input: see
 /// ``VerificationBudget``.
 struct ChainSearch {
     private let rules: CertificateRules
@@ -76,7 +76,7 @@ struct ChainSearch {
     }
 
     /// Returns whether certificate `number` was allowed to sign, and did sign, the last certificate in `path`. The
-    /// signature is checked last, because this check is expensive.
+    /// signature is checked after the permission, because this check is expensive.
     private mutating func canSign(_ path: [Int], _ number: Int) -> Bool {
         let issuer = certificates[number]
         let (depth, isAnchor) = (path.count, certificates.isAnchor(number))

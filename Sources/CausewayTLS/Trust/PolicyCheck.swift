@@ -11,7 +11,7 @@ struct PolicyCheck {
     /// valid for the whole chain.
     private var expected: Set<Policy> = []
     private var expectsAny = true
-    /// The number of further certificates until a policy is required, until mapping is forbidden, and until anyPolicy is
+    /// The number of certificates left until a policy is required, until mapping is forbidden, and until anyPolicy is
     /// forbidden (RFC 5280 §6.1.2).
     private var untilExplicit: Int
     private var untilUnmapped: Int

@@ -50,8 +50,8 @@ enum StapledStatus: Equatable {
             let basic = cw_OCSP_response_get1_basic(response)
         else { return .unusable("the OCSP response reports an error") }
         defer { cw_OCSP_BASICRESP_free(basic) }
-        // The issuer was validated with the chain, so its own signature needs no further validation. Any other
-        // responder needs a certificate from the issuer for this purpose (RFC 6960 §4.2.2.2).
+        // The issuer's certificate was validated with the chain, so it needs no other validation if the issuer signed
+        // the response. Any other responder needs a certificate from the issuer for this purpose (RFC 6960 §4.2.2.2).
         guard let store = cw_X509_STORE_new() else { return .unusable("out of memory") }
         defer { cw_X509_STORE_free(store) }
         cw_X509_STORE_add_cert(store, issuer.object.pointer)
