@@ -30,7 +30,7 @@ extension HTTPClient {
     /// - Parameters:
     ///   - prepared: The request.
     ///   - call: The call's number, for events.
-    ///   - discard: Releases the content of an attempt, except the last one.
+    ///   - discard: Releases the content of an attempt, except the final attempt.
     ///   - load: Performs one attempt.
     /// - Throws: ``HTTPClientError`` or `CancellationError`.
     func perform<Content: Sendable>(

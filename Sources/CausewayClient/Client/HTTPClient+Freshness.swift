@@ -1,12 +1,12 @@
 internal import CausewayURLLoading
 
 extension HTTPClient {
-    /// Gets a stored value at once, and then the fresh one.
+    /// Gets a stored value at once, and then the fresh value.
     ///
-    /// The first element is the response in the session's cache, however old, with ``ClientResponse/isFromCache``; it is left out if there
-    /// is none, or if the serializer does not accept it. The last element is the server's response. Its request is conditional
-    /// (`If-None-Match`, RFC 9110 §13), so unchanged content is not sent again; its element then comes from the cache as well, but is known
-    /// to be fresh.
+    /// The first element is the response in the session's cache, however old, with ``ClientResponse/isFromCache``. It
+    /// is left out if there is no such response, or if the serializer does not accept it. The final element is the
+    /// server's response. The request for it is conditional (`If-None-Match`, RFC 9110 §13), so unchanged content is
+    /// not sent again; the final element then comes from the cache as well, but is known to be fresh.
     ///
     /// ```swift
     /// for try await response in client.values(ClientRequest("GET", "albums"), as: .json([Album].self)) {

@@ -42,7 +42,7 @@ final class Activity: Sendable {
     /// Changes the number of requests in progress.
     func add(_ difference: Int) { state.withLock { $0.change(by: difference) } }
 
-    /// Returns a sequence of the current number and each change. A slow reader gets the last number.
+    /// Returns a sequence of the current number and each change. A slow reader gets the latest number.
     func updates() -> AsyncStream<Int> {
         let (stream, feed) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
         let listener = state.withLock { state in

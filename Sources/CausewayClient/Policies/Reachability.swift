@@ -2,9 +2,10 @@ public import Causeway
 
 /// The network state, as far as this computer knows it.
 ///
-/// A reachable network does not mean that a request will be delivered: the server, or a link on the route, can fail at any time. And a
-/// request can succeed although the last known state was "not reachable". So a client never checks before it sends: it sends, and handles
-/// the failure. Use reachability to explain a failure, to time a retry, and to spare metered networks.
+/// A reachable network does not mean that a request will be delivered: the server, or a link on the route, can fail at
+/// any time. And a request can succeed although the latest known state was "not reachable". So a client never checks
+/// before it sends: it sends, and handles the failure. Use reachability to explain a failure, to time a retry, and to
+/// spare metered networks.
 public struct Reachability: Hashable, Sendable, CustomStringConvertible {
     /// The network type.
     public enum Network: String, Hashable, Sendable {

@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// Admits a limited number of requests; further ones wait in order.
+/// Admits a limited number of requests; requests above the limit wait in order.
 struct AdmissionQueue: Sendable {
     /// The maximum number of running requests.
     private(set) var limit: Int

@@ -2,8 +2,8 @@ internal import CausewaySystem
 
 /// Runs equal work once for all callers that request it while it is in progress.
 ///
-/// A cancelled caller leaves, and the others continue to wait. The work is cancelled when the last caller has left. Work in a task has the
-/// first caller's priority and task-local values.
+/// A cancelled caller leaves, and the other callers continue to wait. The work is cancelled when all callers have left.
+/// Work in a task has the first caller's priority and task-local values.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Where the work runs.
     enum Runner: Sendable {

@@ -97,7 +97,8 @@ struct SharingTable<Key: Hashable & Sendable>: Sendable {
     /// Returns whether callers wait for a group.
     func isWanted(_ id: GroupID) -> Bool { groups[id] != nil }
 
-    /// Closes all groups to further callers, because the results may be out of date. Waiting callers still receive them.
+    /// Closes all groups to new callers, because the groups' results may be out of date. Waiting callers still receive
+    /// the results.
     mutating func closeAll() { open = [:] }
 
     private mutating func close(_ key: Key, _ id: GroupID) {

@@ -45,7 +45,7 @@ struct ProgressTrack: Sendable {
 
     /// Records the end.
     ///
-    /// - Returns: The last progress, with the fraction 1; `nil` if it was returned before.
+    /// - Returns: The final progress value, with the fraction 1; `nil` if it was returned before.
     mutating func completed() -> TransferProgress? {
         guard !isComplete else { return nil }
         isComplete = true

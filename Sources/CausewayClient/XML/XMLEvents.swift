@@ -18,7 +18,7 @@ struct XMLEventReader {
 
     private var decoder: CharacterDecoder
     private var reader: XMLReader
-    /// The text since the last tag. It can end within a character.
+    /// The text since the latest tag. It can end within a character.
     private var text: [UInt8] = []
 
     init(charset: String?, limits: XMLTree.Limits) {
@@ -97,7 +97,7 @@ struct XMLEventReader {
         text.removeAll(keepingCapacity: true)
     }
 
-    /// Returns the end of the last complete character.
+    /// Returns the end of the final complete character.
     private static func endOfCharacters(_ bytes: [UInt8]) -> Int {
         for distance in 1...4 where bytes.count >= distance {
             let byte = bytes[bytes.count - distance]

@@ -92,7 +92,8 @@ public struct XMLTree: Hashable, Sendable {
         public func attribute(_ local: String) -> String? { attributes.first { $0.name.local == local }?.value }
     }
 
-    /// The limits on a document's cost. Without recovery, a document beyond them fails.
+    /// The limits on a document's cost. A document beyond these limits fails, unless the program parses it with
+    /// `recovers`.
     public struct Limits: Hashable, Sendable {
         /// The maximum nesting depth of elements, at most 512. The default is 128.
         public var depth = 128
@@ -125,7 +126,8 @@ public struct XMLTree: Hashable, Sendable {
 
     /// The root element.
     public var root: Element
-    /// The violations of XML's rules during recovery: at most 32, and up to two problems with the encoding.
+    /// The violations of XML's rules in a document parsed with `recovers`: at most 32, and up to two problems with the
+    /// encoding.
     public var problems: [Problem] = []
 
     /// Creates a document.

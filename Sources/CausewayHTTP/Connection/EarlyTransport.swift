@@ -5,8 +5,8 @@ internal import FoundationEssentials
 
 /// A transport that sends its first content as early data, before it is established (RFC 8446 §2.3).
 ///
-/// Everything else waits for the end of the handshake: further requests, because an attacker could replay them, and received content,
-/// because the connection's properties are only known then.
+/// Everything else waits for the end of the handshake: later requests, because an attacker could replay them, and
+/// received content, because the connection's properties are only known then.
 final class EarlyTransport: HTTPTransport {
     private enum Phase {
         /// The first content is sent early.

@@ -49,7 +49,7 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         var source: (any HTTPBodySource)?
         var isPulling = false
         var isReceiving = false
-        /// After a handover, the stream that gets the pending receive's result.
+        /// After the connection's handover, the stream that gets the pending receive's result.
         var successor: HTTPUpgradedStream?
         /// The number of bytes passed to the transport whose completion is still pending.
         var pendingCount = 0
@@ -68,7 +68,7 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         /// The number of content bytes reported as sent.
         var reported = 0
 
-        /// Returns the number of content bytes sent since the last call. `unsent` is the number of the connection's
+        /// Returns the number of content bytes sent since the previous call. `unsent` is the number of the connection's
         /// unsent bytes.
         mutating func advance(unsent: Int) -> Int {
             let count = max(0, given - unsent - reported)

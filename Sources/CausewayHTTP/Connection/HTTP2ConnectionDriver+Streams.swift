@@ -46,8 +46,8 @@ extension HTTP2ConnectionDriver.State {
         streams[id] = stream
     }
 
-    /// Sends a ping if nothing arrived for some time, because the network may have dropped the connection silently. Without a reply, the
-    /// connection ends, and requests can be retried on another one.
+    /// Sends a ping if nothing arrived for some time, because the network may have dropped the connection silently.
+    /// Without a reply, the connection ends, and requests can be retried on another connection.
     private mutating func checkConnection(at now: Duration) {
         guard isOpen, link.pingDeadline == nil, now - link.lastArrival >= options.pingDelay,
             machine.sendPing(UInt64(truncatingIfNeeded: now.components.attoseconds))
@@ -112,7 +112,7 @@ extension HTTP2ConnectionDriver.State {
         pump(at: now)
     }
 
-    /// Reports the content passed to the transport since the last report.
+    /// Reports the content passed to the transport since the latest report.
     mutating func reportSent(_ id: HTTP2StreamID) {
         guard let exchange = streams[id]?.exchange, let upload = streams[id]?.upload else { return }
         let queued = machine.queuedByteCount(of: id)

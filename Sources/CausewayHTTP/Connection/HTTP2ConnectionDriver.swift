@@ -65,9 +65,9 @@ final class HTTP2ConnectionDriver: HTTPConnection {
         var error: NWError?
         /// Whether the engine closed the connection.
         var isClosing = false
-        /// The last stream that the server accepts; 0 before it sends GOAWAY.
+        /// The last stream identifier in the server's GOAWAY frame; 0 before GOAWAY (RFC 9113 §6.8).
         var lastAcceptedID: HTTP2StreamID = 0
-        /// When bytes last arrived.
+        /// When the latest bytes arrived.
         var lastArrival: Duration = .zero
         /// When bytes must have arrived after a ping; `nil` without a ping.
         var pingDeadline: Duration?

@@ -87,7 +87,7 @@ struct HTTP2Upload {
     /// The time at which the content is sent even without status 100 (RFC 9110 §10.1.1); `nil` if the content is not
     /// held back.
     var holdDeadline: Duration?
-    /// The number of content bytes in the machine's queue at the last report of sent content.
+    /// The number of content bytes in the machine's queue at the latest report of sent content.
     var queuedCount = 0
     /// The number of content bytes still to come from the source; `nil` if the length is not stated.
     var missingCount: Int?

@@ -41,13 +41,13 @@ protocol HTTPConnectionObserver: AnyObject, Sendable {
     func finished(_ id: PoolConnectionID, isReusable: Bool, _ keepAlive: KeepAlive)
     /// Reports a new limit for concurrent exchanges.
     func streamLimitChanged(_ id: PoolConnectionID, to limit: Int)
-    /// Reports that the connection accepts no further requests. Its exchanges continue.
+    /// Reports that the connection accepts no more requests. The connection's exchanges continue.
     func retired(_ id: PoolConnectionID)
     /// Reports that a response is complete. The call precedes ``HTTPExchange/finished(_:)``.
     func completed(_ exchange: HTTPExchange)
     /// Reports that an exchange cannot be sent or was given up, and must not be sent again.
     func failed(_ exchange: HTTPExchange, _ failure: HTTPFailure)
-    /// Reports that the connection is closed and must not be used for further requests.
+    /// Reports that the connection is closed and must not be used for later requests.
     func closed(_ id: PoolConnectionID)
     /// Reports that an exchange ended before its response was complete. If the occasion permits no retry, the request
     /// ends with `failure`.

@@ -179,13 +179,14 @@ final class HTTPExchange: Sendable {
         observer.upgraded(head, information, stream)
     }
 
-    /// Asks the connection to hand itself over in the middle of the response. Has no effect after the end of the exchange.
+    /// Requests the connection's handover to the observer in the middle of the response. Has no effect after the end of
+    /// the exchange.
     func handOver() {
         state.withLock { state in state.phase == .body ? state.attempt.connection : nil }?.handOver(self)
     }
 
-    /// Ends the exchange by handing over its connection. If `stream` is `nil`, a handover is not possible, and the
-    /// exchange continues.
+    /// Ends the exchange, and passes its connection to the observer. If `stream` is `nil`, the connection cannot be
+    /// handed over, and the exchange continues.
     func handedOver(_ stream: HTTPUpgradedStream?, at now: Duration) {
         guard stream != nil else { return deliver(in: .body, at: now) { observer in observer.handedOver(nil) } }
         end(in: .body)?.observer.handedOver(stream)

@@ -11,8 +11,8 @@ package protocol HTTPResponseObserver: AnyObject, Sendable {
     func waits(_ reason: NWError)
     /// Reports an interim response (RFC 9110 §15.2).
     func informed(_ head: HTTPResponseHead)
-    /// Reports the number of content bytes passed to the transport since the last report. Negative if the content is sent again on another
-    /// connection.
+    /// Reports the number of content bytes passed to the transport since the previous report. Negative if the content
+    /// is sent again on another connection.
     func sent(_ count: Int)
     /// Reports the final response head.
     func responded(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation)

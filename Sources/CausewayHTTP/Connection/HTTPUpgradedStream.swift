@@ -2,15 +2,16 @@ internal import CausewaySystem
 package import CausewayTypes
 package import FoundationEssentials
 
-/// A connection whose server switched to another protocol, or whose response was handed over. It belongs to the request's observer and no
-/// longer to the engine.
+/// An HTTP connection after its handover: the engine has given the connection to the request's observer, and does not
+/// use the connection any more. A handover happens when the server switches to another protocol, and when the observer
+/// requests the connection in the middle of a response.
 ///
 /// Releasing the stream closes the connection.
 package final class HTTPUpgradedStream: Sendable {
     package typealias Reader = @Sendable (HTTPArrival) -> Void
 
     private struct State {
-        /// Input from before the handover: bytes, then the end or an error.
+        /// Input from before the connection's handover: bytes, then the end or an error.
         var unread: HTTPArrival
         /// Whether the engine's receive is pending. Its result is the next arrival.
         var isReceiving: Bool
@@ -34,7 +35,7 @@ package final class HTTPUpgradedStream: Sendable {
     private let state: LockedValue<State>
 
     /// - Parameters:
-    ///   - unread: Input that arrived before the handover.
+    ///   - unread: Input that arrived before the connection's handover.
     ///   - isReceiving: Whether a receive is pending, whose result follows with ``arrived(_:)``.
     init(_ transport: any HTTPTransport, _ unread: HTTPArrival, isReceiving: Bool = false) {
         self.transport = transport
@@ -56,7 +57,7 @@ package final class HTTPUpgradedStream: Sendable {
         if !mustWait { transport.receive(atMost: limit, completion) }
     }
 
-    /// Handles the result of the receive that was pending at the handover.
+    /// Handles the result of the engine's receive that was pending at the connection's handover.
     func arrived(_ arrival: HTTPArrival) {
         let (reader, result) = state.withLock { state -> (Reader?, HTTPArrival?) in
             state.isReceiving = false

@@ -15,7 +15,7 @@ final class RequestForwarder: Sendable {
     func head(of request: HTTPRequestValue) -> HTTPRequestHead {
         let target = request.absoluteForm
         var head = HTTPRequestHead(method: request.method, target: target, fields: request.fields)
-        // If `Host` and the target differed, the proxy and the server could each use another one of them, and so mean
+        // If `Host` and the target differed, the proxy could use one of them and the server the other, and so mean
         // different hosts.
         head.fields.removeAll("Host")
         head.fields.prepend("Host", request.hostField)

@@ -98,8 +98,8 @@ final class HTTPEngineCore: Sendable {
 
     /// Changes a request's priority. It applies to the pool while the request waits, and to its connection later.
     ///
-    /// The pool and the connection read the exchange's priority under their locks. Of two changes at the same time, the same one is
-    /// therefore the last for all of them.
+    /// The pool and the connection read the exchange's priority under their locks. After two changes at the same time,
+    /// the exchange, the pool and the connection therefore have the same priority.
     func setPriority(_ priority: Float, of exchange: HTTPExchange) {
         let connection = exchange.setPriority(priority)
         state.withLock { state in state.pool.reprioritized(exchange.id, to: exchange.priority) }

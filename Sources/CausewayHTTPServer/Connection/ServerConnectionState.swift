@@ -22,8 +22,8 @@ struct ServerConnectionState: SequencedState {
 
     enum Phase: Equatable {
         case open
-        /// The last bytes are being sent. The server reads on until the client closes, because closing a connection with unread input
-        /// resets it, and the client would lose the response.
+        /// The final bytes are being sent. The server reads on until the client closes, because closing a connection
+        /// with unread input resets the connection, and the client would lose the response.
         case ending(deadline: Duration)
         case closed
     }
@@ -162,7 +162,8 @@ struct ServerConnectionState: SequencedState {
         actions.append(.send(bytes))
     }
 
-    /// Ends the connection after its last bytes: first the sending direction, and everything when the client has closed too.
+    /// Ends the connection after its final bytes were sent: first the sending direction, and everything when the client
+    /// has closed too.
     private mutating func finishOutput() {
         guard case .ending = phase, output.hasRoom else { return }
         if output.end() { actions.append(.endSending) }

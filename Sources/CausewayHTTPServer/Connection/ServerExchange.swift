@@ -164,7 +164,7 @@ final class ServerExchange: Sendable {
     ) throws(HTTPServerError) {
         try perform { [id] machine throws(HTTPServerRefusal) in
             try machine.respond(id, status, fields, content)
-            // Recorded only now: a response that the machine rejects is replaced by another one.
+            // Recorded only now: a response that the machine rejects is replaced by another response.
             state.withLock { state in (state.status, state.sentCount) = (status, first.count) }
             guard content != .none else { return }
             try machine.send(id, first)

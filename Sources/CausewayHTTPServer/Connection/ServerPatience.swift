@@ -1,6 +1,6 @@
 /// How long a connection that ends waits for its client.
 struct ServerPatience {
-    /// The time for the client to close its side after the last byte.
+    /// The time for the client to close its side after the server has sent all bytes.
     let lingerTime: Duration
     /// The time for the client to take more bytes.
     let stallTime: Duration

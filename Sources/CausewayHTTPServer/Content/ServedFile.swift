@@ -2,7 +2,7 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayWire
 
-/// A regular file sent as response content. It is closed when the last reference is released.
+/// A regular file sent as response content. The file is closed when all references to this object are released.
 final class ServedFile: Sendable {
     private let descriptor: Int32
     /// The file size in bytes when it was opened.

@@ -36,7 +36,7 @@ public struct HTTPServerFields: Sendable, Equatable {
 extension HTTPServerFields: RandomAccessCollection {
     /// The index of the first field.
     public var startIndex: Int { 0 }
-    /// The index after the last field.
+    /// The index after the final field.
     public var endIndex: Int { section.count }
 
     /// A field's name and value as they were sent.

@@ -6,8 +6,9 @@ extension HTTPServer {
         var limits = HTTPServerLimits()
         var lingerTime: Duration = .seconds(2)
 
-        /// The maximum number of open connections (default: 10,000). When it is reached, the connection that has waited longest for a
-        /// request, or for the rest of its head, is closed. If there is none, further clients wait in the kernel's queue.
+        /// The maximum number of open connections (default: 10,000). At this number, the connection that has waited
+        /// longest for a request, or for the rest of a request head, is closed. If no connection waits so, new clients
+        /// wait in the kernel's queue.
         public var maximumConnections = 10_000
 
         /// Called when a request has ended, for example to write an access log.

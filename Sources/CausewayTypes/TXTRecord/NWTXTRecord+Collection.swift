@@ -17,7 +17,7 @@ extension NWTXTRecord: Collection {
     /// The position of the first entry.
     public var startIndex: NWTXTRecord.Index { Index(offset: 0) }
 
-    /// The position after the last entry.
+    /// The position after the final entry.
     public var endIndex: NWTXTRecord.Index { Index(offset: pairs.count) }
 
     /// Returns the position after `i`.

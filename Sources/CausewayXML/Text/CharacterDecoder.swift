@@ -66,7 +66,7 @@ package struct CharacterDecoder {
         convert(isLast: false, into: &text)
     }
 
-    /// Appends the incomplete rest of the last piece.
+    /// Appends the incomplete rest of the final piece.
     package mutating func finish(into text: inout [UInt8]) {
         if case .undecided = form { decide() }
         convert(isLast: true, into: &text)

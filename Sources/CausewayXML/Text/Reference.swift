@@ -103,7 +103,7 @@ package struct Reference: Equatable, Sendable {
         return String(decoding: kept, as: UTF8.self)
     }
 
-    /// Removes a path's last segment. Keeps the leading slash.
+    /// Removes a path's final segment. Keeps the leading slash.
     private static func removeSegment(_ path: inout [UInt8]) {
         guard let last = path.lastIndex(of: 0x2F) else { return path.removeAll() }
         let parent = path[..<last].lastIndex(of: 0x2F) ?? last

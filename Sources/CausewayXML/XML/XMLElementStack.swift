@@ -12,7 +12,7 @@ struct XMLElementStack: Sendable {
     private var skipped: [String] = []
     /// The number of skipped elements per name, so that an unmatched end tag costs no search.
     private var counts: [String: Int] = [:]
-    /// The declared prefixes, the innermost declaration last.
+    /// The declared prefixes, from the outermost declaration to the innermost declaration.
     private var prefixes: [String] = ["xml"]
     private var namespaces: [String: [String]] = ["xml": [XMLElementStack.xml]]
     /// The default namespaces, for names without a prefix.

@@ -23,7 +23,7 @@ extension XMLReader {
         }
     }
 
-    /// Reads a byte again after a recovery changed the state.
+    /// Reads a byte again after the reader has recovered from a violation and changed its state.
     private mutating func reread(_ byte: UInt8, _ handler: Handler) {
         if byte == 0x3C || byte == 0x26 {
             start = lastPlace
@@ -163,7 +163,7 @@ extension XMLReader {
         }
     }
 
-    /// Returns whether the byte before the last one, ignoring white space, is `byte`. A quotation mark elsewhere does
+    /// Returns whether the byte before the final byte, ignoring white space, is `byte`. A quotation mark elsewhere does
     /// not start a value.
     private func follows(_ byte: UInt8) -> Bool {
         var index = pending.count - 2

@@ -14,7 +14,8 @@ extension XMLReader {
         return index
     }
 
-    /// Whether "&" at an index is plain text: no reference follows, and no further problem is recorded.
+    /// Whether "&" at an index is plain text, and the list of problems is full: the character then needs no other
+    /// treatment.
     func isPlainAmpersand(_ bytes: [UInt8], at index: Int) -> Bool {
         guard index + 1 < bytes.count, problems.count >= limits.problems else { return false }
         return !XMLCharacters.isReferenceStart(bytes[index + 1])
@@ -36,7 +37,7 @@ extension XMLReader {
         return index
     }
 
-    /// Whether a bracket may begin "]]>", also after further brackets. Other brackets are text.
+    /// Whether a bracket may begin "]]>", also after more closing brackets. Other brackets are text.
     private func mayEndSection(_ bytes: [UInt8], at index: Int) -> Bool {
         guard index + 1 < bytes.count else { return true }
         guard bytes[index + 1] == 0x5D, index + 2 < bytes.count else { return bytes[index + 1] == 0x5D }

@@ -62,7 +62,7 @@ package struct XMLReader: Sendable {
     /// without one.
     package var documentType: String? { entities.documentType }
 
-    /// Whether a limit ended the document. Later bytes are ignored; the last entry in ``problems`` states the limit.
+    /// Whether a limit ended the document. Later bytes are ignored; the final entry in ``problems`` states the limit.
     package private(set) var isEnded = false
 
     /// Reads the next piece and reports the completed events.
