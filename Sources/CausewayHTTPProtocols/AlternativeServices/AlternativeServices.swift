@@ -11,13 +11,13 @@ package struct AlternativeServices: Sendable {
         var persists: Bool
         /// The time until which the alternative is not used after a failure.
         var brokenUntil = 0
-        /// Failures since the last success.
+        /// Failures since the latest success.
         var failureCount = 0
     }
 
     /// The maximum origin count. When it is exceeded, origins whose alternatives expire first are removed.
     package static let maximumCount = 1_024
-    /// The pause in seconds after an alternative's first failure. The pause doubles with each further failure.
+    /// The pause in seconds after an alternative's first failure. The pause doubles with each later failure.
     private static let pause = 300
     /// The maximum number of doublings: up to 153,600 s, or 43 hours.
     private static let maximumDoublings = 9

@@ -9,7 +9,7 @@ package struct TransferQueue: Sendable {
     package struct Limits: Sendable {
         /// The maximum number of concurrent transfers.
         package var running = 8
-        /// The back-off after the first attempt without progress. It doubles with each further attempt.
+        /// The back-off after the first attempt without progress. It doubles with each later attempt without progress.
         package var firstDelay = Duration.seconds(1)
         package var maximumDelay = Duration.seconds(600)
 

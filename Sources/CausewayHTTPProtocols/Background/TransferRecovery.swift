@@ -53,7 +53,7 @@ package enum TransferRecovery: Equatable, Sendable {
             let size = facts.size ?? 0
             let usable = facts.isSameBoot ? size : min(size, max(facts.durable, 0))
             // A range must start at an existing byte (RFC 9110 §14.1.2). If the stored content may be complete, its
-            // last byte is requested again.
+            // final byte is requested again.
             let offset = facts.total.map { usable < $0 ? usable : $0 - 1 } ?? usable - 1
             let isFitting = usable <= facts.total ?? .max
             self = facts.hasValidator && isFitting && offset > 0 ? .resume(from: offset) : .startOver

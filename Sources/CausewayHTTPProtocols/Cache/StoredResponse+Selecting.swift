@@ -40,8 +40,8 @@ extension StoredResponse {
         }
     }
 
-    /// Whether storing this response replaces another one with the same selecting fields. A partial response does not
-    /// replace a complete one.
+    /// Whether storing this response replaces the other response: both must have the same selecting fields, and a
+    /// partial response does not replace a complete response.
     package func replaces(_ other: StoredResponse) -> Bool {
         selecting == other.selecting && (part == nil || other.part != nil)
     }

@@ -91,8 +91,8 @@ package struct StoredResponse: Sendable, Equatable {
         package var request: String
     }
 
-    /// Fields for one connection or proxy. They are not stored (RFC 9111 §3.1). The `Connection` field can name further
-    /// ones.
+    /// Fields for one connection or proxy. They are not stored (RFC 9111 §3.1). The `Connection` field can name more
+    /// fields that are not stored.
     private static let unstored = [
         "Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization",
         "Proxy-Connection", "TE", "Transfer-Encoding", "Upgrade",

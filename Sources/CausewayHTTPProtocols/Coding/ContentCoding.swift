@@ -38,7 +38,7 @@ package enum ContentDecoding: Equatable, Sendable {
 
     /// Deliver the content unchanged: it has no coding, or an unknown one.
     case identity
-    /// Decode these codings in order, starting with the one applied last.
+    /// Decode these codings in order, starting with the coding that was applied last.
     case decode([ContentCoding])
     /// The content has a known coding without a decoder, or too many codings.
     case unsupported(String)

@@ -46,7 +46,7 @@ package struct CookieStore: Sendable {
 
     private struct Entry: Sendable {
         var cookie: Cookie
-        /// The position in creation order. A cookie that replaces another one keeps its position.
+        /// The position in creation order. A cookie that replaces an older cookie keeps the older cookie's position.
         var order: UInt64
         var lastAccess: Duration
     }
@@ -56,7 +56,7 @@ package struct CookieStore: Sendable {
     /// Changes when cookies are added, replaced or removed.
     package private(set) var changeCount = 0
     private var nextOrder: UInt64 = 0
-    /// Cookies that the last insertion removed to stay within the limits.
+    /// Cookies that the latest insertion removed to stay within the limits.
     package private(set) var evicted: [Cookie] = []
     private let limits: Limits
     private let isPublicSuffix: PublicSuffixTest

@@ -64,7 +64,7 @@ package struct SetCookie: Equatable, Sendable {
         return part
     }
 
-    /// Applies one attribute (RFC 6265bis §5.6.1 to §5.6.7). If an attribute is repeated, the last one applies.
+    /// Applies one attribute (RFC 6265bis §5.6.1 to §5.6.7). If an attribute is repeated, the final occurrence applies.
     private mutating func note(_ attribute: ArraySlice<UInt8>) {
         let equals = attribute.firstIndex(of: UInt8(ascii: "=")) ?? attribute.endIndex
         let name = URIBytes.lowercased(String(decoding: HTTPCharacters.trimmed(attribute[..<equals]), as: UTF8.self))

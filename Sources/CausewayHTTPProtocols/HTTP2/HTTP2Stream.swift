@@ -22,7 +22,7 @@ struct HTTP2Stream: Sendable {
         case ended
     }
 
-    /// How the message ends after the last queued content.
+    /// How the message ends after the queued content.
     enum Ending: Equatable, Sendable {
         case none
         case endOfStream

@@ -31,7 +31,7 @@ package struct BoundHandshake: Equatable, Sendable {
 
     package mutating func responded(on connection: PoolConnectionID?) { lastConnection = connection }
 
-    /// Records that the last response contains a token. Returns `false` if the response's connection is unknown, so
+    /// Records that the latest response contains a token. Returns `false` if the response's connection is unknown, so
     /// that the handshake cannot continue.
     package mutating func tokenArrived() -> Bool {
         guard let lastConnection else { return false }

@@ -4,7 +4,7 @@ package import CausewayProtocols
 package struct LoadCredentials: Sendable {
     /// The protection space whose credential the current request carries; `nil` if it carries none.
     package private(set) var space: ProtectionSpace?
-    /// The password that was sent last. It can also answer a challenge that has a new nonce.
+    /// The latest password sent. It can also answer a challenge that has a new nonce.
     package private(set) var password: PasswordCredential?
     private var attempts = AuthenticationAttempts()
     private var nextField: String?

@@ -17,7 +17,7 @@ extension ConnectionPool {
         return true
     }
 
-    /// Returns the most recently used idle connection, because the proxy closes that one last.
+    /// Returns the most recently used idle connection, because the proxy closes other idle connections earlier.
     private func idleConnection(likeThoseOf group: PoolGroup) -> PoolConnectionID? {
         var best: PoolConnection?
         for case let other? in groups {

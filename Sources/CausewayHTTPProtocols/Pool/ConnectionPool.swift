@@ -110,7 +110,7 @@ package struct ConnectionPool: Sendable {
         change(id, at: now) { group, _ in group.streamLimitChanged(id, to: limit) }
     }
 
-    /// Prevents further requests on a connection. Call this after GOAWAY, `Connection: close`, unexpected bytes after a
+    /// Prevents new requests on a connection. Call this after GOAWAY, `Connection: close`, unexpected bytes after a
     /// response, or a network path change.
     package mutating func retired(_ id: PoolConnectionID, at now: Duration) -> [PoolAction] {
         change(id, at: now) { group, actions in group.retire(id, &actions) }

@@ -10,13 +10,13 @@ struct PoolConnection: Sendable {
 
     let id: PoolConnectionID
     var phase: Phase
-    /// Whether the connection accepts no further requests.
+    /// Whether the connection accepts no more requests.
     var isRetired = false
     /// Requests in progress.
     var activeCount = 0
     /// Whether the connection has carried a request.
     var isUsed = false
-    /// The pool's number for the connection's last use. It orders idle connections.
+    /// The pool's number for the connection's latest use. The number orders idle connections.
     var lastUse: UInt64 = 0
     /// The time at which the pool closes the connection if it remains idle.
     var idleDeadline: Duration?
@@ -70,7 +70,7 @@ struct PoolNumbers: Sendable {
     let slot: Int
     private(set) var last: UInt64
 
-    /// - Parameter last: The last number used for this slot.
+    /// - Parameter last: The highest number used for this slot.
     init(slot: Int, after last: UInt64) {
         self.slot = slot
         self.last = last

@@ -25,7 +25,7 @@ struct PoolGroup: Sendable {
     private var pauseEnd: Duration?
     /// Other groups' connections that carry this group's requests. They count toward the limit.
     var borrowedCount = 0
-    /// The idle connection count at the last call to ``takeIdleChange()``.
+    /// The idle connection count at the latest call to ``takeIdleChange()``.
     private var countedIdle = 0
     /// The server's most recent limit on concurrent streams. It applies to new connections until their settings arrive,
     /// so that the server does not refuse requests.
@@ -45,7 +45,7 @@ struct PoolGroup: Sendable {
     var isEmpty: Bool { connections.isEmpty && isServed && borrowedCount == 0 }
     var idleCount: Int { connections.count(where: \.isIdle) }
 
-    /// Returns the change in the idle connection count since the last call.
+    /// Returns the change in the idle connection count since the previous call.
     mutating func takeIdleChange() -> Int {
         let count = idleCount
         defer { countedIdle = count }
@@ -148,7 +148,7 @@ struct PoolGroup: Sendable {
         connections[index].phase = .multiplexed(streamLimit: max(0, limit))
     }
 
-    /// Prevents further requests on a connection, and closes it when it becomes idle. Has no effect on connection attempts.
+    /// Prevents new requests on a connection, and closes it when it is idle. Has no effect on connection attempts.
     mutating func retire(_ id: PoolConnectionID, _ actions: inout [PoolAction]) {
         guard let index = index(of: id), !connections[index].isConnecting else { return }
         connections[index].isRetired = true
@@ -179,7 +179,7 @@ struct PoolGroup: Sendable {
 
     // MARK: Serving
 
-    /// Assigns connections to waiting requests, and establishes further connections if necessary.
+    /// Assigns connections to waiting requests, and establishes new connections if necessary.
     mutating func serve(at now: Duration, _ actions: inout [PoolAction]) {
         serveRestricted(&actions)
         let isPaused = pauseEnd.map { now < $0 && connections.contains { !$0.isRetired } } ?? false
@@ -238,7 +238,7 @@ struct PoolGroup: Sendable {
     }
 
     /// Returns a connection with capacity. Prefers HTTP/2, then the most recently used connection, because the server
-    /// closes that one last.
+    /// closes other idle connections earlier.
     private func bestConnection(where isAllowed: (PoolConnection) -> Bool = { _ in true }) -> PoolConnectionID? {
         var best: (id: PoolConnectionID, lastUse: UInt64)?
         for connection in connections where connection.hasRoom && isAllowed(connection) {

@@ -76,7 +76,7 @@ package enum RetryOccasion: Equatable, Sendable {
     case closedBeforeAnswer
     /// The connection ended within the response.
     case closedInAnswer
-    /// The request's stream is above the last stream in GOAWAY, so the peer did not process the request
+    /// The request's stream is above GOAWAY's last stream identifier, so the peer did not process the request
     /// (RFC 9113 §6.8). The peer accepted an earlier request on the connection.
     case goneAway
     /// RST_STREAM with REFUSED_STREAM (RFC 9113 §8.7), or GOAWAY on a connection that accepted no request.

@@ -3,7 +3,7 @@ package import CausewayWire
 /// A representation's validators (RFC 9110 §8.8).
 package struct HTTPValidators: Equatable, Sendable {
     package var entityTag: EntityTag?
-    /// The last modification time in seconds since 1970.
+    /// The time of the latest modification, in seconds since 1970.
     package var lastModified: Int?
 
     package init(entityTag: EntityTag? = nil, lastModified: Int? = nil) {

@@ -11,9 +11,9 @@ package struct StrictTransportHosts: Sendable {
     package static let maximumCount = 4_096
 
     private var hosts: [String: Host] = [:]
-    /// Hosts changed since the last write.
+    /// Hosts changed since the latest write.
     private var changes: Set<String> = []
-    /// The file's hosts as last written or read.
+    /// The file's hosts at the latest write or read.
     private var written: [String: StrictTransportRecord] = [:]
     private let hasFile: Bool
 

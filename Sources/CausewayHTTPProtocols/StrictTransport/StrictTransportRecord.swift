@@ -56,7 +56,7 @@ package struct StrictTransportRecord: Equatable, Sendable {
     /// Whether a host is a name rather than an IP address.
     static func isName(_ host: String) -> Bool {
         guard !host.isEmpty, !host.utf8.contains(where: "[:".utf8.contains) else { return false }
-        // A numeric last label belongs to an IPv4 address.
+        // A numeric final label belongs to an IPv4 address.
         guard let last = host.utf8.split(separator: UInt8(ascii: ".")).last else { return false }
         return !last.allSatisfy(URIBytes.isDigit)
     }

@@ -61,7 +61,7 @@ package enum UploadFields {
         return false
     }
 
-    /// Marks the request content as the upload's last part.
+    /// Marks the request content as the upload's final part.
     package static func setComplete(_ version: UploadVersion, in fields: inout FieldSection) {
         if version >= .five {
             fields.set("Upload-Complete", "?1")
