@@ -38,7 +38,7 @@ extension NetService {
         lookup.begin()
     }
 
-    /// Ends ``startMonitoring()``: no further TXT records are reported.
+    /// Ends ``startMonitoring()``: later TXT records are not reported.
     ///
     /// Counterpart: `stopMonitoring()`, macOS 10.4, iOS 2.
     public func stopMonitoring() { monitor.take()?.end() }

@@ -25,7 +25,7 @@ final class RunLoopEvents<Object: AnyObject>: Sendable {
 
     func add(_ event: @escaping Event) { add([event]) }
 
-    /// Adds events that belong together. All but the last are delivered with `moreComing` set.
+    /// Adds events that belong together. All events except the final event are delivered with `moreComing` set.
     func add(_ events: [Event]) {
         let places = state.withLock { state in
             state.events += events

@@ -65,7 +65,7 @@ package struct LinkLocalClaim: Sendable {
 
     private let link: LinkAddress
     private var candidates: LinkLocalCandidates
-    /// The address to probe first: this host's last address, from before the link went down or from an earlier run.
+    /// The address to probe first: this host's previous address, from before the link went down or from an earlier run.
     private var remembered: IPv4Address?
     private var state: State = .waiting
     private var conflicts = 0
@@ -73,7 +73,7 @@ package struct LinkLocalClaim: Sendable {
     private var lastStart: Duration?
     private var random: any RandomNumberGenerator & Sendable
 
-    /// - Parameter remembered: This host's last address; ignored if it is not a valid candidate.
+    /// - Parameter remembered: This host's previous address; ignored if it is not a valid candidate.
     package init(
         _ link: LinkAddress, remembered: IPv4Address? = nil,
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()

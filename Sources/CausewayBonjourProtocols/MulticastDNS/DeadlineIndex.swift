@@ -24,7 +24,7 @@ struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
     /// Each member's valid heap item. The member's other items are outdated.
     private var current: [ID: Moment] = [:]
     private var serial: UInt64 = 0
-    /// Maximum dictionary capacity kept when the last member is removed.
+    /// Maximum dictionary capacity kept when no member is left.
     private static var keptCapacity: Int { 512 }
 
     init() {}

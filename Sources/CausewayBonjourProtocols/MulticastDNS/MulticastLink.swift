@@ -56,8 +56,8 @@ package struct MulticastLink: Sendable {
         }
     }
 
-    /// The last time when many hosts may have started at once, for example because a switch came up. For ten seconds
-    /// after it, random delays are uniformly distributed as in RFC 6762. Later, short delays are more likely.
+    /// The latest time when many hosts may have started at once, for example because a switch came up. For ten seconds
+    /// after this time, random delays are uniformly distributed as in RFC 6762. Later, short delays are more likely.
     package var upheaval: Duration {
         get { querier.upheaval }
         set {

@@ -1,7 +1,8 @@
 internal import CausewayMachines
 internal import CausewayWire
 
-/// Records registered and removed together, and their state from the first probe to the last announcement (RFC 6762 §8).
+/// Records registered and removed together, and their state from the first probe to the final announcement
+/// (RFC 6762 §8).
 struct MulticastRegistration: Sendable {
     static let probeCount = 3
     static let probeInterval: Duration = .milliseconds(250)
@@ -36,7 +37,7 @@ struct MulticastRegistration: Sendable {
     private var isDeferred = false
     /// Whether no other host can have the names, which are then not probed (RFC 6762 §8.1). A conflict disproves it.
     private var isKnownUnique: Bool
-    /// Whether ``Action/established`` was returned since the last probe.
+    /// Whether ``Action/established`` was returned since the latest probe.
     private var didReportEstablished = false
     /// The number of announcements. RFC 6762 §8.3 requires two.
     var announcementCount: UInt8 = 2
@@ -139,7 +140,8 @@ struct MulticastRegistration: Sendable {
         }
     }
 
-    /// Returns the probe or announcement that is due. After the last probe, the first announcement is due at once.
+    /// Returns the probe or announcement that is due. When the wait after the third probe has ended, the first
+    /// announcement is due at once.
     mutating func advance(to now: Duration) -> [Action] {
         guard let deadline, deadline <= now else { return [] }
         switch phase {

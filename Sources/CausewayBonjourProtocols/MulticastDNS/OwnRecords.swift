@@ -18,7 +18,7 @@ struct OwnRecords: Sendable {
         static let searchedCount = 8
 
         var records: [DNSRecord] = []
-        /// The number of further registrations that share a record, by record position.
+        /// The number of registrations besides the first that share a record, by record position.
         var moreHolders: [Int: Int] = [:]
         /// Record positions by content hash. Empty up to ``searchedCount`` records.
         var places: [Int: UInt32] = [:]

@@ -1,7 +1,7 @@
 internal import CausewayMachines
 internal import CausewayWire
 
-/// Answers that are not yet due, and the time at which each record was last multicast.
+/// Answers that are not yet due, and the time of each record's latest multicast.
 struct PendingAnswers: Sendable {
     /// Minimum time before a record is multicast again (RFC 6762 §6).
     static let spacing: Duration = .seconds(1)
@@ -58,10 +58,10 @@ struct PendingAnswers: Sendable {
     private var dues = DeadlineIndex<DNSRecord>()
     private var direct: [MulticastPeer: Direct] = [:]
     private var directDues = DeadlineIndex<MulticastPeer>()
-    /// When the last ``crowd`` unicast answers were sent.
+    /// When the latest ``crowd`` unicast answers were sent.
     private var directTimes: [Duration] = []
-    /// The unicast answers that were repeated within the last second, and whose querier may be unreachable. Other messages may be processed
-    /// before the owner has checked the querier.
+    /// The unicast answers that were repeated within the past second, and whose querier may be unreachable. Other
+    /// messages may be processed before the owner has checked the querier.
     private var unconfirmed: [MulticastPeer: (records: [DNSRecord], time: Duration)] = [:]
     /// Removed records that are part of waiting unicast answers. They must not be sent after their goodbyes.
     private var dropped: Set<DNSRecord> = []
@@ -117,8 +117,8 @@ struct PendingAnswers: Sendable {
         directDues[peer] = due.time(after: oldDue, at: now)
     }
 
-    /// Whether the record was last multicast longer ago than a quarter of its TTL. It should then be multicast as well
-    /// as unicast (RFC 6762 §5.4).
+    /// Whether the record's latest multicast is longer ago than a quarter of its TTL. The record should then be
+    /// multicast as well as unicast (RFC 6762 §5.4).
     func isStale(_ record: DNSRecord, at now: Duration) -> Bool {
         guard let age = sent.age(of: record, at: now) else { return true }
         return age > .seconds(Int64(record.timeToLive)) / 4

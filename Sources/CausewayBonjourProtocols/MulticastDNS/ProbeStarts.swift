@@ -2,7 +2,7 @@
 struct ProbeStarts: Sendable {
     /// Random delay before the first probe, so that hosts that start together do not probe together.
     private static let delay: Range<Duration> = .zero..<MulticastRegistration.probeInterval
-    /// After this number of conflicts within ``conflictWindow``, each further attempt waits ``conflictPause``.
+    /// After this number of conflicts within ``conflictWindow``, each later attempt waits ``conflictPause``.
     /// RFC 6762 §8.1 requires this for conflicts within ten seconds. The window here is longer, because each ignored
     /// conflict delays the next attempt by a second.
     private static let conflictLimit = 15

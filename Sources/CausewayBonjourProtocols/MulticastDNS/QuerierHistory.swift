@@ -12,11 +12,12 @@ struct QuerierHistory: Sendable {
     /// Until when the link counts as lossy.
     private var lossEnd: Duration = .zero
 
-    /// Whether the link lost packets within the last minute.
+    /// Whether the link counts as lossy, because a querier's link-layer address could not be resolved within the past
+    /// minute.
     func isLossy(at now: Duration) -> Bool { now < lossEnd }
 
     /// Records a question that is about to be answered. Returns how often to repeat the answer, because the querier
-    /// seems to have missed earlier ones.
+    /// seems to have missed earlier answers.
     mutating func noteQuestion(_ question: DNSQuestion, from arrival: MulticastArrival, at now: Duration) -> Int {
         repeated.note(question, from: arrival.peer.address, at: now)
     }
@@ -36,7 +37,7 @@ struct QuerierHistory: Sendable {
     /// Records that a querier's link-layer address could not be resolved.
     mutating func neighbourUnresolved(at now: Duration) { lossEnd = now + Self.lossMemory }
 
-    /// Forgets the queriers, because the link may be another one.
+    /// Forgets the queriers, because the interface may now be attached to another link.
     mutating func restarted() {
         repeated = RepeatedQuestions()
         answered = AnsweredQueriers()

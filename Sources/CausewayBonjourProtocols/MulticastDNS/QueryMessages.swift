@@ -2,14 +2,15 @@ internal import CausewayWire
 
 /// Encodes questions and known answers into as few messages as possible.
 enum QueryMessages {
-    /// Encodes questions and known answers. Known answers that do not fit into the first message follow in messages without questions. All
-    /// messages except the last have the TC bit, which means that more known answers follow (RFC 6762 §7.2).
+    /// Encodes questions and known answers. Known answers that do not fit into the first message follow in messages
+    /// without questions. All messages except the final message have the TC bit, which means that more known answers
+    /// follow (RFC 6762 §7.2).
     static func make(_ questions: [DNSQuestion], knowing known: [DNSRecord], limit: Int) -> [[UInt8]] {
         guard !questions.isEmpty else { return [] }
         var messages: [[UInt8]] = []
         var writer = DNSMessageWriter([], limit: limit)
         for question in questions where !writer.add(question) {
-            // The known answers follow the last question, so responders to earlier questions must wait for them.
+            // The known answers follow the final question, so responders to earlier questions must wait for them.
             if !known.isEmpty { writer.markTruncated() }
             messages.append(writer.finish())
             writer = DNSMessageWriter([], limit: limit)

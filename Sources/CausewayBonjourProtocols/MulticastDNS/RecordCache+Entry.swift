@@ -16,11 +16,11 @@ extension RecordCache {
         var isWatched: Bool
         /// The number of refresh times already passed.
         var refreshes = 0
-        /// Other hosts' queries without a response since the record was last received (RFC 6762 §10.5).
+        /// Other hosts' queries without a response since the record's latest arrival (RFC 6762 §10.5).
         private var misses = 0
         private var firstMiss: Duration = .zero
         private var lastMiss: Duration = .zero
-        /// When another host's unicast response last contradicted the record.
+        /// When the latest unicast response that contradicted the record arrived from another host.
         var lastDoubt: Duration?
 
         init(record: DNSRecord, source: InternetAddress?, received: Duration, jitter: Double, isWatched: Bool) {
@@ -38,13 +38,13 @@ extension RecordCache {
         var byteCount: Int { 128 + record.name.wire.count + record.data.byteCount }
 
         /// The next refresh time, at 80, 85, 90 or 95 % of the lifetime plus jitter (RFC 6762 §5.2). `nil` after the
-        /// last one, and if the record's end was brought forward.
+        /// fourth refresh time, and if the record's end was brought forward.
         var nextRefresh: Duration? {
             guard refreshes < 4, expires == received + lifetime else { return nil }
             return received + lifetime * (0.80 + 0.05 * Double(refreshes) + jitter)
         }
 
-        /// When to refresh the record or, without further refreshes, when it expires.
+        /// When to refresh the record or, if no refresh is left, when the record expires.
         var nextEvent: Duration { isWatched ? nextRefresh ?? expires : expires }
 
         /// Brings the expiry forward, never back.

@@ -199,8 +199,8 @@ struct RecordCache: Sendable {
 
     // MARK: Changes
 
-    /// Cache flush: lets other records with the same name, type and class expire after one second, except those
-    /// received within the last second (RFC 6762 §10.2).
+    /// Cache flush: lets other records with the same name, type and class expire after one second, except records
+    /// received within the past second (RFC 6762 §10.2).
     mutating func flush(around record: DNSRecord, at now: Duration) {
         guard let group = groups[Key(record)] else { return }
         for (data, slot) in group where data != record.data {

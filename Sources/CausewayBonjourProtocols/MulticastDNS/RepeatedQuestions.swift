@@ -31,7 +31,7 @@ struct RepeatedQuestions: Sendable {
         /// Tolerance for late timers and packet delay, in addition to 1 % of the interval.
         private static let tolerance: Duration = .milliseconds(150)
 
-        /// Expected seconds until the next question; `nil` if the last question belongs to no series.
+        /// Expected seconds until the next question; `nil` if the latest question belongs to no series.
         private(set) var interval: Int64?
         /// Whether two consecutive intervals fit the series. One interval alone may be chance.
         private(set) var isConfirmed = false
@@ -39,7 +39,7 @@ struct RepeatedQuestions: Sendable {
         /// - Parameter isFirst: Whether the question begins a series. Only the first question permits unicast (RFC 6762 §5.4).
         init(isFirst: Bool) { interval = isFirst ? 1 : nil }
 
-        /// Records a question that arrived `gap` after the last question.
+        /// Records a question that arrived `gap` after the previous question.
         mutating func advance(by gap: Duration) {
             let seconds = Int64((gap / .seconds(1)).rounded())
             let error = gap - .seconds(seconds)

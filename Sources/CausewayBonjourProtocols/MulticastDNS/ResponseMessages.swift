@@ -3,7 +3,7 @@ internal import CausewayWire
 /// Encodes answers into as few messages as possible.
 enum ResponseMessages {
     /// Encodes the answers. A record that is too large for a message gets its own message (RFC 6762 §17). Additional
-    /// records fill the space left in the last message.
+    /// records fill the space left in the final message.
     ///
     /// - Parameter extensions: The OPT record for each message.
     static func make(
@@ -49,7 +49,7 @@ enum ProbeMessages {
     private static func make(_ probes: [Probe], _ limit: Int) -> [[UInt8]] {
         var messages: [[UInt8]] = []
         var rest = probes[...]
-        // Successive messages hold similar numbers of probes, so start with the last message's number.
+        // Successive messages hold similar numbers of probes, so start with the previous message's number.
         var count = 1
         while !rest.isEmpty {
             count = min(count, rest.count)

@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// When each record was last multicast.
+/// The time of each record's latest multicast.
 ///
 /// The table stores hash values and nanoseconds instead of records and durations, and so uses a fifth of the memory; on
 /// a host with thousands of services it is the largest table. A hash collision (64 bits, random seed) would only delay
@@ -12,11 +12,12 @@ struct SendingTimes: Sendable {
     /// When the table exceeds this size, entries without effect are removed.
     private var limit = Self.minimumLimit
 
-    /// When the record was last multicast, rounded up to a nanosecond, so that no record is sent again too early.
+    /// The time of the record's latest multicast, rounded up to a nanosecond, so that no record is sent again too
+    /// early.
     subscript(record: DNSRecord) -> Duration? { times[record.hashValue].map { .nanoseconds($0) } }
 
-    /// Returns the time since the last multicast. `now` is rounded up as well, so that an answer that is due after exactly one second is
-    /// sent.
+    /// Returns the time since the record's latest multicast. `now` is rounded up as well, so that an answer that is due
+    /// after exactly one second is sent.
     func age(of record: DNSRecord, at now: Duration) -> Duration? {
         times[record.hashValue].map { .nanoseconds(Self.nanoseconds(now) - $0) }
     }

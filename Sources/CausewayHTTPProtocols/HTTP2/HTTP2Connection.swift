@@ -6,8 +6,8 @@ package import CausewayWire
 ///
 /// The owner passes in received bytes and the time, and takes events and output. When the program has consumed the
 /// bytes in a ``Event/content(_:_:endsStream:)`` event, the owner must report them with ``took(_:of:)``, which gives
-/// the peer flow-control credit. For any input, each stream's final event is exactly one ``Event/closed(_:_:)``, and the
-/// connection's final event is exactly one ``Event/ended(_:)``.
+/// the peer flow-control credit. For any input, each stream's final event is exactly one ``Event/closed(_:_:)``, and
+/// the connection's final event is exactly one ``Event/ended(_:)``.
 package struct HTTP2Connection: Sendable {
     package let role: Role
     private let configuration: HTTP2Configuration

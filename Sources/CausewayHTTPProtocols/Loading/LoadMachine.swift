@@ -29,8 +29,8 @@ package struct LoadMachine: Sendable {
     /// Whether no more of the held response will arrive: it is complete, or was cut off.
     package var isHeldResponseOver: Bool { if case .deciding(let held?, _) = phase { held.isOver } else { false } }
 
-    /// Whether the owner may request the handover of the connection: while content is delivered, or after the load has ended.
-    /// After the end, the owner answers the request when it reports the end.
+    /// Whether the owner may request the handover of the connection: while content is delivered, or after the load has
+    /// ended. After the end, the owner answers the request when it reports the end.
     package var permitsHandOver: Bool {
         switch phase {
         case .streaming, .ended: true

@@ -5,8 +5,8 @@ package import CausewayWire
 /// The server side of one connection, HTTP/1.1 or HTTP/2. The client's first bytes select the version (RFC 9113 §3.3).
 ///
 /// The owner passes in received bytes, responses and the time. It takes events and output, and reports consumed content
-/// with ``took(_:of:)``. Each request's final event is exactly one ``Event/closed(_:isComplete:)``, and the connection's
-/// final event is exactly one ``Event/ended(isInterrupted:)``.
+/// with ``took(_:of:)``. Each request's final event is exactly one ``Event/closed(_:isComplete:)``, and the
+/// connection's final event is exactly one ``Event/ended(isInterrupted:)``.
 package struct HTTPServerConnection: Sendable {
     /// Identifies a request within the connection: the HTTP/2 stream, or the HTTP/1 request number, from 1.
     package typealias RequestID = UInt32
