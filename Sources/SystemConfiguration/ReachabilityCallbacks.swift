@@ -29,7 +29,7 @@ public struct SCNetworkReachabilityContext {
     /// A function that describes `info`. It is never called.
     public var copyDescription: ((UnsafeRawPointer) -> Unmanaged<AnyObject>)?
 
-    /// Creates a context.
+    /// Creates the context of a reachability callback.
     ///
     /// - Parameters:
     ///   - version: Always 0.
@@ -48,7 +48,7 @@ public struct SCNetworkReachabilityContext {
         self.copyDescription = copyDescription
     }
 
-    /// Creates an empty context.
+    /// Creates an empty context of a reachability callback.
     public init() { self.init(version: 0, info: nil, retain: nil, release: nil, copyDescription: nil) }
 }
 

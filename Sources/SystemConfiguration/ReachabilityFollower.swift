@@ -15,7 +15,7 @@ final class ReachabilityFollower: Sendable {
         /// The destination while it is scheduled. This reference keeps it alive.
         var target: SCNetworkReachability?
         var watch: PathQuery.Watch?
-        /// The last known flags; `nil` before the first search has ended.
+        /// The latest known flags; `nil` before the first search has ended.
         var known: SCNetworkReachabilityFlags?
         /// The newest search's number. If an older search ends later, its result is outdated and ignored.
         var search = 0
@@ -34,7 +34,7 @@ final class ReachabilityFollower: Sendable {
 
     func setCallback(_ body: SCNetworkReachabilityCallBack?, _ context: SCNetworkReachabilityContext?) {
         let callback = body.map { ReachabilityCallback($0, context) }
-        // The old context is released outside the lock.
+        // The old callback's context data is released outside the lock.
         let old = state.withLock { state in
             defer { state.callback = callback }
             return state.callback
@@ -67,8 +67,8 @@ final class ReachabilityFollower: Sendable {
         return !removed.isEmpty
     }
 
-    /// Changes the state. Releases the old reference to the destination outside the lock: it may be the last one, and
-    /// deinit takes the lock.
+    /// Changes the state. Releases the old reference to the destination outside the lock: it may be the only reference,
+    /// and the destination's deinit takes the lock.
     private func change(_ body: (inout State) -> Void) {
         let old = state.withLock { state in
             defer { body(&state) }

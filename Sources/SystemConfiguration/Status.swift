@@ -46,7 +46,7 @@ public let kSCStatusConnectionNoService = 5_001
 /// The status: the connection is not of interest.
 public let kSCStatusConnectionIgnore = 5_002
 
-/// The last failed call's status, per thread.
+/// The status of the latest failed call, per thread.
 enum StatusMemory {
     private static let key = "causeway.SCError"
 
@@ -89,12 +89,13 @@ enum StatusMemory {
     }
 }
 
-/// Returns the status of the calling thread's last failed SystemConfiguration call; ``kSCStatusOK`` if none failed.
+/// Returns the status of the calling thread's latest failed SystemConfiguration call; ``kSCStatusOK`` if none failed.
 ///
 /// Counterpart: macOS 10.1, iOS 2.
 public func SCError() -> Int32 { Int32(StatusMemory.current) }
 
-/// Returns the calling thread's last error, with domain ``kCFErrorDomainSystemConfiguration`` and the code from ``SCError()``.
+/// Returns the calling thread's latest error, with domain ``kCFErrorDomainSystemConfiguration`` and the code from
+/// ``SCError()``.
 ///
 /// Counterpart: macOS 10.5, iOS 2.
 public func SCCopyLastError() -> CFError {

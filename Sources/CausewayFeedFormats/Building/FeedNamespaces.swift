@@ -49,7 +49,7 @@ enum FeedNamespaces {
     ]
 }
 
-/// Element and attribute keys by name. Caches the last namespaces, because a document has few.
+/// Element and attribute keys by name. Caches the latest namespaces, because a document has few namespaces.
 struct FeedKeys: Sendable {
     private var recent: [(namespace: String, prefix: String?)] = []
 

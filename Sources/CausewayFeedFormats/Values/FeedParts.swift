@@ -106,7 +106,7 @@ public struct FeedGenerator: Hashable, Sendable {
 public struct FeedDates: Hashable, Sendable {
     /// The first publication.
     public var published: FeedDate?
-    /// The last change.
+    /// The latest change.
     public var updated: FeedDate?
     /// The creation.
     public var created: FeedDate?

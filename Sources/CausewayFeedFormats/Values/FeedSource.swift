@@ -1,6 +1,6 @@
 internal import CausewayXML
 
-/// A document's context: its URL and its response header fields.
+/// A document's origin: its URL and its response header fields.
 public struct FeedSource: Hashable, Sendable {
     /// The base for relative references: the document's URL or its `Content-Location`.
     public var base: String?

@@ -33,7 +33,7 @@ package struct RecencyCache<Key: Hashable & Sendable, Value: Sendable>: Sendable
     /// The total cost of all entries.
     package private(set) var cost = 0
     private var entries: [Key: Entry] = [:]
-    /// Uses in order. Only the last use of each key counts.
+    /// Uses in order. Only the latest use of each key counts.
     private var uses: [(key: Key, use: UInt64)] = []
     private var firstUse = 0
     private var lastUse: UInt64 = 0

@@ -18,7 +18,7 @@ package struct JPEGScans: Sendable {
     package private(set) var isProgressive = false
     /// The number of complete scans.
     package private(set) var endedCount = 0
-    /// The position after the last complete scan.
+    /// The position after the latest complete scan.
     package private(set) var lastEnd = 0
 
     package init() {}

@@ -22,8 +22,8 @@ public final class ImageLoader: Sendable {
         public var disk: ImageDiskCache?
         /// The maximum number of concurrent fetches.
         public var maximumFetchCount = 6
-        /// The maximum number of attempts for a fetch whose connection fails. Each attempt resumes where the last one
-        /// ended.
+        /// The maximum number of attempts for a fetch whose connection fails. Each attempt resumes where the previous
+        /// attempt ended.
         public var attemptCount = 3
         /// Limits for each image.
         public var limits = ImageLimits()

@@ -39,8 +39,9 @@ extension ImageLoader {
     ///
     /// - Parameters:
     ///   - request: The URL and the processors.
-    ///   - queue: The queue for the closures, which must be serial. They are called in order; the completion is the
-    ///     last one, and is called exactly once, with `CancellationError` after ``ImageTask/cancel()``.
+    ///   - queue: The queue for the closures, which must be serial. The closures are called in order. `completion` is
+    ///     called exactly once, after all calls of `update`, with `CancellationError` after
+    ///     ``ImageTask/cancel()``.
     ///   - update: Called with progress and previews.
     ///   - completion: Called with the image or the error.
     @discardableResult

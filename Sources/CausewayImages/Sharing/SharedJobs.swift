@@ -4,7 +4,7 @@ internal import CausewaySystem
 /// Runs a job once for all callers that request it concurrently.
 ///
 /// A job runs in an unstructured task, because no caller owns it: a cancelled caller returns at once, and the others
-/// continue to wait. The job is cancelled with its last caller. Its priority is the highest among its callers.
+/// continue to wait. The job is cancelled when no caller waits. Its priority is its callers' highest priority.
 final class SharedJobs<Key: Hashable & Sendable, Value: Sendable, Update: Sendable>: Sendable {
     /// A job's access to its callers.
     struct Context: Sendable {

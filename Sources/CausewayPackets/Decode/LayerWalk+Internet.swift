@@ -201,7 +201,7 @@ extension LayerWalk {
         }
     }
 
-    /// Decodes a tunnel over UDP that contains further layers.
+    /// Decodes a tunnel over UDP that contains other layers.
     mutating func tunnel(
         _ source: UInt16, _ destination: UInt16, _ p: borrowing ByteView, _ layers: inout PacketLayers
     ) throws(WireError) -> Next? {

@@ -68,7 +68,7 @@ public struct Packet: ~Escapable {
         guard let layer = layers.first(.icmp) ?? layers.first(.icmp6) else { return nil }
         return try? ICMPHeader(bytes, at: Int(layer.offset))
     }
-    /// The captured bytes after the last header.
+    /// The captured bytes after the innermost header.
     public var payload: ByteView {
         @_lifetime(copy self) get { bytes.clamped(layers.payload) }
     }

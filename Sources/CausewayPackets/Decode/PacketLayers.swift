@@ -6,7 +6,7 @@ public enum LayerKind: UInt8, Sendable, CaseIterable {
     case arp, ipv4, ipv6, hopByHop, destinationOptions, routing, fragment, authentication, mobility
     /// The protocols above IP, including tunnels.
     case icmp, icmp6, igmp, udp, tcp, sctp, gre, vxlan, geneve
-    /// Bytes that are not decoded further; ``PacketLayers/issues`` gives the reason.
+    /// Bytes that are not decoded; ``PacketLayers/issues`` gives the reason.
     case payload
 }
 
@@ -36,7 +36,8 @@ public struct PacketLayers: Sendable {
         public static let badHeaderLength = Issues(rawValue: 4)
         /// A length field states more or fewer bytes than the packet has.
         public static let badLength = Issues(rawValue: 8)
-        /// The packet has more than ``PacketLayers/capacity`` layers. The bytes after the last recorded layer count as payload.
+        /// The packet has more than ``PacketLayers/capacity`` layers. The bytes after the innermost recorded layer count
+        /// as payload.
         public static let tooManyLayers = Issues(rawValue: 16)
         /// The protocol is not supported.
         public static let unknownProtocol = Issues(rawValue: 32)
@@ -53,7 +54,7 @@ public struct PacketLayers: Sendable {
     public private(set) var count = 0
     /// Problems found while decoding.
     public internal(set) var issues: Issues = []
-    /// The captured bytes after the last header, without link-layer padding.
+    /// The captured bytes after the innermost header, without link-layer padding.
     public internal(set) var payload: Range<Int> = 0..<0
     /// Payload length on the wire in bytes, captured or not.
     public internal(set) var payloadOriginalCount = 0
@@ -121,7 +122,7 @@ public struct PacketLayers: Sendable {
         payloadOriginalCount = wireEnd &- content
     }
 
-    /// Records the last added layer as the innermost network layer, and forgets the outer packet's transport layer.
+    /// Records the latest added layer as the innermost network layer, and forgets the outer packet's transport layer.
     @inline(__always) mutating func noteNetwork() {
         (network, transport) = (UInt8(truncatingIfNeeded: count &- 1), 0xFF)
     }

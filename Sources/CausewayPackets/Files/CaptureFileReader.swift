@@ -54,7 +54,7 @@ public struct CaptureFileReader: Sendable {
         packet = 0..<0
     }
 
-    /// The bytes of the packet that ``next()`` returned last.
+    /// The bytes of the packet that the latest ``next()`` returned.
     public var bytes: ByteView {
         @_lifetime(borrow self) get { ByteView(buffer.span).clamped(packet) }
     }

@@ -51,7 +51,7 @@ public struct CapturedPacket: Hashable, Sendable {
     }
 }
 
-/// The reason why a capture file cannot be read further.
+/// The reason why a capture file cannot be read to its end.
 public enum CaptureFileError: Error, Hashable, Sendable {
     /// The file does not begin like a capture file.
     case notACapture

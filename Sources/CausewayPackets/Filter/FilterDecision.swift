@@ -36,7 +36,7 @@ struct FilterDecision: Hashable, Sendable {
     var byteAt: Int32 = -1
     /// Up to eight accepted values for the byte at `byteAt`, which is negative if no byte is compared.
     var bytes: UInt64 = 0
-    /// Offset after the last compared byte, without the IP header length.
+    /// Offset after the final compared byte, without the IP header length.
     var reach: Int32 = 0
     /// The number of windows that must match: 2 or 1.
     var needed: Int32 = 2

@@ -24,7 +24,7 @@ struct FilterDecisionMaking {
     struct Registers: Hashable {
         /// Offset to the IP header whose length is in the index register; negative if unknown.
         var header: Int32 = -1
-        /// The field that was loaded last, with its mask; `nil` if the field depends on the path through the program.
+        /// The latest field loaded, with its mask; `nil` if the field depends on the path through the program.
         var loaded: Comparison?
     }
 

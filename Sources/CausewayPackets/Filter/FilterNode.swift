@@ -104,7 +104,7 @@ indirect enum FilterNode: Hashable, Sendable {
     }
 }
 
-/// IPv4 hosts or networks, with further conditions.
+/// IPv4 hosts or networks, with additional conditions.
 struct FilterHosts: Hashable, Sendable {
     /// The loads for the source and the destination address in packets that satisfy a condition.
     struct Form: Hashable, Sendable {

@@ -148,7 +148,7 @@ extension FilterLayout {
         }
     }
 
-    /// Returns a test for the last label, and for the IP version in the first half byte after it.
+    /// Returns a test for the innermost label, and for the IP version in the first half byte after it.
     private func overMPLS(_ type: UInt32) -> FilterNode {
         let bottom = FilterNode.equal(load(1, networkAt - 2), 1, mask: 1)
         switch type {

@@ -103,7 +103,8 @@ public struct PortSurvey: ~Copyable, Sendable {
             guard pace.take(time) else { return .wait(until: .microseconds(min(pace.next, wheel.next ?? .max))) }
             return .send(begin(id, time))
         }
-        // If a slot has expired since the last call, its time is in the past: the caller then calls again immediately.
+        // If a slot has expired since the previous call, the slot's time is in the past: the caller then calls again
+        // immediately.
         return .wait(until: .microseconds(max(wheel.next ?? time + roundTrips.longest, time + 1)))
     }
 
@@ -141,7 +142,7 @@ public struct PortSurvey: ~Copyable, Sendable {
         isImpatient = false
         for entry in wheel.takeAll() where table.isWaiting(for: entry) {
             let index = Int(entry.probe)
-            // Send times wrap around, but a waiting probe was sent within the last seconds.
+            // Send times wrap around, but a waiting probe was sent a few seconds ago.
             wheel.add(entry, at: latest - table.elapsed(index, at: latest) + timeout(index))
         }
     }

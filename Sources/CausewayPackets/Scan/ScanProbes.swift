@@ -5,7 +5,7 @@ package import CausewayWire
 package struct ScanProbes: Sendable {
     /// A random key for sequence numbers. A forged answer does not match, because its sender does not know the key (compare RFC 6528 §3).
     private let secret: UInt64
-    /// The first attempt's source port. Each further attempt uses the next port, so that an answer identifies its
+    /// The first attempt's source port. Each later attempt uses the next port, so that an answer identifies its
     /// attempt.
     package let firstPort: UInt16
     package static let maximumAttempts = 16

@@ -32,7 +32,7 @@ struct ScanRoundTrips: Sendable {
             // Other hosts have answered, so this one is absent or farther away: wait briefly. Later answers count.
             let once = min(
                 max(4 * common.patience(shortest: 0, longest: longest), shortest * (isNear ? 3 : 4) / 2), longest)
-            // The first two attempts wait for this time. Each further attempt doubles it.
+            // The first two attempts wait for this time. Each later attempt doubles the time.
             return doubled(once, max(Int(attempt) - 1, 0))
         }
         return doubled(estimate.patience(shortest: shortest, longest: longest), Int(attempt))

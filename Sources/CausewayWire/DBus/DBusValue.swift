@@ -69,7 +69,7 @@ extension DBusValue {
     }
 
     /// The entries in a dictionary with string keys; empty for all other values. If a key occurs more than once, the
-    /// last entry is used.
+    /// final entry with the key is used.
     package var dictionary: [String: DBusValue] {
         var found: [String: DBusValue] = [:]
         for case .entry(let key, let value) in elements {

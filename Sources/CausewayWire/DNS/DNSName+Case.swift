@@ -18,7 +18,7 @@ extension DNSName {
     /// Restores the original case of a name in a response.
     ///
     /// `sent` is the queried name with random case; `original` is the same name with the case that the program used. If
-    /// the last labels of this name equal the last labels of `sent`, including case, they get the case of `original`. A
+    /// this name ends with the same labels as `sent`, including case, these labels get the case of `original`. A
     /// compressed name in a response points to the question, and therefore has the question's case.
     ///
     /// - Precondition: `sent` and `original` differ only in case.

@@ -1,7 +1,7 @@
 /// The HPACK Huffman code (RFC 7541 §5.2, Appendix B).
 ///
 /// The code is canonical: codes with equal length are consecutive numbers in symbol order, and the first code of a
-/// length follows the last shorter code. The code lengths therefore determine all codes.
+/// length follows the final code of the next shorter length. The code lengths therefore determine all codes.
 struct HuffmanCode: Sendable {
     static let shared = HuffmanCode()
 

@@ -1,6 +1,6 @@
 /// A byte range in a `Range` field (RFC 9110 §14.1.2). Positions start at 0, and the last position is inclusive.
 package enum ByteRange: Equatable, Sendable {
-    /// The bytes from the first position through the last one, or to the end of the content if the last position is `nil`.
+    /// The bytes from the first position through `through`, or to the end of the content if `through` is `nil`.
     case from(Int, through: Int?)
     /// The last N bytes of the content.
     case suffix(Int)

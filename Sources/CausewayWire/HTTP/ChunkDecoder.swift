@@ -7,7 +7,7 @@ package struct ChunkDecoder: Sendable {
     package enum Element: Equatable, Sendable {
         /// Content, never empty.
         case content(ArraySlice<UInt8>)
-        /// The end of the body, with the trailer fields. This is the last element.
+        /// The end of the body, with the trailer fields. No element follows.
         case end(FieldSection)
     }
 

@@ -4,7 +4,7 @@
 /// dropped.
 package struct EventStreamParser: Sendable {
     package struct Event: Equatable, Sendable {
-        /// The stream's last event identifier; empty if there is none.
+        /// The latest event identifier in the stream, set by this event or an earlier event; empty if there is none.
         package var id: String
         /// The type; `message` if the stream names none.
         package var type: String
@@ -18,7 +18,7 @@ package struct EventStreamParser: Sendable {
         }
     }
 
-    /// The reason why a stream cannot be parsed further.
+    /// The reason why a stream cannot be parsed any more.
     package enum Failure: Error, Equatable {
         /// An event exceeds the size limit.
         case tooLong
@@ -26,14 +26,15 @@ package struct EventStreamParser: Sendable {
 
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// The identifier to send as `Last-Event-ID` with the next request; empty for none. It belongs to the last complete event.
+    /// The identifier to send as `Last-Event-ID` with the next request; empty for none. It belongs to the latest
+    /// complete event.
     package private(set) var lastEventID: String
-    /// The last reconnection time that the stream set, in milliseconds.
+    /// The latest reconnection time that the stream set, in milliseconds.
     package private(set) var reconnectionTime: Int?
 
     private let limit: Int
     private var line: [UInt8] = []
-    /// Whether the last byte was CR. A following LF belongs to the same line end.
+    /// Whether the previous byte was CR. A following LF belongs to the same line end.
     private var endsWithReturn = false
     /// Whether the first line is incomplete. The first line can begin with a byte order mark.
     private var isFirstLine = true
@@ -42,7 +43,7 @@ package struct EventStreamParser: Sendable {
     private var id: String
 
     /// - Parameters:
-    ///   - lastEventID: The last event identifier from an earlier connection.
+    ///   - lastEventID: The latest event identifier from an earlier connection.
     ///   - limit: The maximum event size in bytes.
     package init(lastEventID: String = "", limit: Int = 1 << 20) {
         self.lastEventID = lastEventID

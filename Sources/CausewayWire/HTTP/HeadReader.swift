@@ -120,7 +120,7 @@ package struct HeadReader: Equatable, Sendable {
         entries.append(try Self.field(block.span, from: start, to: end))
     }
 
-    /// Appends a folded line to the last field's value. Spaces replace the line end and the white space around it
+    /// Appends a folded line to the latest field's value. Spaces replace the line end and the white space around it
     /// (RFC 9112 §5.2).
     private mutating func unfold(from start: Int, to end: Int) throws(HTTPSyntaxError) {
         guard let (first, last) = try Self.value(block.span, from: start, to: end) else { return }

@@ -2,7 +2,7 @@
 package struct KeepAlive: Equatable, Sendable {
     /// Seconds for which the server keeps an idle connection open.
     package var timeout: Int?
-    /// Number of further requests that the server permits on the connection.
+    /// Number of requests after the current one that the server permits on the connection.
     package var maximum: Int?
 
     /// No hints.

@@ -1,7 +1,7 @@
 /// Decodes a multipart body from pieces of any size (RFC 2046 §5.1).
 ///
 /// The limit for heads also limits the memory, because content is passed on as it arrives. Text before the first part
-/// and after the last one is dropped. Folded fields are rejected, as in HTTP.
+/// and after the final part is dropped. Folded fields are rejected, as in HTTP.
 package struct MultipartDecoder: Sendable {
     /// A decoded element.
     package enum Event: Equatable, Sendable {
@@ -31,7 +31,7 @@ package struct MultipartDecoder: Sendable {
         case delimiter(after: LastCharacter)
         case head
         case content
-        /// After the last delimiter.
+        /// After the closing delimiter.
         case epilogue
     }
 
@@ -59,7 +59,7 @@ package struct MultipartDecoder: Sendable {
         head = HeadReader(.trailers, limits: headLimits)
     }
 
-    /// Whether the last delimiter was read.
+    /// Whether the closing delimiter was read.
     package var isComplete: Bool { state == .epilogue }
 
     /// Decodes the next bytes and appends the events.

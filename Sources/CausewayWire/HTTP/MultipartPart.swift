@@ -53,7 +53,7 @@ package struct MultipartPart: Equatable, Sendable {
         return Array((text + "\r\n\r\n").utf8)
     }
 
-    /// Returns the bytes after the last part.
+    /// Returns the bytes after the final part.
     package static func end(_ boundary: MultipartBoundary, isEmpty: Bool) -> [UInt8] {
         Array(((isEmpty ? "--" : "\r\n--") + boundary.text + "--\r\n").utf8)
     }

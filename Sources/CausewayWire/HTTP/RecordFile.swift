@@ -1,6 +1,6 @@
 /// A text file with records, in which stores keep cookies and credentials.
 ///
-/// The first line names the record kind. Each further line is a record: a checksum and the fields, separated by tabs.
+/// The first line names the record kind. Each other line is a record: a checksum and the fields, separated by tabs.
 /// Within fields, spaces, control characters and percent signs are percent-encoded. A damaged line loses only its own
 /// record.
 package enum RecordFile {

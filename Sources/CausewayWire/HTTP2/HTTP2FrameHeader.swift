@@ -23,11 +23,11 @@ package struct HTTP2FrameFlags: OptionSet, Hashable, Sendable {
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The frame is the last on its stream. For DATA and HEADERS.
+    /// The frame ends its side of the stream. For DATA and HEADERS.
     package static let endStream = HTTP2FrameFlags(rawValue: 0x01)
     /// The frame acknowledges a peer's frame. For SETTINGS and PING.
     package static let acknowledgment = HTTP2FrameFlags(rawValue: 0x01)
-    /// The frame is the last in its field block. For HEADERS, PUSH_PROMISE and CONTINUATION.
+    /// The frame ends its field block. For HEADERS, PUSH_PROMISE and CONTINUATION.
     package static let endHeaders = HTTP2FrameFlags(rawValue: 0x04)
     /// The frame has padding. For DATA, HEADERS and PUSH_PROMISE.
     package static let padded = HTTP2FrameFlags(rawValue: 0x08)

@@ -9,9 +9,9 @@ package struct HTTP2DataPiece: Equatable, Sendable {
     package var paddingCount = 0
     /// Whether the piece is the first in its frame.
     package var isFirst = true
-    /// Whether the piece is the last in its frame.
+    /// Whether the piece ends its frame.
     package var isLast = true
-    /// Whether the frame is the last on its stream.
+    /// Whether the frame ends its side of the stream.
     package var endsStream = false
 }
 

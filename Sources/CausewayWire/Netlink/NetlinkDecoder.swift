@@ -38,7 +38,7 @@ package struct NetlinkDecoder: ~Escapable {
         self.vocabulary = vocabulary
     }
 
-    /// Returns the next message, or `nil` after the last one.
+    /// Returns the next message, or `nil` if no message is left.
     ///
     /// - Throws: ``WireError``. After an error in a header, the remaining datagram cannot be decoded, so the next call
     ///   returns `nil`.

@@ -16,7 +16,8 @@ package struct ResolverConfiguration: Equatable, Sendable {
 
     /// The servers in query order. The C library uses only the first three.
     package var nameServers: [NameServer] = []
-    /// The domains to append to names with few dots, in order. If several lines start with `search` or `domain`, the last one is used.
+    /// The domains to append to names with few dots, in order. If several lines start with `search` or `domain`, only
+    /// the final such line is used.
     package var searchDomains: [String] = []
     package var options = Options()
 

@@ -32,7 +32,7 @@ enum HandshakeField {
         .filter { !contains($0.name) }
     }
 
-    /// Appends the program's fields. If several fields have the same name, only the last one is written.
+    /// Appends the program's fields. If several fields have the same name, only the final field is written.
     static func append(_ additional: [HeaderField], to text: inout String) throws(UpgradeError) {
         for (index, field) in additional.enumerated() {
             guard field.isWritable, !contains(field.name) else { throw .unwritable("header \(field.name)") }

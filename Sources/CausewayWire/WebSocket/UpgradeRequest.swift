@@ -9,7 +9,8 @@ package struct UpgradeRequest: Equatable, Sendable {
     package var subprotocols: [String]
     /// The message compression offers, the preferred one first (RFC 7692 §5.1).
     package var deflateOffers: [MessageDeflate] = []
-    /// The fields that do not belong to the handshake. If several fields have the same name, only the last one is written.
+    /// The fields that do not belong to the handshake. If several fields have the same name, only the final field is
+    /// written.
     package var additionalFields: [HeaderField]
     /// The `Sec-WebSocket-Key` value.
     package var key: String

@@ -17,7 +17,7 @@ package struct WebSocketFrameHeader: Equatable, Sendable {
     /// Maximum control frame payload in bytes (RFC 6455 §5.5).
     package static let maximumControlLength = 125
 
-    /// Whether the frame is the last in its message.
+    /// Whether the frame ends its message.
     package var isFinal: Bool
     /// Whether the message is compressed: the first reserved bit (RFC 7692 §6).
     package var isCompressed: Bool

@@ -45,7 +45,7 @@ struct LookupCommand: Subcommand {
     @Argument(help: "Service type, such as _http._tcp.")
     var type: String?
 
-    /// Time to wait for further addresses after the first.
+    /// Time to wait for more addresses after the first address.
     private static let gathering: Duration = .milliseconds(200)
     /// Time to wait for a TXT record after the first address.
     private static let textPatience: Duration = .seconds(1)

@@ -108,7 +108,7 @@ struct CatSecurity: ParsableArguments {
 final class CatVerdict: Sendable {
     private let reason = Mutex<PrintableText?>(nil)
 
-    /// Why the last peer was not trusted.
+    /// Why the latest peer was not trusted.
     var text: PrintableText? { reason.withLock { $0 } }
 
     /// - Parameter anchors: The only certificate authorities to trust; `nil` for the system's.

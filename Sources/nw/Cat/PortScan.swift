@@ -14,7 +14,7 @@ struct PortScan: Sendable {
 
     /// Tries the ports one after another.
     ///
-    /// - Throws: ``CommandFailure`` with the last port's reason if no port is open.
+    /// - Throws: ``CommandFailure`` with the latest failed port's reason if no port is open.
     func run(over ports: ClosedRange<UInt16>, using parameters: NWParameters) async throws {
         var lastFailure: CommandFailure?
         var answered = false

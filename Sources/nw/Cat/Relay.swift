@@ -109,7 +109,7 @@ struct Relay: Sendable {
     }
 }
 
-/// When traffic was last seen in either direction.
+/// When the latest traffic was seen, in either direction.
 private final class Activity: Sendable {
     private let latest = Mutex(ContinuousClock.now)
 

@@ -24,7 +24,7 @@ final class SharedInput: Sendable {
     private static let patience = 5
 
     private struct Client {
-        /// The number of the last chunk that this client's relay has taken.
+        /// The number of the latest chunk that this client's relay has taken.
         var taken: Int
         var hasPeerEnded = false
         let wake: AsyncStream<Void>.Continuation
@@ -32,7 +32,7 @@ final class SharedInput: Sendable {
     }
 
     private struct State {
-        /// The number of chunks read; `piece` is the last one.
+        /// The number of chunks read; `piece` is the latest chunk.
         var number = 0
         var piece = Data()
         var isAtEnd = false
@@ -150,7 +150,7 @@ final class SharedInput: Sendable {
             }
         }
 
-        /// Ends this client's input after the chunk that was read last.
+        /// Ends this client's input after the latest chunk that was read.
         func peerEnded() {
             input.state.withLock { state in
                 state.clients[identifier]?.hasPeerEnded = true

@@ -24,7 +24,7 @@ struct TypedLines: Sendable {
         return entries
     }
 
-    /// Returns the incomplete last line at the end of input; `nil` if there is none.
+    /// Returns the incomplete final line at the end of input; `nil` if there is none.
     mutating func last() -> Entry? { count == 0 ? nil : finish() }
 
     private mutating func take(_ piece: Data) {

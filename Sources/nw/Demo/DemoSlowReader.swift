@@ -63,7 +63,8 @@ struct DemoSlowReader: Sendable {
     }
 }
 
-/// A stream that sends its next block after the kernel has accepted the last one, as programs for Apple's framework do.
+/// A stream that sends its next block after the kernel has accepted the previous block, as programs for Apple's
+/// framework do.
 private final class OutgoingStream: Sendable {
     private let content = DemoContent()
     private let byteCount: UInt64

@@ -70,12 +70,12 @@ struct Download: Sendable {
         name.hasPrefix("/") || settings.directory == "." ? name : "\(settings.directory)/\(name)"
     }
 
-    /// Returns the last component of the URL's path, without percent-encoding, as a safe name.
+    /// Returns the final component of the URL's path, without percent-encoding, as a safe name.
     static func name(of target: URIReference) -> String? {
         target.path.split(separator: "/").last.flatMap { PercentCoding.decoded($0) }.flatMap(UnusedName.safe)
     }
 
-    /// Downloads, and retries after temporary failures. Each attempt continues where the last one ended.
+    /// Downloads, and retries after temporary failures. Each attempt continues where the previous attempt ended.
     ///
     /// - Throws: ``HTTPCommandFailure``; `CancellationError`. Stored content is kept for another run.
     func run() async throws -> Stored {

@@ -45,7 +45,7 @@ final class DownloadProgress: Sendable {
         }
     }
 
-    /// Called when a file is complete or has failed. After the last file, removes the progress.
+    /// Called when a file is complete or has failed. When no file is left, removes the progress.
     func endedFile() {
         guard isVisible else { return }
         state.withLock { state in

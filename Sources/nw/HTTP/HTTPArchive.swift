@@ -87,7 +87,7 @@ struct HTTPArchive: Encodable {
     var log: Log
 
     /// - Parameters:
-    ///   - content: The last response's content.
+    ///   - content: The final response's content.
     ///   - sent: The first request's content.
     init(_ records: [HTTPExchangeRecord], _ content: HTTPReport.Content, sent: RequestContent) {
         let now = (monotonic: System.now, date: Date())

@@ -35,7 +35,7 @@ struct HTTPConversation {
     /// How often a request was repeated with the proxy credential.
     private var proxyRepetitions = 0
     var negotiation: HTTPNegotiation?
-    /// The last response's connection.
+    /// The latest response's connection.
     var connection: PoolConnectionID?
     /// Called for each exchange when its response head has arrived.
     private let observe: @Sendable (HTTPExchangeRecord) -> Void
@@ -113,7 +113,7 @@ struct HTTPConversation {
         }
     }
 
-    /// Records the last exchange's end.
+    /// Records the latest exchange's end.
     mutating func ended(received count: Int) {
         guard !records.isEmpty else { return }
         records[records.count - 1].ended = System.now

@@ -98,7 +98,7 @@ struct HTTPReport: Encodable {
         var total: Double?
     }
 
-    /// All exchanges, the final one last.
+    /// All exchanges in order; the final exchange is at the end.
     var exchanges: [Exchange]
     /// The number of decoded content bytes.
     var bytes: Int

@@ -88,7 +88,7 @@ final class HTTPConnectionLog: Sendable {
         var unfinished: EstablishmentFacts?
     }
 
-    /// The evaluation result for the last server's certificates.
+    /// The evaluation result for the latest server's certificates.
     let verdict = CatVerdict()
     /// The challenges of proxies that demand a credential.
     let proxies = ProxyChallengeTable()
@@ -105,10 +105,10 @@ final class HTTPConnectionLog: Sendable {
     /// The number of connections so far.
     var count: Int { state.withLock { $0.count } }
     var latest: NWConnection? { state.withLock { $0.latest } }
-    /// The last connection's progress when it was given up.
+    /// The latest connection's progress when it was given up.
     var unfinished: EstablishmentFacts? { state.withLock { $0.unfinished } }
 
-    /// Saves the last connection's progress, then calls `body`, which cancels the connection.
+    /// Saves the latest connection's progress, then calls `body`, which cancels the connection.
     func giveUp(_ body: @escaping @Sendable () -> Void) {
         guard let connection = latest else { return body() }
         connection.driver.reportProgress { facts in

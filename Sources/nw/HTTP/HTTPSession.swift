@@ -27,7 +27,7 @@ struct HTTPSession: Sendable {
         var conversation: HTTPConversation
         var content = HTTPReport.Content()
         var failure: HTTPCommandFailure?
-        /// The delay before the next attempt; `nil` if this was the last one.
+        /// The delay before the next attempt; `nil` if this was the final attempt.
         var wait: Duration?
     }
 

@@ -3,7 +3,7 @@
 /// The indenter does not check the JSON. In other text, it changes white space that is not inside quotes. It stores a
 /// few bytes, and each byte of valid JSON becomes at most ``maximumIndentation`` + 2 bytes.
 struct JSONIndenter: Sendable {
-    /// The maximum number of spaces before a line. Deeper values are not indented further.
+    /// The maximum number of spaces before a line. Deeper values are not indented more.
     static let maximumIndentation = 80
 
     private enum Position {

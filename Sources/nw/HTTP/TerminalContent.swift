@@ -32,7 +32,7 @@ struct TerminalContent: Sendable {
         return printable(rest[..<end])
     }
 
-    /// Returns the text of an unfinished last line.
+    /// Returns the text of an unfinished final line.
     mutating func finish() -> PrintableText {
         defer { rest = [] }
         let text = printable(rest[...])

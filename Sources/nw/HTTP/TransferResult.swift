@@ -101,7 +101,7 @@ struct TransferResult {
     }
 
     private var remote: (address: String, port: String) {
-        // The last request may use the connection that was made for an earlier request.
+        // The final request may use the connection that was made for an earlier request.
         guard let place = records.last(where: { $0.connection?.winner != nil })?.connection?.winner,
             let colon = place.lastIndex(of: ":")
         else { return ("", "0") }
@@ -111,7 +111,7 @@ struct TransferResult {
 
     // MARK: Times
 
-    /// The seconds from the first request to the last one.
+    /// The seconds from the first request to the final request.
     private var redirectTime: Double {
         guard redirectCount > 0, let first = records.first, let last else { return 0 }
         return (last.started - first.started).inSeconds
@@ -126,7 +126,7 @@ struct TransferResult {
         last?.connection?.entries.filter { $0.kind == kind }.compactMap(\.end).max()
     }
 
-    /// Formats a time after the last exchange's start as seconds since the first request; zero for `nil`.
+    /// Formats a time after the final exchange's start as seconds since the first request; zero for `nil`.
     private func seconds(_ milliseconds: Double?) -> String {
         guard let milliseconds, let first = records.first, let last else { return "0.000000" }
         return Amounts.decimal((last.started - first.started).inSeconds + milliseconds / 1_000, places: 6)

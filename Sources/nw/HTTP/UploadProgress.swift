@@ -35,7 +35,7 @@ final class UploadProgress: Sendable {
         }
     }
 
-    /// Leaves the last progress on the terminal. The response begins below it.
+    /// Leaves the latest progress line on the terminal. The response begins below it.
     func end() {
         state.withLock { state in
             guard let timer = state.timer.take() else { return }

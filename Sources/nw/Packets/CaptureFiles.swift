@@ -7,7 +7,7 @@ struct CaptureRotation: Sendable {
     var byteCount: Int?
     var seconds: Int?
     /// Maximum number of files. With a size limit, the newest file replaces the oldest. With only a time limit, the
-    /// capture ends after the last file.
+    /// capture ends after this number of files.
     var fileCount: Int?
 
     static let none = CaptureRotation()
@@ -39,7 +39,7 @@ final class CaptureFiles: Sendable {
         var file: OpenFile?
         var number = 0
         var names: [String] = []
-        /// The length of the current file up to the end of its last complete packet, in bytes.
+        /// The length of the current file up to the end of its final complete packet, in bytes.
         var written = 0
         var failure: CommandFailure?
     }
@@ -134,7 +134,8 @@ final class CaptureFiles: Sendable {
         hasFailed.store(true, ordering: .relaxed)
     }
 
-    /// Writes a batch. If the write fails, the file is truncated to the last complete packet, so that every program can read it.
+    /// Writes a batch. If the write fails, the file is truncated to its final complete packet, so that every program can
+    /// read the file.
     private func write(_ bytes: [UInt8], packets: Int) {
         guard !isFull else { return }
         guard !hasFailed.load(ordering: .relaxed) else {

@@ -18,7 +18,7 @@ final class TraceSession {
     private var hasSent = false
     /// The errno of the first probe for which this host had no route.
     private var unsent: CInt?
-    /// The number of the last hop, which is the target or a router that does not forward the probes.
+    /// The number of the final hop, which is the target or a router that does not forward the probes.
     private var end: Int?
 
     init(_ command: TraceCommand, _ target: HostAddress) throws {

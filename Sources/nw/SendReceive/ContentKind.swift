@@ -45,7 +45,7 @@ struct ContentKind: Equatable, Sendable {
         }
     }
 
-    /// Whether the bytes are UTF-8 text. The last character may be incomplete.
+    /// Whether the bytes are UTF-8 text. The final character may be incomplete.
     private static func isText(_ bytes: Data) -> Bool {
         guard !bytes.contains(where: { $0 < 0x20 && !(0x07...0x0D).contains($0) && $0 != 0x1B }) else { return false }
         return (0..<4).contains { String(validating: bytes.dropLast($0), as: UTF8.self) != nil }

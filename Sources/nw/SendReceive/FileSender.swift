@@ -17,7 +17,7 @@ struct FileSender {
     private let idle: IdleTime
     private var replies: StreamReader
 
-    /// - Parameter idle: The time since the receiver last accepted bytes.
+    /// - Parameter idle: The time since the receiver most recently accepted bytes.
     init(connection: NWConnection, idle: IdleTime) {
         self.connection = connection
         self.idle = idle

@@ -51,7 +51,7 @@ struct PeerFileSender: Sendable {
         }
         try await body(session, found)
         session.leave()
-        // Give the session time to send its last bytes before the process ends.
+        // Give the session time to send its remaining bytes before the process ends.
         try? await Task.sleep(for: .milliseconds(200))
     }
 

@@ -5,8 +5,8 @@ import Synchronization
 
 /// The echo and sink servers over UDP.
 ///
-/// Each peer has a connection until one minute after the peer's last datagram. There are at most 1,024 connections at once. A reply is
-/// never longer than the request, so the server cannot amplify traffic.
+/// Each peer has a connection until one minute after the peer's latest datagram. There are at most 1,024 connections at
+/// once. A reply is never longer than the request, so the server cannot amplify traffic.
 final class DatagramServers: Sendable {
     private static let peerLimit = 1_024
     private static let lifetime = Duration.seconds(60)

@@ -15,7 +15,7 @@ enum CommandEnd {
         end(code.rawValue)
     }
 
-    /// Ends the process. The last progress stays on the terminal.
+    /// Ends the process. The latest progress line stays on the terminal.
     static func end(_ code: Int32) -> Never {
         StatusLine.leave()
         exit(code)

@@ -55,7 +55,7 @@ func withCancellingDeadline<Value: Sendable>(
     }
 }
 
-/// The time since some work last made progress.
+/// The time since the latest progress of some work.
 final class IdleTime: Sendable {
     private let last = Mutex(ContinuousClock.now)
 

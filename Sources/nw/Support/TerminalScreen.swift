@@ -53,7 +53,8 @@ extension PrintableText {
 struct LiveLines {
     private var drawn = 0
 
-    /// Replaces the previously drawn lines. If there are too many lines, the last one shows the number of hidden lines.
+    /// Replaces the previously drawn lines. If there are too many lines, the final line shows the number of hidden
+    /// lines.
     mutating func draw(_ lines: [PrintableText]) {
         let room = max(2, TerminalScreen.lineCount - 1)
         var shown = lines

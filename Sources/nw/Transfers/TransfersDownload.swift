@@ -12,7 +12,7 @@ struct TransfersDownload {
 
     init(into directory: String) { self.directory = URL(fileURLWithPath: directory).standardizedFileURL }
 
-    /// Downloads URLs, and continues downloads from earlier runs. Returns after the last download.
+    /// Downloads URLs, and continues downloads from earlier runs. Returns when all downloads have ended.
     ///
     /// Cancellation: the downloads stay in the store.
     func run(_ texts: [String]) async throws {

@@ -4,7 +4,7 @@ import CausewayURLLoading
 /// Continues the transfers of all programs that are not running.
 struct TransfersRun {
     typealias Session = BackgroundTransfers.Session
-    /// The tasks that were pending when a session was last run, by session path. As long as they do not change, only
+    /// The tasks that were pending after a session's latest run, by session path. As long as they do not change, only
     /// the program can continue them.
     typealias Left = [String: [Int]]
 

@@ -77,7 +77,7 @@ private final class DiscoveryWire: ScanWire {
 
     func send(_ probe: PortSurvey.Probe) -> ScanSending {
         guard probe.port > 0 else { return hosts?.send(probe) ?? .answered(.netUnreachable) }
-        // Do not probe further: a host on the same link that ignores ARP or neighbour solicitations is unreachable.
+        // Do not probe the ports: a host on the same link that ignores ARP or neighbour solicitations is unreachable.
         if hosts?.isNear(probe.host) == true { return .answered(.hostUnreachable) }
         return knocking.send(Self.knock(probe))
     }

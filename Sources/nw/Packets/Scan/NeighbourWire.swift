@@ -11,7 +11,7 @@ final class NeighbourWire: ScanWire {
     /// The link and the probes' source address for each target; `nil` for a target that is not on a local link.
     private let places: [(link: Int, source: InternetAddress)?]
     private let echo: EchoWire?
-    /// Each target's last attempt, because an answer does not contain its attempt's number.
+    /// Each target's latest attempt, because an answer does not contain its attempt's number.
     private var attempts: [Int]
 
     /// Whether all targets are on local links: such targets answer immediately or not at all.

@@ -159,7 +159,7 @@ struct ScanSockets: ~Copyable {
     ) {
         for _ in 0..<64 {
             let count = try? intake.take(sockets[place]) { bytes, peer in body(bytes, peer, nil, place) }
-            // A batch that is not full was the last one.
+            // After a batch that is not full, no packet is pending.
             guard count == PacketIntake.maximum else { return }
         }
     }
