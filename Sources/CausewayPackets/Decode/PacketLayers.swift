@@ -36,8 +36,8 @@ public struct PacketLayers: Sendable {
         public static let badHeaderLength = Issues(rawValue: 4)
         /// A length field states more or fewer bytes than the packet has.
         public static let badLength = Issues(rawValue: 8)
-        /// The packet has more than ``PacketLayers/capacity`` layers. The bytes after the innermost recorded layer count
-        /// as payload.
+        /// The packet has more than ``PacketLayers/capacity`` layers. The bytes after the innermost recorded layer
+        /// count as payload.
         public static let tooManyLayers = Issues(rawValue: 16)
         /// The protocol is not supported.
         public static let unknownProtocol = Issues(rawValue: 32)

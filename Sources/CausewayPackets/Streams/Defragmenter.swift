@@ -35,7 +35,8 @@ public struct Defragmenter: Sendable {
 
     /// Adds a packet that begins with an IP header.
     ///
-    /// - Returns: The packet itself if it is not a fragment, the complete datagram if no fragment is missing any more, otherwise `nil`.
+    /// - Returns: The packet itself if it is not a fragment, the complete datagram if no fragment is missing any more,
+    ///   otherwise `nil`.
     public mutating func add(_ packet: borrowing ByteView, at seconds: Int64) -> [UInt8]? {
         waiting = waiting.filter { seconds - $0.value.since <= Self.lifetime }
         let layers = PacketLayers(packet, linkType: .raw)

@@ -134,8 +134,8 @@ final class CaptureFiles: Sendable {
         hasFailed.store(true, ordering: .relaxed)
     }
 
-    /// Writes a batch. If the write fails, the file is truncated to its final complete packet, so that every program can
-    /// read the file.
+    /// Writes a batch. If the write fails, the file is truncated to its final complete packet, so that every program
+    /// can read the file.
     private func write(_ bytes: [UInt8], packets: Int) {
         guard !isFull else { return }
         guard !hasFailed.load(ordering: .relaxed) else {
