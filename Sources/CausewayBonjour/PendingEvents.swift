@@ -1,6 +1,6 @@
 /// A discovery event for the program. Events are delivered in order.
 protocol DiscoveryEvent: Hashable, Sendable {
-    /// Whether only the latest event matters, so that earlier ones are dropped.
+    /// Whether only the latest event matters, so that earlier events are dropped.
     static var isLatestOnly: Bool { get }
     /// The reverse event, for example a removal for an addition. If it is still queued when this event occurs, both events are dropped.
     var opposite: Self? { get }

@@ -12,7 +12,7 @@ struct FeedPolling: Sendable {
     private var schedule = FeedSchedule()
     private var isFirst = true
 
-    /// Maximum number of item identities to keep. Older ones are discarded.
+    /// Maximum number of item identities to keep. Older identities are discarded.
     static let maximumSeen = 50_000
     /// The longest wait, even if a feed requests more.
     static let maximumWait: Duration = .seconds(7 * 86_400)

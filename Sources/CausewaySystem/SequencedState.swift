@@ -16,7 +16,7 @@ extension LockedValue where Value: SequencedState & ~Copyable {
     /// Changes the state under the lock, then performs the requested actions without it.
     ///
     /// One thread at a time performs actions. If another thread already performs actions, or if `perform` called this
-    /// function, that thread also performs this change's actions, after the earlier ones.
+    /// function, that thread also performs this change's actions, after the earlier actions.
     @inlinable @discardableResult
     public borrowing func change<Result: Sendable>(
         _ body: (inout Value) -> Result, perform: (Value.Action) -> Void

@@ -154,8 +154,8 @@ struct ForwardedCredentials: Sendable {
     var challenges: [String] = []
 }
 
-/// Challenges from all proxies in a session, including script-selected ones. Plain and secure connections share the table, so that the
-/// program supplies a credential once.
+/// Challenges from all proxies in a session, including script-selected proxies. Plain and secure connections share the
+/// table, so that the program supplies a credential once.
 package final class ProxyChallengeTable: Sendable {
     private struct Key: Hashable, Sendable {
         var endpoint: NWEndpoint

@@ -14,7 +14,8 @@ package struct LinkLocalClaim: Sendable {
         case assign(IPv4Address)
         /// Remove the address from the interface.
         case release(IPv4Address, Reason)
-        /// Mark the address as preferred, or as deprecated: existing connections keep it, but new ones do not use it (RFC 3927 §1.9).
+        /// Mark the address as preferred, or as deprecated: existing connections keep a deprecated address, but new
+        /// connections do not use it (RFC 3927 §1.9).
         case prefer(IPv4Address, Bool)
         /// Another host uses the probed address. The next candidate is probed.
         case conflicted(IPv4Address, with: LinkAddress)

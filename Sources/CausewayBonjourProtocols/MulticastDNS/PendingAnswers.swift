@@ -7,7 +7,7 @@ struct PendingAnswers: Sendable {
     static let spacing: Duration = .seconds(1)
     /// Minimum time before a record is multicast again to defend its name against a probe (RFC 6762 §6).
     private static let defenceSpacing: Duration = .milliseconds(250)
-    /// Answers that are due within this time are sent with earlier ones (RFC 6762 §6.4).
+    /// Answers that are due within this time are sent with earlier answers (RFC 6762 §6.4).
     static let gathering: Duration = .milliseconds(120)
     /// The maximum number of peers with pending unicast answers. Further peers must ask again.
     private static let peerLimit = 256

@@ -9,7 +9,7 @@ struct ProbeStarts: Sendable {
     private static let conflictWindow: Duration = .seconds(15)
     private static let conflictPause: Duration = .seconds(5)
 
-    /// When the latest conflicts occurred, including ignored ones; at most ``conflictLimit``.
+    /// When the latest conflicts occurred, including ignored conflicts; at most ``conflictLimit``.
     private var conflicts: [Duration] = []
     /// Whether there were too many conflicts. It ends when no conflict has occurred for ``conflictWindow``.
     private var isStorm = false

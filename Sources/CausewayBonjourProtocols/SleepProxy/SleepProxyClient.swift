@@ -37,7 +37,7 @@ package struct SleepProxyClient: Sendable {
     package static let leaseSeconds: UInt32 = 86_400
     /// Maximum number of known proxies. A better proxy replaces the worst one.
     static let proxyLimit = 64
-    /// Maximum number of proxies whose addresses are queried: the best ones.
+    /// Maximum number of proxies whose addresses are queried, the best proxies first.
     static let locatedLimit = 16
     /// Maximum number of proxies to try. If none accepts the records, the host sleeps without a proxy.
     static let attemptLimit = 2

@@ -36,7 +36,7 @@ struct MediaTypeSet: Sendable {
     let acceptField: String?
     private let patterns: [MediaTypePattern]
 
-    /// JSON media types: the registered ones, and the JavaScript types that some servers send instead.
+    /// JSON media types: the registered types, and the JavaScript types that some servers send instead.
     static let json = MediaTypeSet([
         "application/json", "*/*+json", "text/json", "text/javascript", "application/javascript",
     ])

@@ -23,7 +23,7 @@ public struct FeedCore: Hashable, Sendable {
     /// The podcast properties.
     public var podcast = FeedPodcast()
     /// The texts of elements without a property here, by name: `prefix_name` in lower case, or the name alone without a
-    /// namespace. The prefixes are the usual ones, even if the feed uses others.
+    /// namespace. The usual prefixes are used, even if the feed uses other prefixes.
     public var extensions: [String: String] = [:]
 
     /// Creates an empty value.

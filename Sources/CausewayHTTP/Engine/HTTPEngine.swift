@@ -63,7 +63,7 @@ package final class HTTPEngine: Sendable {
     /// other threads, at once.
     package static func resumeTask(_ body: @escaping @Sendable () -> Void) { OffLoopTask.resume(body) }
 
-    /// Closes all connections. Requests in progress and later ones fail with ``HTTPFailure/closed``.
+    /// Closes all connections. Requests in progress and later requests fail with ``HTTPFailure/closed``.
     package func shutDown() { core.shutDown() }
 
     /// Sends a request and reports its events to an observer. The engine retains the observer until the request ends.

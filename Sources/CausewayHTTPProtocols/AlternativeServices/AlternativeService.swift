@@ -30,10 +30,10 @@ package enum AlternativeServicesField: Equatable, Sendable {
 
     /// The origin has no alternatives.
     case clear
-    /// The origin's alternatives, in order of preference. They replace earlier ones.
+    /// The origin's alternatives, in order of preference. They replace the origin's earlier alternatives.
     case entries([Entry])
 
-    /// The maximum number of alternatives per field. Further ones are ignored.
+    /// The maximum number of alternatives per field. Alternatives above this number are ignored.
     package static let maximumCount = 16
     /// The lifetime of an alternative without the `ma` parameter: 24 hours.
     private static let defaultAge = 86_400

@@ -29,7 +29,8 @@ package struct AlternativeServices: Sendable {
     package var isEmpty: Bool { origins.isEmpty }
     package var count: Int { origins.count }
 
-    /// Stores the alternatives from an origin's response. They replace earlier ones; the failure counts remain.
+    /// Stores the alternatives from an origin's response. They replace the origin's earlier alternatives; the failure
+    /// counts remain.
     ///
     /// - Parameters:
     ///   - field: The field.

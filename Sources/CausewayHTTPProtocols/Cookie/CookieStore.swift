@@ -71,7 +71,7 @@ package struct CookieStore: Sendable {
         self.isPublicSuffix = isPublicSuffix
     }
 
-    /// All cookies, including expired ones, in creation order.
+    /// All cookies, including expired cookies, in creation order.
     package var all: [Cookie] {
         entries.values.joined().sorted { $0.order < $1.order }.map(\.cookie)
     }
@@ -161,8 +161,8 @@ package struct CookieStore: Sendable {
         return old
     }
 
-    /// Applies the limits (RFC 6265bis §5.7). Expired cookies are removed first, then the least recently used ones. In
-    /// a full domain, cookies without `Secure` are removed before secure ones.
+    /// Applies the limits (RFC 6265bis §5.7). Expired cookies are removed first, then the least recently used cookies.
+    /// In a full domain, cookies without `Secure` are removed before cookies with `Secure`.
     private mutating func evict(from domain: String, at now: Duration) {
         if (entries[domain]?.count ?? 0) > limits.perDomain {
             removeExpired(in: domain, at: now)

@@ -6,7 +6,7 @@ package struct BoundHandshake: Equatable, Sendable {
     /// The maximum number of times that the handshake starts over because its connection closed.
     package static let maximumRepetitions = 2
 
-    /// Whether the connection must be a new one, because existing ones are already authenticated.
+    /// Whether the connection must be new, because existing connections are already authenticated.
     package let needsNewConnection: Bool
     /// Whether the next request carries the first message. The server always refuses this request, so it is sent
     /// without content.
@@ -21,7 +21,7 @@ package struct BoundHandshake: Equatable, Sendable {
         self.isOpening = isOpening
     }
 
-    /// Whether the next message must use the connection that carried the earlier ones.
+    /// Whether the next message must use the connection that carried the earlier messages.
     package var isUnderWay: Bool { connection != nil }
 
     package mutating func started(isOpening: Bool) {

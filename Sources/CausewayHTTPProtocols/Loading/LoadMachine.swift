@@ -2,9 +2,10 @@ internal import CausewayMachines
 
 /// Decides how a load continues: how each response is used, which exchange comes next, and what ends the load.
 ///
-/// A load sends one request, and repeats it with a credential, over another connection, without a condition, or for the rest of an upload.
-/// The owner performs the exchanges with the server, asks the program, and keeps all content. It reports every event, also late and
-/// repeated ones, and performs the returned action. One exchange runs at a time, and a held response is delivered or discarded once.
+/// A load sends one request, and repeats it with a credential, over another connection, without a condition, or for the
+/// rest of an upload. The owner performs the exchanges with the server, asks the program, and keeps all content. The
+/// owner reports every event, also late and repeated events, and performs the returned action. One exchange runs at a
+/// time, and a held response is delivered or discarded once.
 package struct LoadMachine: Sendable {
     /// The number of held content bytes at which the owner decides without waiting for the end of the response.
     package static let heldLimit = 64 << 10

@@ -18,7 +18,7 @@ struct WaitingRequests: Sendable {
 
     var count: Int { current.count }
     var isEmpty: Bool { current.isEmpty }
-    /// The number of queue entries, including outdated ones.
+    /// The number of queue entries, including outdated entries.
     var entryCount: Int { order.count }
 
     mutating func insert(_ id: UInt64, priority: Float, serial: UInt64) {

@@ -34,7 +34,7 @@ public struct ImageProcessor: Hashable, Sendable, CustomStringConvertible {
         self.body = body
     }
 
-    /// Scales to a size, in pixels. Larger images are averaged, smaller ones interpolated.
+    /// Scales to a size, in pixels. Larger images are averaged, smaller images are interpolated.
     ///
     /// - Parameters:
     ///   - width: From 1 to 16,384.

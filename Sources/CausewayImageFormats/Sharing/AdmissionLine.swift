@@ -12,7 +12,8 @@ public enum ImagePriority: Int, Comparable, Hashable, Sendable, CaseIterable {
     public static func < (a: ImagePriority, b: ImagePriority) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A priority queue for jobs: a limited number run at a time, the most urgent first, equal ones in arrival order.
+/// A priority queue for jobs: a limited number run at a time, the most urgent first, jobs of equal priority in arrival
+/// order.
 package struct AdmissionLine: Sendable {
     package typealias ID = UInt64
 

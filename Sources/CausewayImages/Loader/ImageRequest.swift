@@ -85,7 +85,7 @@ public struct LoadedImage: Hashable, Sendable {
     public var fullSize: PixelSize
     /// The origin.
     public var origin: ImageOrigin
-    /// Whether this is a preview. Better ones may follow.
+    /// Whether this is a preview. Better previews or the final image may follow.
     public var isPreview = false
 
     /// Creates an image, for example for a test or a placeholder.

@@ -75,7 +75,7 @@ public struct PeerReceptionist: Sendable {
         withExtendedLifetime(kept) {}
     }
 
-    /// Returns the actors currently published under a key, including local ones, oldest first.
+    /// Returns the actors currently published under a key, including local actors, oldest first.
     public func lookup<Act: DistributedActor>(_ key: PeerActorKey<Act>) -> [Act]
     where Act.ActorSystem == PeerActorSystem {
         guard let name = try? key.name() else { return [] }
@@ -84,7 +84,8 @@ public struct PeerReceptionist: Sendable {
         }
     }
 
-    /// Returns a sequence of changes in the actors under a key, including local ones. It begins with the actors already published.
+    /// Returns a sequence of changes in the actors under a key, including local actors. The sequence begins with the
+    /// actors already published.
     ///
     /// The sequence ends when the system is stopped. Unread changes use no memory: an actor that appeared and
     /// disappeared between two reads is left out.

@@ -45,7 +45,7 @@ package struct MemberID: Hashable, Sendable {
 }
 
 /// Identifies a member's stream or resource. Streams and resources are numbered separately: the smaller peer opens odd
-/// numbers, the larger even ones.
+/// numbers, the larger peer even numbers.
 package struct ChannelID: Hashable, Sendable {
     package let member: MemberID
     package let number: UInt16

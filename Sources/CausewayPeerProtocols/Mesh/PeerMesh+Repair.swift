@@ -36,7 +36,7 @@ extension PeerMesh {
         dial(member, .resumption, at: now)
     }
 
-    /// Reports a network change: broken links are dialled again now, silent ones are probed.
+    /// Reports a network change: broken links are dialled again now, silent links are probed.
     package mutating func networkChanged(at now: Duration) {
         for member in allMembers() {
             guard let found = self[member], found.phase.isConnected else { continue }

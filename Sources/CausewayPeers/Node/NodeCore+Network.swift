@@ -28,7 +28,7 @@ struct LocalNetwork: Equatable, Sendable {
         IPv6Address(String(text.prefix { $0 != "%" && $0 != "/" }))?.isLinkLocal ?? false
     }
 
-    /// Whether the change may break links, or make new ones possible. While the path is satisfied, interfaces outside
+    /// Whether the change may break links, or make new links possible. While the path is satisfied, interfaces outside
     /// it do not count, for example those of containers.
     func hasMoved(from old: LocalNetwork) -> Bool {
         path != old.path || (path.status != .satisfied && links != old.links)

@@ -32,7 +32,7 @@ final class EventBuffer: Sendable {
     fileprivate static let discoveryLimit = 2_048
     /// The number of refusals that a merge keeps.
     fileprivate static let refusalLimit = 1_024
-    /// The number of invitations above which ended ones are removed. At most 16 are open at a time.
+    /// The number of invitations above which ended invitations are removed. At most 16 are open at a time.
     private static let invitationLimit = 32
     private let state = LockedValue(State())
 

@@ -127,8 +127,8 @@ package struct AddressRace: Sendable {
         }
     }
 
-    /// Sorts candidates by RFC 6724, moves addresses that worked before to the front and failed ones to the end, and
-    /// alternates between the families (RFC 8305 §4).
+    /// Sorts candidates by RFC 6724, moves addresses that worked before to the front and failed addresses to the end,
+    /// and alternates between the families (RFC 8305 §4).
     private func arranged(_ candidates: [Candidate]) -> [Candidate] {
         let places = AddressOrder.sorted(candidates.map { destinations[$0] })
         let sorted = places.map { candidates[$0] }

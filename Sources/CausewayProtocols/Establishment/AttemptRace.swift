@@ -53,7 +53,7 @@ package struct AttemptRace: Sendable {
     /// Adds candidates and sets the order of all candidates that have not started.
     ///
     /// - Parameters:
-    ///   - order: All candidates that have not started, including the new ones.
+    ///   - order: All candidates that have not started, including the new candidates.
     ///   - delays: For each of these candidates, the time until the next candidate starts; `nil` for the default.
     package mutating func joined(
         by count: Int, delays: [Duration?], arranged order: [Candidate], at now: Duration

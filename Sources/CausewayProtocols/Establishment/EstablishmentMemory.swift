@@ -72,7 +72,7 @@ package struct EstablishmentMemory: Sendable {
         places = places.filter { $0.key.partition != partition }
     }
 
-    /// Removes expired entries if a table is full, and also the oldest ones if that is not enough.
+    /// Removes expired entries if a table is full, and also the oldest entries if that is not enough.
     private mutating func makeRoom(at now: Duration) {
         if hosts.count >= limit { hosts = hosts.filter { now - $0.value.time < Self.lifetime } }
         if places.count >= limit { places = places.filter { now - $0.value.time < Self.lifetime } }

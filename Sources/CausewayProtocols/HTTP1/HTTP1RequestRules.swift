@@ -5,8 +5,8 @@ enum HTTP1RequestRules {
     /// - Throws: ``HTTP1Failure/invalidRequest(_:)``. The server responds with status 400 (RFC 9110 §15.5.1).
     static func check(_ request: HTTPRequestHead) throws(HTTP1Failure) {
         guard isValidTarget(request) else { throw .invalidRequest("target") }
-        // If a request names several hosts, intermediaries and servers may choose different ones and thereby interpret the request
-        // differently (RFC 9112 §3.2).
+        // If a request names several hosts, intermediaries and servers may choose different hosts and thereby interpret
+        // the request differently (RFC 9112 §3.2).
         if let first = request.fields.index(of: "Host") {
             guard request.fields.index(of: "Host", from: first + 1) == nil, isHost(request.fields[first].value) else {
                 throw .invalidRequest("Host")

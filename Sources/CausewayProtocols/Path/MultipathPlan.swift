@@ -56,7 +56,7 @@ package struct MultipathPlan: Equatable, Sendable {
         }
     }
 
-    /// Changes from the current endpoints to the wanted ones.
+    /// Changes from the current endpoints to the wanted endpoints.
     package struct Changes: Equatable, Sendable {
         package var removed: [MultipathEndpoint] = []
         /// Endpoints with a new usage. They keep their identifiers.

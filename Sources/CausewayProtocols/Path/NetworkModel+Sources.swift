@@ -73,7 +73,7 @@ struct SourceScore {
             assigned.flags.isDisjoint(with: [.deprecated, .optimistic]) ? 1 : 0,  // Rule 3
             isOutgoing ? 1 : 0,  // Rule 5
             source.policyLabel == destination.policyLabel ? 1 : 0,  // Rule 6
-            // Reverse of rule 7: Linux prefers public addresses unless it is configured to prefer temporary ones.
+            // Reverse of rule 7: Linux prefers public addresses unless it is configured to prefer temporary addresses.
             assigned.flags.contains(.temporary) ? 0 : 1,
             common,  // Rule 8
         ]

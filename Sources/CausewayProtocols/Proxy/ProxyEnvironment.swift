@@ -36,7 +36,7 @@ package struct ProxyEnvironment: Sendable {
         return nil
     }
 
-    /// The `NO_PROXY` entries, without malformed ones.
+    /// The `NO_PROXY` entries, without malformed entries.
     package var exceptions: [String] {
         let text = [variables["no_proxy"], variables["NO_PROXY"]].compactMap(\.self).first { !$0.isEmpty } ?? ""
         return text.split { $0 == "," || $0.isWhitespace }.map(String.init).filter { ProxyRule($0) != nil }

@@ -142,7 +142,7 @@ package struct SecretServiceRequest: Sendable {
         }
     }
 
-    /// Handles the `SearchItems` reply: the unlocked items, then the locked ones.
+    /// Handles the `SearchItems` reply: the unlocked items, then the locked items.
     private mutating func searched(_ body: [DBusValue]) {
         guard body.count == 2 else { return failMalformed() }
         guard let item = body[0].elements.first?.text else {

@@ -14,7 +14,7 @@ package final class BonjourEngine: Sendable {
 
     /// An engine's interfaces and role.
     package struct Scope: Sendable {
-        /// The permitted interfaces; `nil` for all suitable ones.
+        /// The permitted interfaces; `nil` for all suitable interfaces.
         var interfaces: Set<Int>?
         /// Whether the engine answers for this host's name and finds its own services.
         var isHost = true

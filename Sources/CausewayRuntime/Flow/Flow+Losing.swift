@@ -120,7 +120,7 @@ extension Flow.State {
         answer(waiter, ReceivedContent(isFinal: true, isComplete: true), &deferred)
     }
 
-    /// Completes every outstanding send with `error`, except the first `kept` ones in flight.
+    /// Completes every outstanding send with `error`, except the first `kept` sends in flight.
     mutating func answerSends(_ error: Failure, keeping kept: Int = 0, _ deferred: inout DeferredActions) {
         for entry in writing.flight.removeAll(keeping: kept) { finish(entry, error, &deferred) }
         for entry in writing.backlog?.removeAll() ?? [] {

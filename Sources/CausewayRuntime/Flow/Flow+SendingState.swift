@@ -69,7 +69,7 @@ extension Flow.State {
         var entry = entry
         if kind == .datagram, datagrams[0].outgoing.count > 0 || !entry.endsMessage {
             // Parts of one message leave as one datagram. A part's send completes when the part was appended to the
-            // earlier ones.
+            // earlier parts.
             datagrams[0].outgoing += entry.payload.data
             guard entry.endsMessage else { return answer(entry.payload.waiter, nil, &deferred) }
             entry.payload.data = datagrams[0].outgoing
@@ -84,7 +84,7 @@ extension Flow.State {
         answer(entry.payload.waiter, Failure(errno: code), &deferred)
     }
 
-    /// Fails messages that can no longer be sent: expired ones, and those whose antecedent failed.
+    /// Fails messages that can no longer be sent: expired messages, and messages whose antecedent failed.
     mutating func dropLost(at now: Duration, _ deferred: inout DeferredActions) {
         while let step = writing.backlog?.nextLost(at: now) {
             switch step {

@@ -81,7 +81,7 @@ extension SharedDatagramSocket {
         if let time = holdTime(room) { return hold(time) }
         if isEmpty { return take(pace.value.wasRead(count, at: System.now)) }
         if let pause { return wait(pause) }
-        // Let the receivers of these datagrams run before reading the next ones.
+        // Let the receivers of these datagrams run before reading the next datagrams.
         loop.execute { [count] in self.read(count) }
     }
 

@@ -75,7 +75,7 @@ extension GroupDriver {
     }
 
     /// Passes a new connection its peer's queued datagrams. Later datagrams come directly from the socket and would
-    /// otherwise overtake the queued ones.
+    /// otherwise overtake the queued datagrams.
     private func passQueued(to flow: Flow, from peer: SocketAddress, at socket: SharedDatagramSocket) {
         let trains = progress.withLock { progress in progress.inbox.take(from: peer, at: socket) }
         if !trains.isEmpty { flow.arrived(trains) }

@@ -80,7 +80,7 @@ package struct SocketSettings: Equatable, Sendable {
     package struct Resolution: Equatable, Sendable {
         /// The cache partition: connections with the same number share answers.
         package var partition: UInt64 = 0
-        /// Whether expired answers are used while the resolver queries fresh ones.
+        /// Whether expired answers are used while the resolver queries fresh answers.
         package var allowsExpired = false
 
         package init() {}

@@ -21,7 +21,7 @@ enum CipherSuites {
         numbers.compactMap { names[$0] }.joined(separator: ":")
     }
 
-    /// All suites in the installed library, including weak ones.
+    /// All suites in the installed library, including weak suites.
     private static let names: [UInt16: String] = {
         guard let context = cw_SSL_CTX_new(cw_TLS_method()) else { return [:] }
         defer { cw_SSL_CTX_free(context) }

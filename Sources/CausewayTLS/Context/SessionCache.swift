@@ -30,7 +30,7 @@ final class SessionCache: Sendable {
 
     private let state = LockedValue(State())
 
-    /// Stores a session and evicts the oldest ones.
+    /// Stores a session and evicts the oldest sessions.
     func insert(_ session: SharedObject, for peer: Peer) {
         state.withLock { state in
             state.clock += 1

@@ -60,7 +60,7 @@ extension BackgroundSession {
 
     // MARK: Time
 
-    /// Starts due tasks, and sets the timer for the next ones.
+    /// Starts due tasks, and sets the timer for the next due tasks.
     func advance() {
         let now = Self.now
         let waits = waitsForLowLoad(at: now)

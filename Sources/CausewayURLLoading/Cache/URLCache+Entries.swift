@@ -4,7 +4,7 @@ internal import Foundation
 
 extension URLCache {
     /// Whether this object is a plain ``URLCache``. The methods of a program's subclass must be called instead of
-    /// internal ones.
+    /// internal methods.
     var isPlain: Bool { type(of: self) == URLCache.self }
 
     /// Returns a request's header fields with those that a session adds to every request.
@@ -34,7 +34,8 @@ extension URLCache {
     /// The maximum size of stored content in bytes: 5 % of the capacity.
     var maximumContentSize: Int { max(memoryCapacity, diskCapacity) / 20 }
 
-    /// Keeps entries from files in memory, unless newer ones are there or entries were removed while the files were read.
+    /// Keeps entries from files in memory, unless newer entries are there, or entries were removed while the files were
+    /// read.
     func keep(_ entries: [CacheEntry], for key: MemoryCache.Key, unlessChangedSince changes: Int) {
         guard !entries.isEmpty else { return }
         memory.withLock { memory in

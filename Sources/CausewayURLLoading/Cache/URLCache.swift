@@ -3,9 +3,9 @@ public import Foundation
 
 /// A cache that maps requests to stored responses.
 ///
-/// Responses are kept in memory and in files, and the least recently used ones are evicted first. A session uses a cache by the rules of
-/// RFC 9111. Caches in several processes can use the same directory. They use a subdirectory that only the user can access; if that is not
-/// possible, responses are kept in memory only.
+/// Responses are kept in memory and in files, and the least recently used responses are evicted first. A session uses a
+/// cache by the rules of RFC 9111. Caches in several processes can use the same directory. They use a subdirectory that
+/// only the user can access; if that is not possible, responses are kept in memory only.
 ///
 /// Methods of this class read files on the caller's thread, and write them on a queue.
 ///

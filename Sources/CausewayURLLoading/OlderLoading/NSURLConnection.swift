@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import Dispatch
 public import Foundation
 
-/// Loads one request and calls its delegate in run loops. For existing programs; use ``URLSession`` in new ones.
+/// Loads one request and calls its delegate in run loops. For existing programs; use ``URLSession`` in new programs.
 ///
 /// The connection retains its delegate until the final callback. After ``cancel()`` the delegate is not called any
 /// more.

@@ -168,7 +168,7 @@ public import Foundation
         set { values.body = newValue.map { .stream(Unchecked($0)) } ?? .none }
     }
 
-    /// Whether the request sends stored cookies and stores received ones. The default is `true`.
+    /// Whether the request sends stored cookies and stores received cookies. The default is `true`.
     open override var httpShouldHandleCookies: Bool {
         get { values.options[.handlesCookies] }
         set { values.options[.handlesCookies] = newValue }

@@ -145,7 +145,7 @@ internal import CausewayWire
     /// The stream with the request body; `nil` if there is none.
     open var httpBodyStream: InputStream? { values.body.stream }
 
-    /// Whether the request sends stored cookies and stores received ones. The default is `true`.
+    /// Whether the request sends stored cookies and stores received cookies. The default is `true`.
     open var httpShouldHandleCookies: Bool { values.options[.handlesCookies] }
 
     /// Whether the request may be pipelined: sent before earlier responses arrive. The default is `false`. This property has no effect.

@@ -205,7 +205,7 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
         set { change { values in values.body = newValue.map { .stream(Unchecked($0)) } ?? .none } }
     }
 
-    /// Whether the request sends stored cookies and stores received ones. The default is `true`.
+    /// Whether the request sends stored cookies and stores received cookies. The default is `true`.
     public var httpShouldHandleCookies: Bool {
         get { values.options[.handlesCookies] }
         set { change { values in values.options[.handlesCookies] = newValue } }

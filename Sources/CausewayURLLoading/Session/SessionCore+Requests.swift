@@ -34,7 +34,7 @@ extension SessionCore {
     }
 
     /// Returns the `URLProtocol` class for a task, or `nil` if there is none. The shared session tries registered classes first, then the
-    /// configuration's classes and the built-in ones.
+    /// configuration's classes and the built-in classes.
     func protocolClass(for task: URLSessionTask, _ request: URLRequest) -> URLProtocol.Type? {
         guard hasProgramProtocols else { return nil }
         var classes: [AnyClass] = []

@@ -38,7 +38,7 @@ struct CredentialVault: Sendable {
 
     /// Replaces the stored bytes. No other process can change them during the call.
     ///
-    /// - Parameter change: Returns the new bytes for the old ones, which are empty if there are none.
+    /// - Parameter change: Returns the new bytes for the old bytes, which are empty if nothing was stored.
     /// - Returns: `false` if nothing was written.
     func update(_ change: ([UInt8]) -> [UInt8]) -> Bool {
         var isWritten = true

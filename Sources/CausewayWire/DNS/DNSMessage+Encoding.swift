@@ -1,8 +1,8 @@
 extension DNSMessage {
     /// Encodes the message in wire format.
     ///
-    /// - Parameter limit: Maximum size in bytes. If a record does not fit, that record and all later ones are left out,
-    ///   and the TC flag is set (RFC 2181 §9).
+    /// - Parameter limit: Maximum size in bytes. If a record does not fit, that record and all later records are left
+    ///   out, and the TC flag is set (RFC 2181 §9).
     package func encoded(limit: Int = 65_535) -> [UInt8] {
         var writer = DNSMessageWriter(id: id, flags, operation: operation, code: responseCode, limit: limit)
         var isWhole = questions.allSatisfy { writer.add($0) }

@@ -3,7 +3,7 @@ struct XMLElementStack: Sendable {
     private struct Element: Sendable {
         var name: XMLName
         var written: String
-        /// The number of namespace declarations in scope before the element's own ones.
+        /// The number of namespace declarations in scope before the element's own declarations.
         var declarations: Int
     }
 

@@ -54,7 +54,7 @@ struct FoundService: Sendable {
 
     var host: String? { place?.host?.description }
 
-    /// Numeric addresses; link-local ones include the interface.
+    /// Numeric addresses; link-local addresses include the interface.
     var addresses: [String] { (place?.addresses ?? []).map { NWEndpoint($0).hostLabel } }
 }
 

@@ -22,7 +22,7 @@ struct Download: Sendable {
         var scheme: ConnectionAuthentication.Scheme?
         var retryLimit: Int
         var replaces: Bool
-        /// Counts received bytes, and returns how long to wait before the next ones to keep the rate limit.
+        /// Counts received bytes, and returns how long to wait before the next bytes to keep the rate limit.
         var pace: @Sendable (Int) -> Duration
     }
 

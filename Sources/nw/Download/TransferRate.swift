@@ -25,7 +25,7 @@ struct TransferRate: Equatable, Sendable, ExpressibleByArgument {
         self.init(bytesPerSecond: UInt64(rate))
     }
 
-    /// Counts bytes, and returns how long to wait before the next ones.
+    /// Counts bytes, and returns how long to wait before the next bytes.
     mutating func delay(after count: Int, at now: Duration) -> Duration {
         end = max(end, now - Self.burst) + .seconds(Double(count) / Double(bytesPerSecond))
         return max(.zero, end - now)

@@ -1,5 +1,6 @@
 extension Unicode.Scalar {
-    /// Ranges of characters that take two terminal columns: the wide and fullwidth ones in Unicode Standard Annex 11.
+    /// Ranges of characters that take two terminal columns: the wide and fullwidth characters in Unicode Standard
+    /// Annex 11.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97F,
         0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6,

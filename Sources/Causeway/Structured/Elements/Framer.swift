@@ -58,7 +58,7 @@ public struct Framer<T>: MessageProtocol where T: FramerProtocol {
         }
     }
 
-    /// The options of the framer. Copies of the element share the options until one copy sets different ones.
+    /// The options of the framer. Copies of the element share the options until one copy sets different options.
     public var options = NWProtocolFramer.Options(definition: T.definition)
     private let stack: any StackElement
 

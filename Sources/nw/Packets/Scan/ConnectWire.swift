@@ -39,7 +39,7 @@ final class ConnectWire: ScanWire {
     func send(_ probes: [PortSurvey.Probe], _ outcome: (PortSurvey.Probe, ScanSending) -> Void) {
         var isBusy = false
         for probe in probes {
-            // If one probe cannot be sent now, the following ones cannot be sent either.
+            // If one probe cannot be sent now, the probes after it cannot be sent either.
             let sending = isBusy ? .busy : begin(probe)
             if case .sent = sending { continue }
             if case .busy = sending { isBusy = true }

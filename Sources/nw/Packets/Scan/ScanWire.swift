@@ -32,7 +32,7 @@ extension ScanWire {
     func send(_ probes: [PortSurvey.Probe], _ outcome: (PortSurvey.Probe, ScanSending) -> Void) {
         var isBusy = false
         for probe in probes {
-            // If one probe cannot be sent now, the following ones cannot be sent either.
+            // If one probe cannot be sent now, the probes after it cannot be sent either.
             let sending = isBusy ? .busy : send(probe)
             if case .sent = sending { continue }
             if case .busy = sending { isBusy = true }
